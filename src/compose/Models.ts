@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import * as CarryOverRewriter from "../models/CarryOverRewriter.ts"
+import * as ChatDrafter from "../models/ChatDrafter.ts"
 import * as ChatJudge from "../models/ChatJudge.ts"
 import * as ChatRewriter from "../models/ChatRewriter.ts"
 import * as ExtractiveChat from "../models/ExtractiveChat.ts"
@@ -17,7 +18,9 @@ type MakeChat = Models["Service"]["chat"]
  * All that one kind of chat model is used for. Without a model the corpus's own sentences answer; any model is held to
  * them, its citations verified.
  */
-export const conversing = (chat: MakeChat): Pick<Models["Service"], "chat" | "generator" | "grounded" | "judge" | "rewriter"> => ({
+export const conversing = (
+  chat: MakeChat
+): Pick<Models["Service"], "chat" | "drafter" | "generator" | "grounded" | "judge" | "rewriter"> => ({
   chat,
   grounded: (model) => GroundedGenerator.make(model),
   generator: (settings) =>
@@ -25,6 +28,7 @@ export const conversing = (chat: MakeChat): Pick<Models["Service"], "chat" | "ge
       ? Effect.succeed(ExtractiveGenerator.make())
       : Effect.map(chat(settings), (model) => GroundedGenerator.make(model)),
   judge: (settings) => Effect.map(chat(settings), ChatJudge.make),
+  drafter: (settings) => Effect.map(chat(settings), ChatDrafter.make),
   rewriter: (settings) =>
     settings._tag === "extractive" ? Effect.succeed(CarryOverRewriter.make()) : Effect.map(chat(settings), ChatRewriter.make)
 })

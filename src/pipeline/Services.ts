@@ -4,6 +4,7 @@ import type { Ranking, RetrievalRequest } from "../domain/Retrieval.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
 import type { Connector } from "../ports/Connector.ts"
 import type { Corpora } from "../ports/Corpora.ts"
+import type { Drafter } from "../ports/Drafter.ts"
 import type { Engine } from "../ports/Engine.ts"
 import type { Files } from "../ports/Files.ts"
 import type { Generator } from "../ports/Generator.ts"
@@ -47,6 +48,10 @@ export class Models extends Context.Service<Models, {
   readonly judge: (
     settings: GeneratorSettings
   ) => Effect.Effect<Judge["Service"], ServiceError | SecretError, Scope.Scope>
+  /** Drafts tests from passages. */
+  readonly drafter: (
+    settings: GeneratorSettings
+  ) => Effect.Effect<Drafter["Service"], ServiceError | SecretError, Scope.Scope>
   readonly ranker: (ranking: Ranking) => Effect.Effect<Ranker["Service"], ServiceError | SecretError, Scope.Scope>
 }>()("sluice/pipeline/Models") {}
 

@@ -2,10 +2,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { contextsOfPrompt } from "../../src/models/Prompts.ts"
 import { draftsOf } from "../../src/pipeline/eval/Questions.ts"
+import { fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
 import { events, sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
-import { project } from "./Project.ts"
+import { pipelineFile, project } from "./Project.ts"
 
 describe("drafts of a passage", () => {
   it("are its definitions, and its headings where they ask or name what stands under them", () => {
@@ -79,4 +81,70 @@ describe("sluice questions", () => {
       yield* run("run")
       assert.notInclude((yield* run("questions")).stdout, "rain gauge")
     }).pipe(Effect.scoped), 120_000)
+
+  it.live(
+    "lets the pipeline's model draft, and drops what it invents, what it does not answer itself, and what it fails at",
+    () =>
+      Effect.gen(function*() {
+        const { baseUrl, mostOpen, received } = yield* fakeOpenAi(({ body: { messages } }, response) => {
+          const [system = "", user = ""] = messages.map(({ content }) => content)
+          if (system.startsWith("You write questions")) {
+            if (user.includes("swift")) return sendJson(response, 400, { error: { message: "too hot" } })
+            if (!user.includes("rain gauge")) return sendChat(response, ["NONE"])
+            return sendChat(response, [
+              "Q: What collects the rain of the yard?\nA: A rain gauge is an instrument that collects rain in a graduated tube.\n",
+              "Q: What does a rain gauge cost?\nA: A rain gauge costs forty euros."
+            ])
+          }
+          const prompt = contextsOfPrompt({ system, turns: [{ role: "user", parts: [{ type: "text", text: user }] }] })
+          const at = prompt?.contexts.findIndex(({ text }) => text.includes("A rain gauge is")) ?? -1
+          sendChat(response, [at === -1 ? "NO ANSWER" : `A rain gauge does [${at + 1} "collects rain in a graduated tube"].`])
+        })
+        const cwd = yield* project({
+          ...Object.fromEntries(Object.entries(documents).map(([name, text]) => [`docs/${name}`, text])),
+          "pipeline.yaml": pipelineFile.replace("model: extractive", `model: { openai: { url: "${baseUrl}", model: writer-1 } }`)
+        })
+        const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+        yield* run("run")
+        const drafted = yield* run("questions", "--json")
+        assert.strictEqual(drafted.code, 0, drafted.stderr)
+        const [found] = events(drafted)
+        assert.deepStrictEqual(found?.["tests"], [{
+          question: "What collects the rain of the yard?",
+          files: ["gauges.md"],
+          contexts: ["A rain gauge is an instrument that collects rain in a graduated tube."],
+          cites: ["gauges.md"]
+        }])
+        const passages = received.filter(({ body }) => body.messages[0]?.content.startsWith("You write questions")).length
+        assert.deepInclude(found?.["drafting"], { model: "writer-1", passages, failed: 1 })
+        assert.deepInclude(found?.["rejected"], { invented: 1, failed: 0 })
+        assert.match(
+          drafted.stderr,
+          /^1 test of 7 files; 1 of 2 drafts rejected: 1 invented\nwriter-1 drafted from \d+ passages, and failed for 1 of them; \d+ tokens in, \d+ out/m
+        )
+        assert.isAtMost(mostOpen(), 4)
+        const before = received.length
+        const ruled = yield* run("questions", "--no-model", "--json")
+        assert.notProperty(events(ruled)[0], "drafting")
+        assert.isTrue(received.slice(before).every(({ body }) => !body.messages[0]?.content.startsWith("You write questions")))
+      }).pipe(Effect.scoped),
+    60_000
+  )
+
+  it.live("ends where the model fails again and again", () =>
+    Effect.gen(function*() {
+      const { baseUrl, received } = yield* fakeOpenAi((_, response) => sendJson(response, 400, { error: { message: "no such model" } }))
+      const cwd = yield* project({
+        ...Object.fromEntries(
+          Array.from({ length: 20 }, (_, n) => [`docs/${n}.md`, `# Rule ${n}\n\nRule number ${n} holds on every day of the year.\n`])
+        ),
+        "pipeline.yaml": pipelineFile.replace("model: extractive", `model: { openai: { url: "${baseUrl}", model: writer-1 } }`)
+      })
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      yield* run("run")
+      const { code, stderr } = yield* run("questions")
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /five failures in a row: .*no such model/)
+      assert.isAtMost(received.length, 9, "five, and those under way beside them")
+    }).pipe(Effect.scoped), 60_000)
 })

@@ -1,8 +1,10 @@
 import { Effect, FileSystem } from "effect"
 import { Command, Flag } from "effect/cli"
 import { optionalInt, optionalText } from "../Flags.ts"
+import { ServiceError } from "../../domain/Errors.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
+import { count, plural } from "../render/Numbers.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
@@ -15,6 +17,10 @@ export const questions = Command.make(
     from: optionalText("from", "SOURCE or FOLDER", "Only files of this source, or under this folder"),
     count: optionalInt("count", [1, 1_000], "N", "Tests wanted, 1 to 1000. Default 20"),
     seed: optionalInt("seed", [0, 1_000_000], "N", "Another one gives other tests of the same corpus. Default 1"),
+    model: Flag.Boolean("model").pipe(
+      Flag.withDescription("Have the model draft that the pipeline answers with. --no-model takes headings and definitions instead"),
+      Flag.withDefault(true)
+    ),
     out: Flag.Path("out").pipe(
       Flag.map(fromHere),
       Flag.withDescription("Write them to this file, JSON lines or YAML by its name. Default: JSON lines on stdout"),
@@ -34,11 +40,12 @@ export const questions = Command.make(
     const [{ draftQuestions }, { writtenTests }] = yield* Effect.promise(() =>
       Promise.all([import("../../pipeline/eval/Questions.ts"), import("../../pipeline/eval/TestFile.ts")])
     )
-    const { drafts, files, rejected, tests } = yield* onEngine(
+    const drafted = yield* onEngine(
       loaded,
       reading,
-      draftQuestions(loaded.pipeline, { count: given(args.count), seed: given(args.seed), from: given(args.from) })
+      draftQuestions(loaded.pipeline, { count: given(args.count), seed: given(args.seed), from: given(args.from), model: args.model })
     )
+    const { drafting, drafts, files, rejected, stopped, tests } = drafted
     const reasons = Object.entries(rejected).filter(([, count]) => count > 0)
     if (out !== undefined) {
       const fs = yield* FileSystem.FileSystem
@@ -46,18 +53,34 @@ export const questions = Command.make(
         Effect.mapError(() => new UsageError({ message: `${out} cannot be written`, fix: "check the folder and its permissions" }))
       )
     }
-    if (json) return yield* output.json({ version: 1, type: "questions", files, drafts, rejected, tests })
-    if (out === undefined && tests.length > 0) yield* output.print(writtenTests(tests, "jsonl").trimEnd())
+    if (json) yield* output.json({ version: 1, type: "questions", ...drafted })
+    else if (out === undefined && tests.length > 0) yield* output.print(writtenTests(tests, "jsonl").trimEnd())
     yield* output.say(
-      `${tests.length} tests of ${files} files; ${drafts - tests.length} of ${drafts} drafts rejected${
+      `${plural(tests.length, "test")} of ${plural(files, "file")}; ${drafts - tests.length} of ${plural(drafts, "draft")} rejected${
         reasons.length === 0 ? "" : `: ${reasons.map(([reason, count]) => `${count} ${reason}`).join(", ")}`
       }`
     )
+    if (drafting !== undefined) {
+      const { failed, model, passages, tokens } = drafting
+      yield* output.say(
+        `${model} drafted from ${plural(passages, "passage")}${failed === 0 ? "" : `, and failed for ${failed} of them`}${
+          tokens.untold === passages - failed
+            ? ""
+            : `; ${count(tokens.input)} tokens in, ${count(tokens.output)} out, without those of the checks`
+        }`
+      )
+    }
+    if (stopped !== undefined) {
+      return yield* new ServiceError({
+        code: "UNAVAILABLE",
+        message: `nothing was asked any more after five failures in a row: ${stopped}`
+      })
+    }
   })
 ).pipe(
   Command.withShortDescription("Draft tests from the corpus, each checked to be answered by it."),
   Command.withDescription(
-    "Draft tests for `sluice eval` from headings and definitions of the documents. Each question is asked, and kept only where its file is found, a context has the words it was drafted from, and the answer cites them. The same corpus and --seed give the same tests."
+    "Draft tests for `sluice eval`: by the model that the pipeline answers with, else from headings and definitions of the documents. Each question is asked, and kept only where its file is found, a context has the words it was drafted from, and the answer cites them. Without a model the same corpus and --seed give the same tests."
   ),
   Command.withExamples([
     { command: "sluice questions > questions.jsonl", description: "20 tests of the corpus" },

@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto"
 import { Effect, Stream } from "effect"
+import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { RagFile } from "../../domain/RagFile.ts"
+import type { Passage } from "../../ports/Drafter.ts"
 import { Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
-import { answerStages, askPipeline, retrieveFrom } from "../AskPipeline.ts"
+import { answerStages, askPipeline, generateStage, retrieveFrom } from "../AskPipeline.ts"
 import { corpusOf } from "../RunPipeline.ts"
 import type { Definition } from "../definition/Definition.ts"
 import type { EvaluationTest } from "../definition/TestSettings.ts"
 import { ExtensionsInUse } from "../Extensions.ts"
+import { Models } from "../Services.ts"
 
 /** A question, and the words of a document that answer it. */
 export interface Draft {
@@ -20,6 +23,8 @@ export interface Draft {
 export type Rejection =
   /** The same was asked of another passage: it has no one answer. */
   | "ambiguous"
+  /** A model drafted it, and the words that answer it are not in the passage. */
+  | "invented"
   /** The file is not among those found. */
   | "not found"
   /** The file is found, and none of its contexts has the span. */
@@ -27,6 +32,19 @@ export type Rejection =
   | "refused"
   /** It is answered by other words. */
   | "other words"
+  /** It could not be asked. */
+  | "failed"
+
+/** What a model did that drafted. */
+export interface Drafting {
+  readonly model: string
+  /** Passages that it was given. */
+  readonly passages: number
+  /** Of them, those for which it failed. */
+  readonly failed: number
+  /** Tokens of the calls that told them; `untold` counts those that did not. */
+  readonly tokens: { readonly input: number; readonly output: number; readonly untold: number }
+}
 
 /** What was drafted of a corpus. */
 export interface Drafted {
@@ -35,16 +53,22 @@ export interface Drafted {
   readonly rejected: Readonly<Record<Rejection, number>>
   /** Files that were read for it. */
   readonly files: number
+  /** Absent where no model drafted. */
+  readonly drafting?: Drafting
+  /** Why it ended before its time: what failed again and again. */
+  readonly stopped?: string
 }
 
 /** What to draft. */
 export interface DraftOptions {
   /** Tests wanted. Default 20. */
   readonly count?: number
-  /** Another gives others, of the same corpus; the same one the same. Default 1. */
+  /** Another gives others, of the same corpus; the same one the same, where no model drafts. Default 1. */
   readonly seed?: number
   /** Only files of the source of this name, or under this folder. Default: all. */
   readonly from?: string
+  /** Whether the model drafts that the pipeline answers with, where there is one. Default true. */
+  readonly model?: boolean
 }
 
 const defaultCount = 20
@@ -53,15 +77,24 @@ const filesPerTest = 10
 /** Chunks looked at of one file, and tests made of it. */
 const chunksPerFile = 50
 const testsPerFile = 3
+/** Chunks of one file that a model is given, each a call, and the questions that it may draft of one. */
+const passagesPerFile = 4
+const draftsPerPassage = 2
+/** Files under way at once. */
+const concurrency = 4
+/** Failures without a success between them, after which nothing is asked any more: each has had all of its retries. */
+const mostFailures = 5
 
 /**
- * Drafts tests of a pipeline's corpus: questions from headings and definitions. Each is asked, and kept only where its file
- * is found, a context has its span, and the answer cites it there; a pipeline without a generate stage is searched only. Files are chosen by `seed` and their names, so that the same corpus gives the
- * same tests whatever its history. `UNIMPLEMENTED` where the engine gives no texts back.
+ * Drafts tests of a pipeline's corpus: questions by the model that it answers with, or from headings and definitions where
+ * there is none. Each is asked, and kept only where its file is found, a context has its span, and the answer cites it
+ * there; a pipeline without a generate stage is searched only. Files and passages are chosen by `seed` and what they hold,
+ * so that without a model the same corpus gives the same tests whatever its history. `UNIMPLEMENTED` where the engine gives
+ * no texts back.
  */
 export const draftQuestions = Effect.fn("draftQuestions")(function*(
   pipeline: Definition,
-  { count = defaultCount, from, seed = 1 }: DraftOptions = {}
+  { count = defaultCount, from, model = true, seed = 1 }: DraftOptions = {}
 ) {
   const files = yield* Files
   const { name: corpus } = yield* corpusOf(pipeline)
@@ -74,37 +107,112 @@ export const draftQuestions = Effect.fn("draftQuestions")(function*(
   if (from !== undefined && chosen.values.length === 0) {
     return yield* ServiceError.notFound(`a file from ${from}`, "name a source of the pipeline, or a folder that holds files of the corpus")
   }
-  const rejected: Record<Rejection, number> = { ambiguous: 0, "not found": 0, "other passage": 0, refused: 0, "other words": 0 }
+  const trying = new Trying()
+  const drafter = model ? yield* modelDrafts(pipeline, trying) : undefined
+  const draft = drafter?.draft ?? ((chunk: Passage) => Effect.succeed(draftsOf(chunk)))
+
+  /** What became of the drafts of one file, in their order. */
+  const ofFile = Effect.fnUntraced(function*(file: RagFile) {
+    const { items } = yield* files.chunks(file.name, { size: chunksPerFile })
+    const outcomes: Array<{ readonly question: string; readonly problem?: Rejection; readonly test: EvaluationTest }> = []
+    const made = () => outcomes.filter(({ problem }) => problem === undefined).length
+    // The order of passages is drawn too: a document does not begin with what is worth asking.
+    const passages = items.toSorted((a, b) => order(a.text) < order(b.text) ? -1 : 1)
+    for (
+      const chunk of drafter === undefined
+        ? passages
+        : passages.filter(({ text }) => text.length >= shortest).slice(0, passagesPerFile)
+    ) {
+      if (made() >= testsPerFile || trying.stopped !== undefined) break
+      for (const { question, span } of yield* draft(chunk)) {
+        if (made() >= testsPerFile) break
+        const isKnown = outcomes.some((other) => isSame(other.question, question))
+        const problem = isKnown ? "ambiguous" : !plain(chunk.text).includes(plain(span)) || span.length < shortestQuoted
+          ? "invented"
+          : yield* trying.once(verify(pipeline, { question, span, file, answers }), () => "failed" as const)
+        const path = file.displayName
+        outcomes.push({ question, problem, test: { question, files: [path], contexts: [span], ...(answers ? { cites: [path] } : {}) } })
+      }
+    }
+    return outcomes
+  })
+
+  const rejected: Record<Rejection, number> = {
+    ambiguous: 0,
+    invented: 0,
+    "not found": 0,
+    "other passage": 0,
+    refused: 0,
+    "other words": 0,
+    failed: 0
+  }
   const tests: Array<EvaluationTest> = []
   const asked = new Set<string>()
   let [drafts, read] = [0, 0]
-  for (const file of chosen.values) {
-    if (tests.length >= count) break
-    read += 1
-    const { items } = yield* files.chunks(file.name, { size: chunksPerFile })
-    let made = 0
-    // The order of passages is drawn too: a document does not begin with what is worth asking.
-    for (const chunk of items.toSorted((a, b) => order(a.text) < order(b.text) ? -1 : 1)) {
-      if (made >= testsPerFile || tests.length >= count) break
-      for (const { question, span } of draftsOf(chunk)) {
-        if (made >= testsPerFile || tests.length >= count) break
+  yield* Stream.fromIterable(chosen.values).pipe(
+    Stream.mapEffect(ofFile, { concurrency }),
+    Stream.takeUntil((outcomes) => {
+      read += 1
+      for (const { problem, question, test } of outcomes) {
+        if (tests.length >= count) break
         drafts += 1
         const known = question.toLowerCase()
-        const problem = asked.has(known)
-          ? "ambiguous"
-          : yield* verify(pipeline, { question, span, file, answers })
+        const why = asked.has(known) ? "ambiguous" : problem
         asked.add(known)
-        if (problem !== undefined) {
-          rejected[problem] += 1
-          continue
-        }
-        made += 1
-        const path = file.displayName
-        tests.push({ question, files: [path], contexts: [span], ...(answers ? { cites: [path] } : {}) })
+        if (why === undefined) tests.push(test)
+        else rejected[why] += 1
       }
-    }
+      return tests.length >= count
+    }),
+    Stream.runDrain
+  )
+  const drafted: Drafted = { tests, drafts, rejected, files: read, drafting: drafter?.drafting(), stopped: trying.stopped }
+  return defined(drafted)
+}, Effect.scoped)
+
+const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+/** Counts failures that come one after the other. */
+class Trying {
+  /** What failed last, once it is enough. */
+  stopped: string | undefined
+  #failures = 0
+
+  /** An effect, or what stands for it where it fails. */
+  once<A, B, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>, failed: () => B): Effect.Effect<A | B, never, R> {
+    return effect.pipe(
+      Effect.tap(() => Effect.sync(() => void (this.#failures = 0))),
+      Effect.catch((error) =>
+        Effect.sync(() => {
+          if (++this.#failures >= mostFailures) this.stopped = error.message
+          return failed()
+        })
+      )
+    )
   }
-  return { tests, drafts, rejected, files: read } satisfies Drafted
+}
+
+/** Drafts by the model that the pipeline answers with; undefined where it has none. */
+const modelDrafts = Effect.fnUntraced(function*(pipeline: Definition, trying: Trying) {
+  const settings = yield* Effect.orElseSucceed(generateStage(pipeline), () => undefined)
+  if (settings === undefined || settings.model._tag === "extractive") return undefined
+  const drafter = yield* (yield* Models).drafter(settings.model)
+  let [passages, failed, input, output, untold] = [0, 0, 0, 0, 0]
+  return {
+    draft: Effect.fnUntraced(function*(passage: Passage) {
+      passages += 1
+      const drafted = yield* trying.once(drafter.draft(passage, draftsPerPassage), () => undefined)
+      if (drafted === undefined) {
+        failed += 1
+        return []
+      }
+      if (drafted.usage === undefined) untold += 1
+      input += drafted.usage?.inputTokens ?? 0
+      output += drafted.usage?.outputTokens ?? 0
+      return drafted.drafts
+    }),
+    drafting: (): Drafting => ({ model: drafter.model, passages, failed, tokens: { input, output, untold } })
+  }
 })
 
 /** Whether a file is of a source, or under a folder. */
@@ -186,9 +294,11 @@ const isNoName = /(?:ly|ed)$/u
 
 /** Units of a sentence that answers something: a shorter one says nothing, a longer one too much. */
 const [shortest, longest] = [25, 400]
+/** Units of what a model may quote: fewer are anywhere. */
+const shortestQuoted = 10
 
-/** Questions that a passage answers by its own words: its headings where they ask, and its definitions. */
-export const draftsOf = ({ headings, text }: { readonly headings: ReadonlyArray<string>; readonly text: string }): ReadonlyArray<Draft> => {
+/** Questions that a passage answers by its own words, without a model: its headings where they ask, and its definitions. */
+export const draftsOf = ({ headings, text }: Passage): ReadonlyArray<Draft> => {
   const sentences = Array.from(segmenter.segment(text), ({ segment }) => segment.trim())
     .filter((sentence) =>
       sentence.length >= shortest && sentence.length <= longest && /^[\p{Lu}\p{N}"“«].*[.!。]$/u.test(sentence) && !sentence.includes("\n")

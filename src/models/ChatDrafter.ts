@@ -1,0 +1,48 @@
+import { Effect, Stream } from "effect"
+import type { ChatUsage } from "../domain/Chat.ts"
+import { withoutThoughts } from "../domain/Text.ts"
+import type { ChatModel } from "../ports/ChatModel.ts"
+import { Drafter, type Passage } from "../ports/Drafter.ts"
+import { draftPrompt } from "./Prompts.ts"
+
+/** UTF-16 units of what a model writes that are read, thoughts included. */
+const longestReply = 20_000
+
+/** Lets a model draft questions, a passage in each call. */
+export const make = (chat: ChatModel["Service"]): Drafter["Service"] =>
+  Drafter.of({
+    model: chat.model,
+    draft: Effect.fn("ChatDrafter.draft")(function*(passage: Passage, count: number) {
+      let room = longestReply
+      let usage: ChatUsage | undefined
+      const said = yield* chat.stream(draftPrompt(passage, count)).pipe(
+        Stream.map((event) => {
+          if (event.type === "usage") usage = event.usage
+          return event.type === "text" ? event.text : ""
+        }),
+        Stream.takeUntil((piece) => (room -= piece.length) < 0),
+        Stream.mkString
+      )
+      return { drafts: draftsIn(said).slice(0, count), usage }
+    })
+  })
+
+/** The questions of a reply, each with the words under it. What has only one of both is none. */
+const draftsIn = (said: string): ReadonlyArray<{ readonly question: string; readonly span: string }> => {
+  const drafts: Array<{ readonly question: string; readonly span: string }> = []
+  let question: string | undefined
+  for (const line of withoutThoughts(said).split("\n")) {
+    // Models number lines and set them in bold whatever they are told.
+    const [, kind, text = ""] = /^[\s\d.)*_#-]*([QA])[*_]*\s*[:.][*_\s]*(.*)$/.exec(line) ?? []
+    const words = unquoted(text)
+    if (kind === "Q") question = words
+    else if (kind === "A" && question !== undefined) {
+      if (question !== "" && words !== "") drafts.push({ question, span: words })
+      question = undefined
+    }
+  }
+  return drafts
+}
+
+/** Without the bold face and the quotation marks around the whole. */
+const unquoted = (text: string): string => text.trim().replace(/(?:\*\*|__)$/, "").replace(/^(["“'`«])(.*)(["”'`»])$/, "$2").trim()
