@@ -4,7 +4,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type Chunking, defaultChunking } from "../domain/Chunking.ts"
-import { type BlockKind, type Chunk, type Remark, remarkOf } from "../domain/Document.ts"
+import { type BlockKind, type Chunk, type ParsedDocument, type Remark, remarkOf } from "../domain/Document.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
 import type { Properties } from "../domain/MetadataRules.ts"
 import { isArchiveName, mayHoldFiles } from "./containers/Kinds.ts"
@@ -138,19 +138,41 @@ const readOne = async (
   opened = false
 ): Promise<ReadDocument> => {
   // Readers are loaded when a file first needs them.
-  const [{ parse: read }, { chunk }] = await Promise.all([import("./parse/Parse.ts"), import("./chunk/Chunk.ts")])
-  const document = await read({ bytes: content, name, limits, opened, mimeType, properties: true })
-  const chunks = chunk(document, chunking)
-  const { blocks, properties = {}, remarks = [], ...facts } = document
-  const remark = remarkOf(document)
+  const [{ betweenParts, parseParts }, { chunkParts }] = await Promise.all([import("./parse/Parts.ts"), import("./chunk/Chunk.ts")])
+  const cut = chunkParts(chunking)
+  const texts: Array<string> = []
+  const blocks: Array<ReadBlock> = []
+  const chunks: Array<Chunk> = []
+  const remarks = new Map<string, Remark>()
+  let first: ParsedDocument | undefined
+  for await (const part of parseParts({ bytes: content, name, limits, opened, mimeType, properties: true })) {
+    const { document, start } = part
+    first ??= document
+    texts.push(document.text)
+    for (const block of document.blocks) {
+      blocks.push({
+        ...block,
+        start: block.start + start,
+        end: block.end + start,
+        text: document.text.slice(block.start, block.end)
+      })
+    }
+    for (const one of cut(part)) chunks.push(one)
+    for (const remark of document.remarks ?? []) remarks.set(JSON.stringify(remark), remark)
+  }
+  const { author, format = "", language, pages, properties = {}, title } = first ?? {}
+  const told = [...remarks.values()]
+  const remark = remarkOf({ pages, remarks: told })
   return {
     name,
-    ...facts,
+    format,
+    ...defined({ title, author, language, pages }),
     ...(Object.keys(properties).length === 0 ? {} : { properties }),
-    blocks: blocks.map((block) => ({ ...block, text: document.text.slice(block.start, block.end) })),
+    text: texts.join(betweenParts),
+    blocks,
     chunks,
     tokens: chunks.reduce((sum, { tokens }) => sum + tokens, 0),
-    remarks,
+    remarks: told,
     ...(remark === undefined ? {} : { remark })
   }
 }

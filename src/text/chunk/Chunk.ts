@@ -1,8 +1,9 @@
 import type { Chunking } from "../../domain/Chunking.ts"
 import type { Chunk, ParsedDocument } from "../../domain/Document.ts"
+import type { DocumentPart } from "../parse/Parts.ts"
 import { TokenIndex } from "../Tokens.ts"
 import { fixedSpans } from "./Fixed.ts"
-import { locate } from "./Locate.ts"
+import { HeadingPath, locate } from "./Locate.ts"
 import type { Span } from "./Span.ts"
 import { structureSpans } from "./Structure.ts"
 
@@ -11,10 +12,35 @@ import { structureSpans } from "./Structure.ts"
  * exactly `text.slice(start, end)`, and no chunk has more than `size` tokens, unless a single character has. The same
  * document and chunking always give the same chunks. A text of only white space gives none.
  */
-export const chunk = (document: ParsedDocument, chunking: Chunking): Array<Chunk> => {
-  if (document.text.trim() === "") return []
-  const tokens = new TokenIndex(document.text)
-  return locate(document, spans[chunking.strategy](document, tokens, chunking), tokens)
+export const chunk = (document: ParsedDocument, chunking: Chunking): Array<Chunk> =>
+  chunkParts(chunking)({ document, start: 0, byteStart: 0 })
+
+/**
+ * The same of a document that comes in parts, called with each in order: chunks are numbered and placed in the text of
+ * all of them, under the headings of the parts before.
+ */
+export const chunkParts = (chunking: Chunking): (part: DocumentPart) => Array<Chunk> => {
+  const headings = new HeadingPath()
+  let count = 0
+  return ({ byteStart, document, start }) => {
+    if (document.text.trim() === "") return []
+    const tokens = new TokenIndex(document.text)
+    const chunks = locate(document, spans[chunking.strategy](document, tokens, chunking), tokens, headings)
+    if (start > 0) {
+      for (const [at, one] of chunks.entries()) {
+        chunks[at] = {
+          ...one,
+          ordinal: count + at,
+          start: one.start + start,
+          end: one.end + start,
+          byteStart: one.byteStart + byteStart,
+          byteEnd: one.byteEnd + byteStart
+        }
+      }
+    }
+    count += chunks.length
+    return chunks
+  }
 }
 
 const spans: Record<

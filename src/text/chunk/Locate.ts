@@ -6,10 +6,11 @@ import type { Span } from "./Span.ts"
 export const locate = (
   { blocks, text }: ParsedDocument,
   spans: ReadonlyArray<Span>,
-  tokens: TokenIndex
+  tokens: TokenIndex,
+  headings: HeadingPath
 ): Array<Chunk> => {
   const bytes = byteOffsets(text, spans)
-  const headings = new HeadingPath(text, blocks)
+  headings.enter(text, blocks)
   const pages = new PageRange(blocks)
   return spans.map(({ end, start }, ordinal) => ({
     ordinal,
@@ -45,36 +46,42 @@ const byteOffsets = (text: string, spans: ReadonlyArray<Span>): Map<number, numb
 /** UTF-16 units of a heading that are carried: what a document calls a heading can be a page of text. */
 const longestHeading = 200
 
-/** The headings a position stands under. Asked for ascending positions. */
-class HeadingPath {
-  readonly #text: string
-  readonly #headings: ReadonlyArray<Block>
+/** The headings a position stands under. Asked for ascending positions of one text after the other. */
+export class HeadingPath {
+  #text = ""
+  #headings: ReadonlyArray<Block> = []
   #next = 0
-  #open: Array<Block> = []
+  #open: Array<{ readonly level: number; readonly text: string }> = []
   #path: ReadonlyArray<string> = []
 
-  constructor(text: string, blocks: ReadonlyArray<Block>) {
+  /** The next text begins, under what the one before ended with. */
+  enter(text: string, blocks: ReadonlyArray<Block>): void {
+    this.#openTo(Infinity)
     this.#text = text
     this.#headings = blocks.filter((block) => block.kind === "heading")
+    this.#next = 0
   }
 
   /** A heading that starts at `offset` is in the chunk, not above it. */
   at(offset: number): ReadonlyArray<string> {
+    this.#openTo(offset)
+    const following = this.#headings[this.#next]
+    const startsHere = following !== undefined && this.#text.slice(offset, following.start).trim() === ""
+    if (!startsHere || this.#open.length === 0) return this.#path
+    const above = this.#open.filter((open) => open.level < level(following)).length
+    return this.#path.slice(0, above)
+  }
+
+  #openTo(offset: number): void {
     const first = this.#next
     for (; this.#next < this.#headings.length; this.#next++) {
       const heading = this.#headings[this.#next]!
       if (heading.start >= offset) break
-      this.#open = this.#open.filter((open) => level(open) < level(heading))
-      this.#open.push(heading)
+      const { end, start } = heading
+      this.#open = this.#open.filter((open) => open.level < level(heading))
+      this.#open.push({ level: level(heading), text: this.#text.slice(start, Math.min(end, start + longestHeading)).trim() })
     }
-    if (this.#next !== first) {
-      this.#path = this.#open.map(({ end, start }) => this.#text.slice(start, Math.min(end, start + longestHeading)).trim())
-    }
-    const following = this.#headings[this.#next]
-    const startsHere = following !== undefined && this.#text.slice(offset, following.start).trim() === ""
-    if (!startsHere || this.#open.length === 0) return this.#path
-    const above = this.#open.filter((open) => level(open) < level(following)).length
-    return this.#path.slice(0, above)
+    if (this.#next !== first) this.#path = this.#open.map(({ text }) => text)
   }
 }
 

@@ -2,7 +2,7 @@ import { oneLine, BlockWriter, type BlockSink } from "./BlockSink.ts"
 import { decode } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { HtmlTable } from "./html/HtmlTable.ts"
-import { walkHtml, type HtmlAttributes, type HtmlHandler } from "./html/HtmlTokens.ts"
+import { isXhtml, walkHtml, type HtmlAttributes, type HtmlHandler } from "./html/HtmlTokens.ts"
 import { languageCode } from "./Language.ts"
 import type { PropertyList } from "./PropertyList.ts"
 import type { Reader } from "./Reader.ts"
@@ -36,7 +36,7 @@ export const htmlBlocks = (
   options: { readonly properties?: PropertyList; readonly titleBlock?: boolean } = {}
 ): HtmlFacts => {
   const page = new HtmlPage(options.properties)
-  walkHtml(source, page, /^\s*<\?xml|<html[^>]{0,500}xmlns/.test(source.slice(0, 2_000)))
+  walkHtml(source, page, isXhtml(source))
   const facts = page.facts()
   const writer = new BlockWriter(builder)
   if (options.titleBlock === true && facts.title !== undefined && !page.shows(facts.title)) {
@@ -58,7 +58,8 @@ export const skippedElements = names(
 /** Class names under which widely used generators put what is no text of the page: line numbers, heading links. */
 const skippedClasses = names("headerlink anchor-link linenos lineno gutter mw-editsection")
 
-const blocks = names(
+/** Elements that stand on lines of their own. */
+export const blockElements = names(
   "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure " +
     "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre search section summary " +
     "table tbody td tfoot th thead tr ul"
@@ -157,7 +158,7 @@ class HtmlPage implements HtmlHandler {
     }
     const entered = this.#enter(name, attributes)
     this.#frames.push(entered)
-    if (blocks.has(name)) this.#endLine()
+    if (blockElements.has(name)) this.#endLine()
     if (entered === frame.boilerplate) this.#boilerplate++
     if (entered === frame.content) this.#content++
     if (lists.has(name)) {
@@ -231,7 +232,7 @@ class HtmlPage implements HtmlHandler {
       return
     }
     if (this.#pre !== undefined && (name === "pre" || name === "listing" || name === "xmp")) this.#endPre()
-    else if (blocks.has(name)) this.#endLine()
+    else if (blockElements.has(name)) this.#endLine()
     if (left === frame.boilerplate) this.#boilerplate--
     if (left === frame.content) this.#content--
     if (name === "title") this.#inTitle = false

@@ -13,6 +13,8 @@ export interface ParseInput {
   /** File name or path; its extension is a hint, the bytes decide. */
   readonly name: string
   readonly mimeType?: string
+  /** Where it is known already: a piece from the middle of a file may not show it. */
+  readonly format?: FormatKey
   readonly limits: Limits
   /** What is attached to it is a document of its own: the text only names it. */
   readonly opened?: boolean
@@ -39,7 +41,7 @@ const parseWith = (input: ParseInput, inner: InnerFiles): ParsedDocument | Promi
   if (bytes.length > limits.bytes) {
     throw new ReadFailure("limit", `the file has ${bytes.length} bytes, more than ${limits.bytes}`)
   }
-  const format = sniff(bytes, name, limits, input.mimeType)
+  const format = input.format ?? sniff(bytes, name, limits, input.mimeType)
   const reader = readers.get(format)
   if (reader !== undefined) return read(reader, input, format, inner)
   return formats[format].load().then((loaded: Reader) => {

@@ -212,7 +212,8 @@ function* decodeChunks(bytes: Uint8Array): Generator<string> {
   }
 }
 
-const xmlEncoding = (buffer: Buffer): string => {
+/** The charset that a mark or the declaration names, in lower case. */
+export const xmlEncoding = (buffer: Buffer): string => {
   if (buffer[0] === 0xff && buffer[1] === 0xfe) return "utf-16le"
   if (buffer[0] === 0xfe && buffer[1] === 0xff) return "utf-16be"
   if (buffer[0] === 0x3c && buffer[1] === 0) return "utf-16le"

@@ -56,7 +56,8 @@ interface Frame {
   written: boolean
 }
 
-const isText = (name: string): boolean => paragraphs.has(name) || headings.has(name) || codes.has(name) || rows.has(name)
+/** Whether all that is in an element of this name is one text. */
+export const isText = (name: string): boolean => paragraphs.has(name) || headings.has(name) || codes.has(name) || rows.has(name)
 
 class XmlBlocks {
   readonly written = true

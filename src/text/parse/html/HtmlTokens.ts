@@ -1,10 +1,14 @@
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from "htmlparser2"
 
-/** Names are in lower case. Every `open` is followed by its `close`, in order, whatever the markup. */
+/**
+ * Names are in lower case. Every `open` is followed by its `close`, in order, whatever the markup. Places are UTF-16
+ * offsets into the source.
+ */
 export interface HtmlHandler {
-  readonly open: (name: string, attributes: HtmlAttributes) => void
+  /** `start` and `end` are of the tag. */
+  readonly open: (name: string, attributes: HtmlAttributes, start: number, end: number) => void
   readonly close: (name: string) => void
-  /** A stretch of character data with entities decoded, and its UTF-16 span in the source; one text may come in several. */
+  /** A stretch of character data with entities decoded, and where it stands; one text may come in several. */
   readonly text: (data: string, start: number, end: number) => void
 }
 
@@ -56,6 +60,9 @@ const tableParts = names("table thead tbody tfoot tr td th caption")
 /** How far up an omitted end tag is looked for: far beyond any page people wrote, and bounded. */
 const closingReach = 64
 
+/** Whether a page is XHTML, by its first characters. */
+export const isXhtml = (html: string): boolean => /^\s*<\?xml|<html[^>]{0,500}xmlns/.test(html.slice(0, 2_000))
+
 /**
  * Runs through HTML in time linear in its length however deep its elements are nested or wrongly closed, which
  * htmlparser2's own Parser does not: only its Tokenizer is used. `xml` recognises `<title/>`, as XHTML means it.
@@ -77,6 +84,7 @@ class Walker implements TokenizerCallbacks {
   readonly #tableParts: Array<number> = []
   #foreign = 0
   #name = ""
+  #tag = 0
   #attributes = new Map<string, string>()
   #attribute = ""
   #value = ""
@@ -101,6 +109,7 @@ class Walker implements TokenizerCallbacks {
 
   onopentagname(start: number, end: number): void {
     this.#name = this.#html.slice(start, end).toLowerCase()
+    this.#tag = start - 1
     this.#attributes = new Map()
   }
 
@@ -123,18 +132,18 @@ class Walker implements TokenizerCallbacks {
     }
   }
 
-  onopentagend(): void {
-    this.#start(false)
+  onopentagend(last: number): void {
+    this.#start(false, last + 1)
   }
 
-  onselfclosingtag(): void {
-    this.#start(this.#xml || this.isInForeignContext())
+  onselfclosingtag(last: number): void {
+    this.#start(this.#xml || this.isInForeignContext(), last + 1)
   }
 
   onclosetag(start: number, end: number): void {
     const name = this.#html.slice(start, end).toLowerCase()
     if (name === "br") {
-      this.#handler.open("br", new Map())
+      this.#handler.open("br", new Map(), start - 2, end + 1)
       this.#handler.close("br")
     }
     const position = this.#positions.get(name)?.at(-1) ?? -1
@@ -154,11 +163,11 @@ class Walker implements TokenizerCallbacks {
   ondeclaration(): void {}
   onprocessinginstruction(): void {}
 
-  #start(closed: boolean): void {
+  #start(closed: boolean, end: number): void {
     const name = this.#name
     const closing = closings.get(name)
     if (closing !== undefined) this.#closeOmitted(closing)
-    this.#handler.open(name, this.#attributes)
+    this.#handler.open(name, this.#attributes, this.#tag, end)
     if (closed || voidElements.has(name)) {
       this.#handler.close(name)
       return

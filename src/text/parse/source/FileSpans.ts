@@ -3,7 +3,8 @@ import { partitionPoint } from "../../PartitionPoint.ts"
 import { decode } from "../Decode.ts"
 import type { FormatKey } from "../Formats.ts"
 import { htmlCharset } from "../Html.ts"
-import { parse, type ParseInput } from "../Parse.ts"
+import type { ParseInput } from "../Parse.ts"
+import { betweenParts, parseParts } from "../Parts.ts"
 import type { ByteSpan, Limits, Located, Locating, Quoted } from "../../Prepared.ts"
 import { sniff } from "../Sniff.ts"
 import { align, type Piece, piecesOf } from "./Align.ts"
@@ -23,7 +24,9 @@ export const fileSpans = async (input: ParseInput, quotes: ReadonlyArray<Quoted>
   const format = sniff(input.bytes, input.name, input.limits, input.mimeType)
   const isMarked = format === "markdown" || format === "html"
   if (!isMarked && !written.has(format)) return nowhere
-  const { text } = await parse(input)
+  const parts: Array<string> = []
+  for await (const { document } of parseParts({ ...input, format })) parts.push(document.text)
+  const text = parts.join(betweenParts)
   const original = decode(input.bytes, format === "html" ? htmlCharset : undefined)
   const byteAt = bytesOf(input.bytes, original)
   if (byteAt === undefined) return nowhere

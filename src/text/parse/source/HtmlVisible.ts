@@ -1,5 +1,5 @@
 import { skippedElements } from "../Html.ts"
-import { walkHtml } from "../html/HtmlTokens.ts"
+import { isXhtml, walkHtml } from "../html/HtmlTokens.ts"
 import type { Visible } from "./Visible.ts"
 
 /** Elements whose beginning and end part no word. */
@@ -36,7 +36,7 @@ export const htmlVisible = (html: string, visible: Visible, offset = 0): Visible
         visible.verbatim(html, from, end, offset)
       }
     },
-    /^\s*<\?xml|<html[^>]{0,500}xmlns/.test(html.slice(0, 2_000))
+    isXhtml(html)
   )
   return visible
 }

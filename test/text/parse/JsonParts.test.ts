@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { jsonParts } from "../../../src/text/pool/JsonParts.ts"
+import { jsonParts } from "../../../src/text/parse/json/JsonParts.ts"
 
 /** The parts of a value, read again. */
 const parts = (text: string, bytes: number): ReadonlyArray<unknown> | undefined =>

@@ -1,0 +1,143 @@
+import { isUtf8 } from "node:buffer"
+import type { ParsedDocument } from "../../domain/Document.ts"
+import { decode, guessOf } from "./Decode.ts"
+import { separatorOf } from "./Delimited.ts"
+import type { FormatKey } from "./Formats.ts"
+import { htmlCharset } from "./Html.ts"
+import { jsonParts } from "./json/JsonParts.ts"
+import { htmlParts, xmlParts } from "./MarkupParts.ts"
+import { parse, type ParseInput } from "./Parse.ts"
+import { ReadFailure } from "./ReadFailure.ts"
+import { sniff } from "./Sniff.ts"
+import { decodeXml, xmlEncoding } from "./Xml.ts"
+
+/** Longer texts are read in parts of some this many bytes: text, blocks and token tables of all of it would not fit. */
+const partBytes = 8 * 1024 * 1024
+
+/** A document, or a part of one that is long. */
+export interface DocumentPart {
+  readonly document: ParsedDocument
+  /** Where its text begins in that of all parts, in UTF-16 units and in UTF-8 bytes. A blank line stands between two. */
+  readonly start: number
+  readonly byteStart: number
+}
+
+/** What stands between the texts of two parts. */
+export const betweenParts = "\n\n"
+
+/** {@link parse}, of a long text part by part where its format allows it. Fails likewise. */
+export async function* parseParts(input: ParseInput): AsyncGenerator<DocumentPart> {
+  const { bytes, limits, mimeType, name } = input
+  const isLong = bytes.length > 2 * partBytes && bytes.length <= limits.bytes
+  const format = input.format ?? (isLong ? sniff(bytes, name, limits, mimeType) : undefined)
+  const parts = !isLong || format === undefined ? undefined : partsOf(bytes, format)
+  if (parts === undefined) {
+    yield { document: await parse({ ...input, format }), start: 0, byteStart: 0 }
+    return
+  }
+  const guess = guessOf(bytes)
+  let remarks: ParsedDocument["remarks"] = guess === undefined
+    ? []
+    : [{ kind: "charset", text: guess.charset, confidence: guess.confidence }]
+  let start = 0
+  let byteStart = 0
+  for (const part of parts) {
+    let document: ParsedDocument
+    try {
+      document = await parse({ ...input, format, bytes: part(), limits: { ...limits, characters: limits.characters - start } })
+    } catch (error) {
+      // A stretch of blank lines is no failure of the file.
+      if (error instanceof ReadFailure && error.problem === "empty") continue
+      if (error instanceof ReadFailure && error.message.endsWith("characters of text")) {
+        throw new ReadFailure("limit", `more than ${limits.characters} characters of text`)
+      }
+      throw error
+    }
+    yield {
+      document: remarks.length === 0 ? document : { ...document, remarks: [...remarks, ...document.remarks ?? []] },
+      start,
+      byteStart
+    }
+    remarks = []
+    start += document.text.length + betweenParts.length
+    byteStart += Buffer.byteLength(document.text) + betweenParts.length
+  }
+  if (start === 0) throw new ReadFailure("empty", "the file has no text")
+}
+
+/** Where a part of a file may end, at or after an offset: the next record begins there. -1: nowhere before its end. */
+type Cut = (file: Buffer, from: number, start: number) => number
+
+const after = (separator: string): Cut => (file, from) => {
+  const at = file.indexOf(separator, from)
+  return at < 0 ? -1 : at + 1
+}
+
+/** The end of a row: of a line with an even number of quotes before it, unless a quote is never closed. */
+const row: Cut = (file, from, start) => {
+  let odd = false
+  let at = file.indexOf(quote, start)
+  const first = file.indexOf("\n", from)
+  for (let end = first; end >= 0 && end < from + partBytes; end = file.indexOf("\n", end + 1)) {
+    for (; at >= 0 && at < end; at = file.indexOf(quote, at + 1)) odd = !odd
+    if (!odd) return end + 1
+  }
+  return first < 0 ? -1 : first + 1
+}
+const quote = 0x22
+
+/** Before a heading that is in no code block, the highest of those nearby. */
+const section: Cut = (file, from, start) => {
+  const text = file.toString("latin1", start, Math.min(file.length, from + partBytes))
+  let fence: string | undefined
+  let best = -1
+  let level = 7
+  for (const { 0: line, index } of text.matchAll(/^(?:(`{3,}|~{3,})|#{1,6}[ \t]|(?=\S).)/gm)) {
+    const mark = /^(?:`{3}|~{3})/.exec(line)?.[0]
+    if (mark !== undefined) fence = fence === undefined ? mark : fence === mark ? undefined : fence
+    else if (fence === undefined && line.startsWith("#") && start + index > from && line.length < level) {
+      best = start + index
+      level = line.length
+      if (level === 2) break
+    }
+  }
+  return best
+}
+
+/** Formats whose files are one record after the other. */
+const cuts: Partial<Record<FormatKey, Cut>> = {
+  text: after("\n"),
+  jsonl: after("\n"),
+  mbox: after("\nFrom "),
+  csv: row,
+  tsv: row,
+  markdown: section
+}
+
+/** The parts of a long file in UTF-8, each a file of its format; `undefined` where it is read as a whole. */
+const partsOf = (content: Uint8Array, format: FormatKey): Iterable<() => Buffer> | undefined => {
+  const file = Buffer.from(content.buffer, content.byteOffset, content.byteLength)
+  if (format === "xml") return xmlParts(xmlEncoding(file) === "utf-8" ? file : Buffer.from(decodeXml(content)), partBytes)
+  const cut = cuts[format]
+  if (cut === undefined && format !== "json" && format !== "html") return undefined
+  // A charset is told from all of a file, not from each part. Mailboxes have one for each message.
+  const text = format === "mbox" || isUtf8(content) ? file : Buffer.from(decode(content, format === "html" ? htmlCharset : undefined))
+  if (format === "html") return htmlParts(text, partBytes)
+  if (cut === undefined) return jsonParts(text, partBytes)
+  return recordParts(
+    text,
+    cut,
+    format === "csv" || format === "tsv" ? separatorOf(text.toString("latin1", 0, partBytes), format) : undefined
+  )
+}
+
+function* recordParts(file: Buffer, cut: Cut, separator: string | undefined): Generator<() => Buffer> {
+  for (let start = 0; start < file.length;) {
+    const next = start + partBytes >= file.length ? -1 : cut(file, start + partBytes, start)
+    const end = next < 0 ? file.length : next
+    const part = file.subarray(start, end)
+    const isFirst = start === 0
+    yield () => isFirst || separator === undefined ? part : Buffer.concat([Buffer.from(`sep=${separator}\n`), part])
+    start = end
+  }
+}
