@@ -1,11 +1,14 @@
-import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { checkedColumns, isIntact, type Row } from "../store/Checksum.ts"
+import type { DatabaseSync } from "node:sqlite"
+import { areIntact, checkedColumns, columnAt, type PreparedValues, preparedValues, type RowValues } from "../store/Checksum.ts"
 import { asBlob } from "../store/Rows.ts"
 import { cosineOf, inverseNorm, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type Columns, columnsOf, weightsOf } from "./ColumnSums.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 import { addCodes, bytesOfCode, coded, codedBytes, type CodedBlock, codeQuery } from "./VectorCodes.ts"
+
+const idAt = columnAt("embeddings", "id")
+const vectorAt = columnAt("embeddings", "vector")
 
 /** Chunks of a block: its partial sums stay in the processor's nearest cache. */
 const blockChunks = 4_096
@@ -24,16 +27,16 @@ interface Block extends Omit<Columns, "sums"> {
 
 /** Cosines of a query with every chunk of a corpus: exact, over the vectors as they are stored. */
 export class DenseScan {
-  readonly #vector: StatementSync
-  readonly #vectors: StatementSync
+  readonly #vector: PreparedValues
+  readonly #vectors: PreparedValues
   readonly #cache: ByteCache
   readonly #damaged: (chunk: number) => Error
 
   /** `damaged` makes what is thrown where a live chunk's vector is missing or not as it was written. */
   constructor(db: DatabaseSync, cache: ByteCache, damaged: (chunk: number) => Error) {
     this.#damaged = damaged
-    this.#vector = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id = ?`)
-    this.#vectors = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id BETWEEN ? AND ? ORDER BY id`)
+    this.#vector = preparedValues(db, `SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id = ?`)
+    this.#vectors = preparedValues(db, `SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id BETWEEN ? AND ? ORDER BY id`)
     this.#cache = cache
   }
 
@@ -95,7 +98,7 @@ export class DenseScan {
 
   /** By its first vector: those of one embedder are alike. */
   #isSparse(segment: Segment): boolean {
-    return this.#cache.get(`z${segment.id}`, () => isMostlyZeros(asBlob(this.#vector.get(segment.embeddings[0] ?? 0)?.["vector"])), () => 0)
+    return this.#cache.get(`z${segment.id}`, () => isMostlyZeros(asBlob(this.#vector.get(segment.embeddings[0] ?? 0)?.[vectorAt])), () => 0)
   }
 
   /** Reads every vector of a block. */
@@ -145,17 +148,17 @@ export class DenseScan {
       if (index.live[segment.offset + chunk] === 1) throw this.#damaged(segment.chunks[chunk] as number)
     }
     for (const row of this.#rows(order.map((i) => embeddings[i] as number))) {
-      const id = Number(row["id"])
+      const id = Number(row[idAt])
       while ((embeddings[order[next] as number] as number) < id) missing(next++)
-      if (embeddings[order[next] as number] === id && !isIntact("embeddings", row)) missing(next)
-      const packed = asBlob(row["vector"])
+      if (embeddings[order[next] as number] === id && !areIntact("embeddings", row)) missing(next)
+      const packed = asBlob(row[vectorAt])
       for (; embeddings[order[next] as number] === id; next++) visit(order[next] as number, packed)
     }
     while (next < order.length) missing(next++)
   }
 
   /** The vectors with these ids, which ascend; others may be among them. */
-  *#rows(ids: ReadonlyArray<number>): Generator<Row> {
+  *#rows(ids: ReadonlyArray<number>): Generator<RowValues> {
     const from = ids[0] ?? 0
     const to = ids.at(-1) ?? 0
     if (to - from < ids.length * farApart) {

@@ -45,7 +45,7 @@ export class Search {
   readonly #chunks: ChunkReader
   readonly #dense: DenseArm
   readonly #files: FileScores
-  readonly #shared = new SharedWords()
+  readonly #shared: SharedWords
   readonly #indexMemory: number
   readonly #indexes = new Map<number, CorpusIndex>()
   readonly #scores = { sparse: new Float64Array(0), dense: new Float64Array(0) }
@@ -57,6 +57,7 @@ export class Search {
     this.#indexMemory = memory / 4
     this.#cache = new ByteCache(memory - this.#indexMemory)
     this.#chunks = new ChunkReader(db, this.#cache, names)
+    this.#shared = new SharedWords(this.#cache)
     this.#files = new FileScores(db, (chunk) => this.#chunks.damaged(chunk, "text"))
     this.#dense = new DenseArm(db, this.#cache, (chunk) => this.#chunks.damaged(chunk, "vector"))
   }
@@ -124,19 +125,24 @@ export class Search {
     index: CorpusIndex,
     corpus: CorpusRow,
     first: ReadonlyArray<Fused>,
-    slots: Set<number>,
+    slots: ReadonlySet<number>,
     looked: Array<ScoredTerm>
   ): ReadonlyArray<Fused> {
-    const chunks = withoutCopies(index, first, ranking.sharedChunks).map(({ fused, id }) => ({
-      text: indexedText(this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(id)), undefined),
-      score: fused
-    }))
+    const chunks = withoutCopies(index, first, ranking.sharedChunks).map(({ fused, id }) => {
+      const number = index.chunkAt(id)
+      const text = () => indexedText(this.#chunks.context(corpus.name, corpus.generation, number), undefined)
+      return { number, text, score: fused }
+    })
     const shared = this.#shared.of(index, chunks, looked)
     looked.push(...shared)
     addScores(index, shared, sparse)
-    for (const slot of topSlots(sparse, allowed, depthOf(request))) slots.add(slot)
+    const found = topSlots(sparse, allowed, depthOf(request)).filter((slot) => !slots.has(slot))
     const related = dense?.movedTo(first.slice(0, ranking.feedbackChunks).map(({ id }) => id), ranking.feedback)
-    return fuse(Array.from(slots, (slot) => ({ ...score(slot), related: related?.(slot) })), request.alpha)
+    // What the words of the question say of a candidate and its file stands; only BM25 has grown.
+    const known = first.map(({ cosine, file, id, named, title }): Candidate => (
+      { id, sparse: sparse[id] ?? 0, cosine, related: related?.(id), file, title, named }
+    ))
+    return fuse([...known, ...found.map((slot): Candidate => ({ ...score(slot), related: related?.(slot) }))], request.alpha)
   }
 
   /** How much each word of a question says in the corpus, 0 to 1. @throws {IndexDamage} */

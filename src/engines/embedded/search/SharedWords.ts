@@ -4,13 +4,16 @@ import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
 import { grown } from "../../../text/WordTable.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import { idf } from "./Bm25.ts"
+import type { ByteCache } from "../../../search/ByteCache.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
 import { factorOf, type ScoredTerm } from "./QueryTerms.ts"
 
 /** One of the best chunks, as it was found. */
 export interface BestChunk {
-  /** What it is searched by. */
-  readonly text: string
+  /** Its number, which no other chunk ever has. */
+  readonly number: number
+  /** Reads what it is searched by. */
+  readonly text: () => string
   /** Its mixed score. */
   readonly score: number
 }
@@ -24,15 +27,30 @@ const lookedUp = 2
 /** Words and terms that are remembered from question to question. */
 const mostWords = 60_000
 
+/** Terms of a chunk by their numbers, each once, and how often it has them. */
+interface ChunkTerms {
+  readonly terms: Uint32Array
+  readonly counts: Uint16Array
+  /** All of them together. */
+  readonly length: number
+}
+
 /** Reads the best chunks of a question for the words that they share: the question may have left them out. */
 export class SharedWords {
+  readonly #cache: ByteCache
   readonly #vocabulary = new Vocabulary()
   readonly #documents = new DocumentTerms(this.#vocabulary, mostWords)
   /** By number of term; all 0 between questions. */
   #share = new Float64Array(1 << 12)
-  /** In how many of the chunks it is, and the last of them, counted from 1. */
+  /** In how many of the chunks it is. */
   #inChunks = new Uint16Array(1 << 12)
-  #lastChunk = new Uint16Array(1 << 12)
+  /** By number of term: its place in the chunk at hand, counted from 1; all 0 between chunks. */
+  #places = new Uint32Array(1 << 12)
+
+  /** `cache` keeps what was read of chunks: those that answer one question answer others too. */
+  constructor(cache: ByteCache) {
+    this.#cache = cache
+  }
 
   /**
    * Terms that at least two of the chunks have, weighing what they are of them. A term of one chunk
@@ -75,37 +93,53 @@ export class SharedWords {
     this.#documents.forgetIfFull()
     const whole = chunks.reduce((sum, { score }) => sum + score ** 2, 0)
     const met: Array<number> = []
-    chunks.forEach(({ score, text }, place) => {
-      this.#documents.read(text, prior === undefined ? {} : { prior })
-      const { length, terms } = this.#documents
-      this.#grow()
+    chunks.forEach(({ number, score, text }) => {
+      const { counts, length, terms } = this.#cache.get(
+        `w${this.#vocabulary.timesForgotten}.${prior ?? ""} ${number}`,
+        () => this.#read(text(), prior),
+        ({ counts, terms }) => terms.byteLength + counts.byteLength + 300
+      )
       const each = score ** 2 / (whole * length || 1)
-      for (let i = 0; i < length; i++) {
+      for (let i = 0; i < terms.length; i++) {
         const term = terms[i] as number
-        const last = this.#lastChunk[term] as number
-        if (last === 0) met.push(term)
-        if (last !== place + 1) {
-          this.#lastChunk[term] = place + 1
-          this.#inChunks[term]!++
-        }
-        this.#share[term]! += each
+        if (this.#inChunks[term]!++ === 0) met.push(term)
+        this.#share[term]! += each * (counts[i] as number)
       }
     })
     const several: Array<Share> = []
     for (const term of met) {
       if ((this.#inChunks[term] as number) > 1) several.push({ term: this.#vocabulary.term(term), share: this.#share[term] as number })
-      this.#lastChunk[term] = 0
       this.#inChunks[term] = 0
       this.#share[term] = 0
     }
     return several
   }
 
+  #read(text: string, prior: AnalyzerId | undefined): ChunkTerms {
+    this.#documents.read(text, prior === undefined ? {} : { prior })
+    this.#grow()
+    const { length, terms: all } = this.#documents
+    const terms = new Uint32Array(length)
+    const counts = new Uint16Array(length)
+    let distinct = 0
+    for (let i = 0; i < length; i++) {
+      const term = all[i] as number
+      let place = this.#places[term] as number
+      if (place === 0) {
+        terms[distinct] = term
+        place = this.#places[term] = ++distinct
+      }
+      counts[place - 1]!++
+    }
+    for (let i = 0; i < distinct; i++) this.#places[terms[i] as number] = 0
+    return { terms: terms.slice(0, distinct), counts: counts.slice(0, distinct), length }
+  }
+
   #grow(): void {
     while (this.#share.length < this.#vocabulary.size) {
       this.#share = grown(this.#share)
       this.#inChunks = grown(this.#inChunks)
-      this.#lastChunk = grown(this.#lastChunk)
+      this.#places = grown(this.#places)
     }
   }
 }

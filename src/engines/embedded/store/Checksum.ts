@@ -86,14 +86,19 @@ export const sumOf = (table: Checked, row: Row): number => {
 export type RowValues = ReadonlyArray<unknown>
 
 /** A statement that returns {@link RowValues}. */
-export const preparedValues = (
-  db: DatabaseSync,
-  sql: string
-): { readonly get: (...parameters: ReadonlyArray<number>) => RowValues | undefined } => {
+export interface PreparedValues {
+  readonly get: (...parameters: ReadonlyArray<number>) => RowValues | undefined
+  readonly iterate: (...parameters: ReadonlyArray<number>) => Iterable<RowValues>
+}
+
+export const preparedValues = (db: DatabaseSync, sql: string): PreparedValues => {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
-  // The type of `get` says object, whatever was set.
-  return { get: (...parameters) => statement.get(...parameters) as unknown as RowValues | undefined }
+  // The types say objects, whatever was set.
+  return {
+    get: (...parameters) => statement.get(...parameters) as unknown as RowValues | undefined,
+    iterate: (...parameters) => statement.iterate(...parameters) as unknown as Iterable<RowValues>
+  }
 }
 
 /** Where a column is in {@link RowValues}. */

@@ -47,22 +47,24 @@ export const packVector = (vector: Float32Array): Uint8Array => packSparse(witho
  * `at + d * stride`. Gives the sum of their squares.
  */
 export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8Array, at = 0, stride = 1): number => {
+  // No function is called for each component: a first question unpacks a whole corpus, and ends before it would be inlined.
   let squares = 0
-  const put = (component: number, byte: number): void => {
-    const value = (byte << 24) >> 24
-    into[at + component * stride] = value
-    squares += value * value
-  }
   switch (packed[0]) {
     case Form.dense:
-      for (let d = 0; d < dimensions; d++) put(d, packed[1 + d] as number)
+      for (let d = 0; d < dimensions; d++) {
+        const value = ((packed[1 + d] as number) << 24) >> 24
+        into[at + d * stride] = value
+        squares += value * value
+      }
       break
     case Form.bitmap: {
       const bitmap = (dimensions + 7) >> 3
       let next = 1 + bitmap
       for (let i = 0; i < bitmap; i++) {
         for (let bits = packed[1 + i] as number; bits !== 0; bits &= bits - 1) {
-          put(i * 8 + 31 - Math.clz32(bits & -bits), packed[next++] as number)
+          const value = ((packed[next++] as number) << 24) >> 24
+          into[at + (i * 8 + 31 - Math.clz32(bits & -bits)) * stride] = value
+          squares += value * value
         }
       }
       break
@@ -73,7 +75,9 @@ export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8A
       let component = -1
       while (!reader.done) {
         component += reader.varint() + 1
-        put(component, packed[reader.position++] as number)
+        const value = ((packed[reader.position++] as number) << 24) >> 24
+        into[at + component * stride] = value
+        squares += value * value
       }
     }
   }

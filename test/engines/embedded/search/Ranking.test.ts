@@ -14,8 +14,13 @@ interface File {
   readonly texts: ReadonlyArray<string>
 }
 
+type Ask = (query: string, alpha?: number, count?: number) => ReadonlyArray<Context>
+
 /** Asks a corpus of these files, in a mixed search unless `alpha` is 0. */
-const ask = (files: ReadonlyArray<File>, query: string, alpha = 0.25, count = 10): ReadonlyArray<Context> => {
+const ask = (files: ReadonlyArray<File>, ...question: Parameters<Ask>): ReadonlyArray<Context> =>
+  withCorpus(files, (ask) => ask(...question))
+
+const withCorpus = <A>(files: ReadonlyArray<File>, use: (ask: Ask) => A): A => {
   const dir = mkdtempSync(join(tmpdir(), "sluice-"))
   try {
     const bench = new StoreBench(dir)
@@ -30,14 +35,16 @@ const ask = (files: ReadonlyArray<File>, query: string, alpha = 0.25, count = 10
         at: 0
       })
     }
-    return bench.search.run(bench.row("c"), {
-      query,
-      count,
-      alpha,
-      vector: (weigh) => embedWeighed(query, weigh),
-      correctSpelling: false,
-      explain: true
-    })
+    return use((query, alpha = 0.25, count = 10) =>
+      bench.search.run(bench.row("c"), {
+        query,
+        count,
+        alpha,
+        vector: (weigh) => embedWeighed(query, weigh),
+        correctSpelling: false,
+        explain: true
+      })
+    )
   } finally {
     rmSync(dir, { recursive: true, force: true })
   }
@@ -171,6 +178,12 @@ describe("ranking", () => {
     it("are none that much of the corpus has, and none at alpha 0", () => {
       assert.notInclude(shared(ask([...others, ...about], "plant cataract lens")), "garden")
       assert.deepStrictEqual(shared(ask([...others, ...about, unsaid], query, 0)), [])
+    })
+
+    it("are the same whatever was asked before", () => {
+      const files = [...others, ...about, unsaid]
+      const before = ["plant in the garden", "phacoemulsification under anaesthesia", query]
+      assert.deepStrictEqual(withCorpus(files, (ask) => [...before, query].map((one) => ask(one)).at(-1)), ask(files, query))
     })
   })
 })
