@@ -9,8 +9,8 @@ export const overMemory = "SIGUSR2"
 const interval = 50
 
 /**
- * Shared with the guarding thread: processor milliseconds of this process, and monotonic ones, at which the current
- * file's time is up; 0 between files.
+ * Shared with the guarding thread: milliseconds of processor time for the current file, 0 between files, and how many
+ * files were begun. That thread reads the clocks: asking the system at every file can cost more than a small file.
  */
 const shared = 16
 
@@ -29,17 +29,17 @@ export const timeFor = ({ timeMs }: Pick<Limits, "timeMs">, { content }: { reado
  * time or the process's memory is over, and when the parent is gone, however that one died.
  */
 export class Guard {
-  readonly #deadline = new Float64Array(new SharedArrayBuffer(shared))
+  readonly #current = new Float64Array(new SharedArrayBuffer(shared))
   #watching = false
 
   begin({ memory, timeMs }: Limits): void {
-    this.#deadline[1] = now() + timeMs * patience
-    this.#deadline[0] = processorTime() + timeMs
+    this.#current[1]!++
+    this.#current[0] = timeMs
     if (this.#watching) return
     this.#watching = true
     // The entry of this process: it finds itself in a thread and calls `watch`.
     const thread = new Worker(process.argv[1]!, {
-      workerData: { deadline: this.#deadline, memory, parent: process.ppid } satisfies Watch,
+      workerData: { current: this.#current, memory, parent: process.ppid } satisfies Watch,
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
       execArgv: []
     })
@@ -47,12 +47,12 @@ export class Guard {
   }
 
   end(): void {
-    this.#deadline[0] = 0
+    this.#current[0] = 0
   }
 }
 
 interface Watch {
-  readonly deadline: Float64Array
+  readonly current: Float64Array
   readonly memory: number
   readonly parent: number
 }
@@ -60,12 +60,19 @@ interface Watch {
 /** The guarding thread. */
 export const watch = (): void => {
   // Typed by the one place that starts this thread, above.
-  const { deadline, memory, parent } = workerData as Watch
+  const { current, memory, parent } = workerData as Watch
+  let watched = 0
+  let processor = 0
+  let clock = 0
   setInterval(() => {
-    const [processor = 0, clock = 0] = deadline
+    const [timeMs = 0, file = 0] = current
     if (process.ppid !== parent) process.kill(process.pid, "SIGKILL")
     else if (process.memoryUsage.rss() > memory) process.kill(process.pid, overMemory)
-    else if (processor > 0 && (processorTime() > processor || now() > clock)) process.kill(process.pid, overTime)
+    else if (timeMs > 0 && file !== watched) {
+      watched = file
+      processor = processorTime() + timeMs
+      clock = now() + timeMs * patience
+    } else if (timeMs > 0 && (processorTime() > processor || now() > clock)) process.kill(process.pid, overTime)
   }, interval)
 }
 

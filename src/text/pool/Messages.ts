@@ -27,8 +27,8 @@ export interface Broken {
 export interface Reply {
   readonly id: number
   readonly result: Result | Refusal | Broken
-  /** Milliseconds that the worker has computed since it began. */
-  readonly processor: number
+  /** Milliseconds that the worker has computed since it began, where it has just looked. */
+  readonly processor?: number
   /** The worker has done its share: it finishes what it was sent and should be given no more. */
   readonly spent: boolean
 }

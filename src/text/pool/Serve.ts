@@ -11,6 +11,9 @@ export type PrepareFile = (task: Task, limits: Limits) => Promise<Result>
 const filesServed = 5_000
 const memoryShare = 0.6
 
+/** Milliseconds after which it looks again at its memory and its processor time: a look can take longer than a small file. */
+const lookEvery = 100
+
 /**
  * Runs this process as a worker of the text pool: files in, one reply each, one at a time and in order. `load` brings
  * in what prepares a file, so that the guarding thread, which runs the same entry, does not.
@@ -21,6 +24,7 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
   const prepareFile = await load()
   const guard = new Guard()
   let served = 0
+  let looked = -Infinity
 
   const answer = async (task: Task, limits: Limits): Promise<Reply["result"]> => {
     guard.begin({ ...limits, timeMs: timeFor(limits, task) })
@@ -39,8 +43,10 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
       for (const { id, raw } of request.files) {
         const result = await answer(raw, request.limits)
         served++
-        const spent = served >= filesServed || process.memoryUsage.rss() > request.limits.memory * memoryShare
-        await send({ id, result, spent, processor: processorTime() })
+        const look = performance.now() - looked >= lookEvery
+        if (look) looked = performance.now()
+        const spent = served >= filesServed || (look && process.memoryUsage.rss() > request.limits.memory * memoryShare)
+        await send({ id, result, spent, processor: look ? processorTime() : undefined })
       }
     })
   })

@@ -152,7 +152,7 @@ export class WorkerProcess {
       this.bytes -= job.raw.content.byteLength
       this.spent = message.spent
       this.answered++
-      this.#last = { at: performance.now(), processor: message.processor }
+      if (message.processor !== undefined) this.#last = { at: performance.now(), processor: message.processor }
       this.#first ??= this.#last
       events.onReply(this, job, message.result)
     }
