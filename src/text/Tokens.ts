@@ -3,6 +3,8 @@ import type o200k from "js-tiktoken/ranks/o200k_base"
 import { assetPath } from "./Assets.ts"
 import { BytePairs } from "./tokens/BytePairs.ts"
 import { hashed, hashOf, hashSeed } from "./tokens/ByteTable.ts"
+import { KeptCounts } from "./tokens/KeptCounts.ts"
+import { keyLength, PlainPieces } from "./tokens/PlainPieces.ts"
 import { vocabularyOf } from "./tokens/VocabularyOf.ts"
 
 /**
@@ -165,64 +167,48 @@ const piece = new Uint8Array(maxPiece * 3)
 const utf8 = new TextEncoder()
 const isSpace = /\s/
 
+/** The text that the pattern is shown. */
+const plain = new PlainPieces(maxSeen)
+const kept = new KeptCounts()
+
 /** Calls `visit` with the end offset and the token count of each piece of `text`, until it answers true. */
 const eachPiece = (text: string, visit: (end: number, count: number) => boolean): void => {
   const { pairs, pattern } = encoding()
-  let at = 0
-  let from = 0
-  let seen = viewFrom(text, 0)
-  while (at < text.length) {
-    let end = wordEnd(text, at)
-    if (end < 0) {
-      if (at >= from + seen.length) {
-        from = at
-        seen = viewFrom(text, from)
-      }
-      pattern.lastIndex = at - from
-      // The pattern's alternatives cover every character; the fallback only keeps a change of it from looping here.
-      end = pattern.test(seen) ? from + pattern.lastIndex : at + 1
-      if (end === from + seen.length && end < text.length && at > from) {
+  const countPlain = (start: number, end: number): number => countPiece(pairs, start, end)
+  for (let from = 0; from < text.length;) {
+    const seen = text.slice(from, characterStart(text, from + maxSeen))
+    const isLast = from + seen.length === text.length
+    plain.show(seen, !isLast)
+    let at = 0
+    while (at < seen.length) {
+      let end = plain.endOf(at)
+      const isPlain = end >= 0
+      if (!isPlain) {
+        pattern.lastIndex = at
+        // The pattern's alternatives cover every character; the fallback only keeps a change of it from looping here.
+        end = pattern.test(seen) ? pattern.lastIndex : at + 1
         // There may be more of this piece: see on from its start.
-        from = at
-        seen = viewFrom(text, from)
-        continue
+        if (end === seen.length && !isLast && at > 0) break
+      }
+      while (at < end) {
+        const cut = end - at > maxPiece ? characterStart(seen, at + maxPiece) : end
+        const count = isPlain && cut - at <= keyLength ? kept.of(plain, at, cut, countPlain) : countPiece(pairs, at, cut, seen)
+        if (visit(from + cut, count)) return
+        at = cut
       }
     }
-    while (at < end) {
-      const cut = end - at > maxPiece ? characterStart(text, at + maxPiece) : end
-      if (visit(cut, countPiece(pairs, text, at, cut))) return
-      at = cut
-    }
+    from += at
   }
 }
 
-const viewFrom = (text: string, from: number): string => text.slice(from, characterStart(text, from + maxSeen))
-
-/**
- * The end of the piece at `at` where it is a plain word: a space or none, capitals or none, small letters, all ASCII,
- * and nothing after them that the pattern might take in too. Otherwise -1. Most pieces are, and this is five times as
- * fast as the pattern.
- */
-const wordEnd = (text: string, at: number): number => {
-  let end = text.charCodeAt(at) === 0x20 ? at + 1 : at
-  while (isCapital(text.charCodeAt(end))) end++
-  const small = end
-  while (isSmall(text.charCodeAt(end))) end++
-  if (end === small) return -1
-  const next = text.charCodeAt(end)
-  // An apostrophe may begin a contraction; past ASCII there are other letters and marks. NaN at the end of the text.
-  return next === 0x27 || next > 0x7f ? -1 : end
-}
-
-const isCapital = (unit: number): boolean => unit >= 0x41 && unit <= 0x5a
-const isSmall = (unit: number): boolean => unit >= 0x61 && unit <= 0x7a
-
-const countPiece = (pairs: BytePairs, text: string, start: number, end: number): number => {
+/** Of a piece in view, which is plain where no text is given. */
+const countPiece = (pairs: BytePairs, start: number, end: number, seen?: string): number => {
+  const { units } = plain
   let hash = hashSeed
   for (let i = start; i < end; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit > 0x7f) {
-      const length = writePiece(text, start, end)
+    const unit = units[i]!
+    if (unit > 0x7f && seen !== undefined) {
+      const length = writePiece(seen, start, end)
       return pairs.count(piece, length, hashOf(piece, 0, length))
     }
     piece[i - start] = unit

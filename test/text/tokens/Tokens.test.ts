@@ -19,7 +19,10 @@ const samples = [
   "<|endoftext|> and <|endofprompt|> are text",
   "constructor __proto__ toString hasOwnProperty",
   "a   b\t\t c \n \n  d\u00a0\u3000e",
-  "\ud800 lone \udfff"
+  "\ud800 lone \udfff",
+  "It's we'll you'RE they'Ve isn'T 'twas o'clock 'quoted' x' 's",
+  "snake_case camelCase HTTPServer /usr/bin/ a//b\n/c\n- d\t- e\r\n\r\n  f ",
+  "\0\0 \0 \u0001x 12 345678 9\u0663 7é é7 -é \u3000x \n\u3000 ends in blanks   "
 ]
 
 /** Random text of everything that makes pieces meet: words, spaces, digits, marks, scripts. */
@@ -42,7 +45,14 @@ const mixed = (seed: number, length: number): string => {
     ".",
     "...",
     "'s",
+    "'LL",
+    "'rE",
     "'",
+    "\r\n",
+    "\v",
+    "\0",
+    "\uffff",
+    "-_(",
     "/",
     "é",
     "漢",
