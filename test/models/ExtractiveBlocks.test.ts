@@ -27,6 +27,20 @@ describe("blocks of a parsed text", () => {
     ) assert.deepStrictEqual(kinds("Intro of the page here.", code, "What follows is prose."), ["paragraph", "code", "paragraph"], code)
   })
 
+  it("the head of a document is keys and values, though a list of authors runs over lines", () => {
+    const head =
+      "Rule: 8\nTitle: Style of doors\nAuthor: Ada Winter <ada@rules.example>,\nBo Lind <bo@rules.example>,\nCy Dahl <cy@rules.example>\nStatus: Active\nType: Process\nCreated: 05-Jul-2001\nPost-History: 05-Jul-2001, 01-Aug-2013"
+    assert.deepStrictEqual(kinds(head, "This document tells of doors."), ["keys", "paragraph"])
+  })
+
+  it("an assignment to a variable of the environment is code", () => {
+    assert.deepStrictEqual(kinds("Another shell has another syntax.", "$env:DEBUG = \"*\"", "What follows is prose."), [
+      "paragraph",
+      "code",
+      "paragraph"
+    ])
+  })
+
   it("a heading that names a function is one, prose that names a tool is prose", () => {
     for (const heading of ["parser(args, opts={})", "retry.timeouts([options])", "new Signer(options)"]) {
       assert.deepStrictEqual(kinds("Intro of the page here.", heading, "Returns a list of all that it found."), [

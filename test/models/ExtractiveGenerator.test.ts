@@ -375,4 +375,40 @@ describe("ExtractiveGenerator", () => {
       assert.match(yield* first("Who holds the council elections?"), /Ada Lund/)
       assert.match(yield* first("What is a cyclic isolate?"), /^Cyclic isolate\nA group/)
     }))
+
+  it.effect("knows an answer that has none of the question's words, or nothing but them", () =>
+    Effect.gen(function*() {
+      const contexts = [
+        context(
+          "leave.md",
+          "Annual leave\n\nEveryone has 28 working days of paid annual leave in a calendar year.\n\nGardens\n\nThe ride to the gardens is free. Sit on the left."
+        ),
+        context(
+          "office.md",
+          "Windhoek office guide\n\nForty of us work here. The office is on the first floor at Acacia Lane 12. Write to desk@office.example or ring +264 61 555 0100.",
+          { headings: ["Windhoek office guide"] }
+        ),
+        context(
+          "api.md",
+          "June 27th, 2024\n\nRead your quota in the new Quota tab of the console.\n\nLimits\n\nA stream may have any number of ping events."
+        ),
+        context(
+          "tool.md",
+          "A permit is required if the crane moves at night.\n\nIt was decided to deprecate the message attribute in Crane 2.6.\n\nThe chair of the crane committee, Rev. Paul T. Stall, resigned."
+        )
+      ]
+      const first = (question: string) => Effect.map(ask(question, contexts), ({ citations }) => citations[0]?.quote ?? "")
+      // No document says vacation, nor that an address is one.
+      assert.match(yield* first("How many vacation days do I have?"), /28 working days/)
+      assert.match(yield* first("What is the address of the Windhoek office?"), /Acacia Lane 12/)
+      assert.match(yield* first("What is the phone number of the Windhoek office?"), /555 0100/)
+      // What a yes-or-no question says, said.
+      assert.match(yield* first("Is the ride to the gardens free?"), /^The ride to the gardens is free\./)
+      // A date may be the heading, a version or a condition, and a number none.
+      assert.match(yield* first("When did the Quota tab appear in the console?"), /new Quota tab/)
+      assert.match(yield* first("When was the message attribute deprecated?"), /Crane 2\.6/)
+      assert.match(yield* first("When is a permit for the crane required?"), /moves at night/)
+      assert.match(yield* first("How many ping events may a stream have?"), /any number of ping events/)
+      assert.match(yield* first("Who is the chair of the crane committee?"), /Rev\. Paul T\. Stall/)
+    }))
 })

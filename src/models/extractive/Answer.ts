@@ -47,6 +47,7 @@ export const examine = (request: GroundedRequest): Examined => {
     // Nor does it answer to repeat the question: "PEP: 8".
     (question.type === "other" || (kind !== "list" && kind !== "code")) &&
     (question.terms.length === 0 ||
+      (question.kind === "yesNo" && kind === "sentence") ||
       words.some((word) => isCjk(word) || !(question.words.has(word) || (kind !== "sentence" && question.grammar.has(word)))))
   )
   const { evidence, weights } = evidenceFor(question, contexts, units)

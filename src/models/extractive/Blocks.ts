@@ -71,6 +71,7 @@ const imperative =
 const kindOf = (lines: ReadonlyArray<Line>, previous: Block | undefined, next: ReadonlyArray<Line> | undefined): BlockKind => {
   const last = previous?.kind === "paragraph" ? sentenceBefore(previous) : undefined
   const led = last !== undefined && leads(last)
+  if (isHead(lines)) return "keys"
   if (isCode(lines, led || previous?.kind === "code") && !isSignature(lines, led || previous?.kind === "code", next)) return "code"
   if (isTable(lines)) return "table"
   if (isKeys(lines)) return "keys"
@@ -96,7 +97,7 @@ const alone =
 const symbols =
   /^[\])}>;,]+$|[;{}]$|[([{,\\]$|^[@<#{}\])[]|^\/[/*]|=>|->|\w\(.*\)|\w\.\w+\(|^[\w.[\]"']+\s*[-+*/|&]?=\s|^--?\w|^\w+(?:\[.*\])?:\s*\w+(?:\[.*\])?(?:\s*=|$)/
 /** Nothing but brackets, or an assignment, or a call that is ended or opened as none is in prose. */
-const unlikeProse = /^[\])}({[;,]+$|^[\w.$[\]"']+\s*[-+*/|&:]?=\s*\S|[\w\])]\(.*(?:\);|[{(,])$|[)}\]];?$.*=>|^["'\w$-]+:\s\S.*,$/
+const unlikeProse = /^[\])}({[;,]+$|^[\w.:$[\]"']+\s*[-+*/|&:]?=\s*\S|[\w\])]\(.*(?:\);|[{(,])$|[)}\]];?$.*=>|^["'\w$-]+:\s\S.*,$/
 const statementCall = /^[\w\s.$=]+\(.*\);$|^(?:await\s+)?[\w$]+(?:\.[\w$]+)+\(.*['"].*\)$/
 const flag = /^[a-z][\w./-]*(?:\s\S+)*\s--?[a-zA-Z][\w-]*/
 /** A line that reads as prose: several plain words in a row, ended as a sentence is. */
@@ -137,10 +138,15 @@ const keyed = /^(?:- )?[\p{L}_][\p{L}\p{N} ._-]{0,40}:(?:\s|$)/u
 
 /** Lines of key and value, as mail, front matter and structured files have them; a value may go on below it. */
 const isKeys = (lines: ReadonlyArray<Line>): boolean =>
-  lines.length > 1 && keyed.test(lines[0]!.text) && lines.filter(({ indent, text }) =>
-      keyed.test(text) || indent > 0
+  lines.length > 1 && keyed.test(lines[0]!.text) && lines.filter(({ indent, text }, at) =>
+      keyed.test(text) || indent > 0 || lines[at - 1]?.text.endsWith(",")
     ).length >= 0.8 * lines.length &&
   lines.filter(({ text }) => keyed.test(text)).length >= 0.6 * lines.length
+
+/** Keys and values as the head of a document has them: keys in capitals, where code has names. */
+const isHead = (lines: ReadonlyArray<Line>): boolean =>
+  lines.length > 2 && isKeys(lines) && lines.filter(({ text }) => /^\p{Lu}[\p{L}\p{N} -]*:\s\S/u.test(text)).length >= 0.6 * lines.length &&
+  lines.every(({ text }) => !/[;{}]$/.test(text))
 
 /** Marked lines; a single one only where a lead-in or another item shows that it is no numbered heading. */
 const isList = (lines: ReadonlyArray<Line>, next: ReadonlyArray<Line> | undefined, led: boolean): boolean =>

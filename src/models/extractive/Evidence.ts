@@ -1,13 +1,13 @@
 import type { Context } from "../../domain/Retrieval.ts"
-import { holdsType, type Question, type Term } from "./Question.ts"
+import { holdsType, isDated, type Question, type Term } from "./Question.ts"
 import type { Unit } from "./Units.ts"
 import { type Signs, unitWeights } from "./Coefficients.ts"
 import { placesOf, synonymsOf } from "./Synonyms.ts"
 import { numberedName, numberedNames } from "../../text/FileNames.ts"
 import { commonPrefix, editDistance, foldedWords, normalize, partsOfNames, wordsOfNormal } from "./Words.ts"
 
-/** Credit for a word that says the same as the question's. */
-const synonym = 0.7
+/** Credit for a word that says the same as the question's: where documents have that one too, and where they never have. */
+const synonym = { beside: 0.7, instead: 0.9 }
 
 /** How well one unit bears on the question. All figures 0..1. */
 export interface Evidence {
@@ -64,7 +64,7 @@ export const evidenceFor = (
   const matchesOf = (text: string): Array<number> => {
     const normal = normalize(text)
     const words = wordsOfNormal(normal)
-    const told = { normal, words, wordSet: new Set([...words, ...partsOfNames(text)]) }
+    const told = { display: text, normal, words, wordSet: new Set([...words, ...partsOfNames(text)]) }
     return question.terms.map((_, term) => matcher(term, told))
   }
   const byContext = contexts.map((_, context) => units.flatMap((unit, at) => (unit.context === context ? [at] : [])))
@@ -128,8 +128,8 @@ export const evidenceFor = (
       )
     )
     // The date of one field is not that of another.
-    const typed = holdsType(question, unit.display) &&
-      (unit.kind !== "key" || question.type !== "date" || fieldAsked(question, unit.display) > 0)
+    const typed = question.type === "date" && isDated(headingOf(unit)) || holdsType(question, unit.display) &&
+        (unit.kind !== "key" || question.type !== "date" || fieldAsked(question, unit.display) > 0)
     const inBlock = ofBlock.get(`${unit.context}.${unit.block}`)!
     const followed = unit.blocks[unit.block + 1]?.kind
     const mineShare = share(mine)
@@ -338,12 +338,12 @@ const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, units: 
   for (const unit of units) for (const word of unit.wordSet) vocabulary.add(word)
   for (const context of contexts) for (const word of foldedWords(context.headings.join("\n"))) vocabulary.add(word)
   const relatives = question.terms.map((term) => (term.cjk ? new Map<string, number>() : relativesOf(term, vocabulary)))
-  const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key))
-  return (at: number, { normal, words, wordSet }: Pick<Unit, "normal" | "words" | "wordSet">): number => {
+  const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key, vocabulary))
+  return (at: number, { display, normal, words, wordSet }: Pick<Unit, "display" | "normal" | "words" | "wordSet">): number => {
     const term = question.terms[at]!
     if (term.cjk) return cjkMatch(term.key, normal)
     if (wordSet.has(term.key)) return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
-    let credit = term.also !== undefined && wordSet.has(term.also) ? 0.9 : 0
+    let credit = (term.also !== undefined && wordSet.has(term.also)) || term.form?.test(display) ? 0.9 : 0
     for (const [word, value] of relatives[at]!) if (value > credit && wordSet.has(word)) credit = value
     for (const [phrase, value] of phrases[at]!) {
       if (value > credit && wordSet.has(phrase[0]!) && words.some((_, place) => placesOf(phrase, words, place) !== undefined)) {
@@ -359,15 +359,17 @@ const isBeside = (words: ReadonlyArray<string>, number: string, name: string): b
   words.some((word, at) => word === number && words.slice(Math.max(0, at - 2), at + 3).includes(name))
 
 /** The term where it is a phrase itself, and phrases that say the same. */
-const phrasesOf = (key: string): ReadonlyArray<readonly [ReadonlyArray<string>, number]> => [
+const phrasesOf = (key: string, vocabulary: ReadonlySet<string>): ReadonlyArray<readonly [ReadonlyArray<string>, number]> => [
   ...(key.includes(" ") ? [[key.split(" "), 0.95] as const] : []),
-  ...(synonymsOf(key)?.phrases ?? []).map((phrase) => [phrase, synonym] as const)
+  ...(synonymsOf(key)?.phrases ?? []).map((phrase) => [phrase, creditOf(key, vocabulary)] as const)
 ]
+
+const creditOf = (key: string, vocabulary: ReadonlySet<string>): number => vocabulary.has(key) ? synonym.beside : synonym.instead
 
 const relativesOf = (term: Term, vocabulary: ReadonlySet<string>): Map<string, number> => {
   const found = new Map<string, number>()
   const key = term.key
-  for (const word of synonymsOf(key)?.words ?? []) if (vocabulary.has(word)) found.set(word, synonym)
+  for (const word of synonymsOf(key)?.words ?? []) if (vocabulary.has(word)) found.set(word, creditOf(key, vocabulary))
   if (key.includes(" ")) return found
   if (/^\d[\d.]*$/.test(key)) {
     // 3.14 has 3.14.0, and 15.3.2020 has 2020.

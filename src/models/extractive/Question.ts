@@ -21,6 +21,8 @@ export interface Term {
   readonly of?: string
   /** The stem of a word that documents have in its place: who wrote a document is its author. */
   readonly also?: string
+  /** What documents write in its place: an address is given as street and number, without the word. */
+  readonly form?: RegExp
 }
 
 export interface Question {
@@ -44,6 +46,20 @@ const synonyms = new Map(
     [verb = "", noun = ""]
   ): [string, string] => [stem(verb), stem(noun)])
 )
+/** Of what is given without being named, the form in which it is written. */
+const forms = new Map<string, RegExp>(
+  ([
+    [
+      "address adresse anschrift",
+      /\b(?:Street|Road|Avenue|Lane|Drive|Square|Boulevard|Highway|Plaza|Terrace|Quay) \d|\b\d+[a-z]?,? (?:\p{Lu}[\p{L}'’.]* ){1,4}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Square|Way|Boulevard|Blvd|Highway|Place|Court|Terrace|Quay)\b|(?:[Ss]tra(?:ß|ss)e|[Ss]tr\.|[Ww]eg|[Pp]latz|[Gg]asse|[Aa]llee|[Dd]amm|[Uu]fer|gatan|vägen) \d|\b(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Cc]alle|[Aa]venida|[Pp]aseo|Via|Piazza|Viale) (?:\p{L}+ ){1,4},? ?\d|\d+,? (?:rue|avenue|boulevard|place) |\bP\.? ?O\.? Box\b/u
+    ],
+    ["email mail e-mail", /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/u],
+    ["phone telephone fax telefon telefonnummer rufnummer", /(?:\+|\b0)\d[\d ()/-]{5,}\d|\bext(?:ension|\.)? ?\d/iu],
+    ["website url link webseite", /\bhttps?:\/\/|\bwww\.\p{L}/u],
+    ["price cost fee preis kosten", /[$€£¥] ?\d|\d ?(?:[€£¥$]|(?:eur|usd|gbp|chf|sek|euros?|dollars?|pounds?)\b)/iu]
+  ] as const).flatMap(([words, form]) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
+)
+
 const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 
 /** "What does AMR mean?" asks for AMR: no definition says that it means something. */
@@ -78,12 +94,14 @@ export const questionOf = (asked: string): Question => {
     const importance = generic.has(normal) ? 0.5 : capital || /\p{N}/u.test(word) ? 1.5 : 1
     const of = /^\p{N}{1,3}$/u.test(word) && name !== undefined && /^[\s-]$/.test(text.slice(name.end, at)) ? { of: name.key } : {}
     const also = type === "person" ? synonyms.get(key) : undefined
+    const form = forms.get(key)
     terms.set(key, {
       key,
       cjk: false,
       importance: Math.max(importance, terms.get(key)?.importance ?? 0),
       ...of,
-      ...(also === undefined ? {} : { also })
+      ...(also === undefined ? {} : { also }),
+      ...(form === undefined ? {} : { form })
     })
     name = capital ? { key, end: at + word.length } : undefined
   })
@@ -97,7 +115,7 @@ export const questionOf = (asked: string): Question => {
   }
 }
 
-const forms: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
+const kinds: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
   [
     "howTo",
     /^\W*(?:how (?:do|does|did|can|could|should|would|must|to|is|are|am|may|might)\b|what (?:should|must|do) (?:i|we|you|one)\b|what do i have to|steps? (?:to|for)\b|wie (?!viele?\b|lange\b|oft\b|hoch\b|alt\b|weit\b|gro|teuer\b|schnell\b)|comment\b|cómo\b|como\b|come (?:si|posso|faccio)\b)|怎(?:样|么)|如何|どうやって|どのように|方法/iu
@@ -117,7 +135,7 @@ const forms: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
 ]
 
 const kindOf = (text: string, type: AnswerType): QuestionKind =>
-  type !== "other" ? type : forms.find(([, form]) => form.test(text))?.[0] ?? "other"
+  type !== "other" ? type : kinds.find(([, form]) => form.test(text))?.[0] ?? "other"
 
 const cues: ReadonlyArray<readonly [AnswerType, RegExp]> = [
   [
@@ -152,15 +170,28 @@ const absoluteDate =
   /\bmay \d|\d(?:st|nd|rd|th)? may\b|\b(?:1\d{3}|20\d\d)\b|\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2} ?(?:am|pm|uhr)\b|\b\d{1,2}\/\d{1,2}\b|\b\d{1,2}\. ?\d{1,2}\.(?!\d{3})|\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b|\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|[\d一二三四五六七八九十百]\s*(?:年|月|日|時|时|点)|\d\s*(?:am|pm|uhr)|世纪|世紀|century|jahrhundert/iu
 const relativeDate =
   /\b(?:daily|weekly|monthly|annually|yearly|every|before|after|until|within|immediately|täglich|jährlich|monatlich|sobald|nachdem|bevor)\b|\d+ (?:\p{L}+ )?(?:days?|weeks?|months?|years?|hours?|minutes?|seconds?|tagen?|wochen?|monaten?|stunden?|minuten?)\b|毎|每/iu
+/** Of software, when something came or went is told by its version. */
+const release =
+  /\b(?:(?:version|release) |(?:in|since|until|from|with|before|after|by|as of) (?:[\p{L}.]+ )?v?)\d+\.(?:\d+|x)(?!\d|:)|\bv\d+(?:\.\d+)*\b/iu
+/** When something is done as a rule, is told by a condition. */
+const condition =
+  /\b(?:when(?:ever)?|if|once|unless|as soon as|during|upon|while|in case|provided that|requires?|required|wenn|falls|sobald|während)\b/iu
+const asksOften =
+  /\b(?:when (?:is|are|do|does|should|can|may|must|would|will)|wann (?:ist|sind|muss|müssen|darf|dürfen|kann|können|soll\p{L}*|wird|werden|gilt|gelten))\b/iu
+/** Whether "when" may ask for the circumstances, as "When is a permit needed?" does. */
+export const asksCondition = ({ text, type }: Question): boolean => type === "date" && asksOften.test(text)
 /** What happened has a date of its own; "after the review" is when something happens. */
 const ofThePast = /\b(?:when (?:was|were|did)|wann (?:wurden?|waren?|hat|haben|begann|starb|endete)|quand .{0,20}\ba été)\b/iu
 
 const frequency =
-  /\b(?:every|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|forever|unlimited|täglich|wöchentlich|monatlich|jährlich)\b|毎|每/iu
+  /\b(?:every|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|forever|unlimited|infinite(?:ly)?|any number|no (?:limit|more|maximum|minimum)|as (?:many|much|long|often) as|none|single|both|zero|täglich|wöchentlich|monatlich|jährlich)\b|毎|每/iu
 /** Names of several words, and those who act in a document that names nobody. */
 const fullName = /\p{Lu}[\p{Ll}'’]+(?:[ -](?:\p{Lu}\.|\p{Lu}[\p{Ll}'’]+|van|von|de|der|da|del|bin|al))*[ -]\p{Lu}[\p{Ll}'’]+/gu
 const actor =
   /\b(?:anyone|anybody|everyone|everybody|whoever|someone|council|committee|team|board|members?|managers?|developers?|maintainers?|authors?|editors?|owners?|users?|administrators?|delegates?|company|department|office|president|director|jeder|alle|mitglied\p{L}*|leiter\p{L}*)\b/giu
+
+/** Whether a heading is a date, as those of a log of changes are: what stands under it is of that day. */
+export const isDated = (heading: string): boolean => heading.length <= 60 && absoluteDate.test(heading)
 
 /** Whether a quote holds an answer of the type that the question did not bring along itself. */
 export const holdsType = (question: Question, quote: string): boolean => {
@@ -168,7 +199,8 @@ export const holdsType = (question: Question, quote: string): boolean => {
     case "number":
       return spelledNumber.test(quote) || frequency.test(quote) || bringsNumber(question, quote)
     case "date":
-      return absoluteDate.test(quote) || (relativeDate.test(quote) && !ofThePast.test(question.text))
+      return absoluteDate.test(quote) || release.test(quote) || (relativeDate.test(quote) && !ofThePast.test(question.text)) ||
+        (asksCondition(question) && condition.test(quote))
     case "person": {
       const isNew = (words: string): boolean => foldedWords(words).every((word) => !question.words.has(word))
       if ([...quote.matchAll(fullName)].some(([name]) => isNew(name))) return true
