@@ -2,7 +2,6 @@ import { Effect, type Layer, Layer as Layers, Scope } from "effect"
 import { join } from "node:path"
 import { ServiceError } from "../domain/Errors.ts"
 import type { LocalEmbedding, LocalModel } from "../domain/LocalModel.ts"
-import * as LexicalRanker from "../models/LexicalRanker.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import type { Ranker, Rankers } from "../ports/Ranker.ts"
 
@@ -36,7 +35,7 @@ export const localRankers = Effect.fnUntraced(function*(dataDir: string): Effect
     of: (ranking) => {
       switch (ranking._tag) {
         case "lexical":
-          return Effect.succeed(LexicalRanker.make())
+          return Effect.map(Effect.promise(() => import("../models/LexicalRanker.ts")), ({ make }) => make())
         case "crossEncoder":
           return crossEncoder(ranking)
         default:

@@ -1,15 +1,17 @@
 import { Effect, Layer } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import * as CarryOverRewriter from "../models/CarryOverRewriter.ts"
-import * as ChatDrafter from "../models/ChatDrafter.ts"
-import * as ChatJudge from "../models/ChatJudge.ts"
-import * as ChatRewriter from "../models/ChatRewriter.ts"
-import * as ExtractiveChat from "../models/ExtractiveChat.ts"
-import * as ExtractiveGenerator from "../models/ExtractiveGenerator.ts"
-import * as GroundedGenerator from "../models/GroundedGenerator.ts"
 import { Models } from "../pipeline/Services.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { localRankers } from "./LocalModels.ts"
+
+// Loaded when a model is made: a run makes none.
+const carryOverRewriter = Effect.promise(() => import("../models/CarryOverRewriter.ts"))
+const chatDrafter = Effect.promise(() => import("../models/ChatDrafter.ts"))
+const chatJudge = Effect.promise(() => import("../models/ChatJudge.ts"))
+const chatRewriter = Effect.promise(() => import("../models/ChatRewriter.ts"))
+const extractiveChat = Effect.promise(() => import("../models/ExtractiveChat.ts"))
+const extractiveGenerator = Effect.promise(() => import("../models/ExtractiveGenerator.ts"))
+const groundedGenerator = Effect.promise(() => import("../models/GroundedGenerator.ts"))
 
 /** Makes a chat model of the settings of a generator. */
 type MakeChat = Models["Service"]["chat"]
@@ -22,15 +24,17 @@ export const conversing = (
   chat: MakeChat
 ): Pick<Models["Service"], "chat" | "drafter" | "generator" | "grounded" | "judge" | "rewriter"> => ({
   chat,
-  grounded: (model) => GroundedGenerator.make(model),
+  grounded: (model) => Effect.map(groundedGenerator, ({ make }) => make(model)),
   generator: (settings) =>
     settings._tag === "extractive"
-      ? Effect.succeed(ExtractiveGenerator.make())
-      : Effect.map(chat(settings), (model) => GroundedGenerator.make(model)),
-  judge: (settings) => Effect.map(chat(settings), ChatJudge.make),
-  drafter: (settings) => Effect.map(chat(settings), ChatDrafter.make),
+      ? Effect.map(extractiveGenerator, ({ make }) => make())
+      : Effect.zipWith(groundedGenerator, chat(settings), ({ make }, model) => make(model)),
+  judge: (settings) => Effect.zipWith(chatJudge, chat(settings), ({ make }, model) => make(model)),
+  drafter: (settings) => Effect.zipWith(chatDrafter, chat(settings), ({ make }, model) => make(model)),
   rewriter: (settings) =>
-    settings._tag === "extractive" ? Effect.succeed(CarryOverRewriter.make()) : Effect.map(chat(settings), ChatRewriter.make)
+    settings._tag === "extractive"
+      ? Effect.map(carryOverRewriter, ({ make }) => make())
+      : Effect.zipWith(chatRewriter, chat(settings), ({ make }, model) => make(model))
 })
 
 /** The models that need no engine: extractive and OpenAI-protocol ones, the rankers of this machine. */
@@ -43,7 +47,7 @@ export const layer = (dataDir: string): Layer.Layer<Models, never, Secrets> =>
       const chat: MakeChat = Effect.fnUntraced(function*(settings) {
         switch (settings._tag) {
           case "extractive":
-            return ExtractiveChat.make((yield* Effect.promise(() => import("../text/Tokens.ts"))).countTokens)
+            return (yield* extractiveChat).make((yield* Effect.promise(() => import("../text/Tokens.ts"))).countTokens)
           case "openai": {
             // The HTTP client is large, and most runs never need it.
             const [http, openai] = yield* Effect.promise(() => Promise.all([import("../net/Http.ts"), import("../models/OpenAiChat.ts")]))

@@ -34,7 +34,7 @@ export class Models extends Context.Service<Models, {
     settings: GeneratorSettings
   ) => Effect.Effect<Generator["Service"], ServiceError | SecretError, Scope.Scope>
   /** Any chat model made to answer from contexts and nothing else. */
-  readonly grounded: (chat: ChatModel["Service"]) => Generator["Service"]
+  readonly grounded: (chat: ChatModel["Service"]) => Effect.Effect<Generator["Service"]>
   /** A hosted model that searches a corpus by itself, with its own queries. */
   readonly searching: (
     model: string,

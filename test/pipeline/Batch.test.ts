@@ -79,7 +79,7 @@ const options = {
   model: "llama-3.1-8b-instruct-maas",
   folder: "gs://b/batch",
   displayName: "sluice test 1",
-  grounded: (chat: ChatModel["Service"]) => GroundedGenerator.make(chat)
+  grounded: (chat: ChatModel["Service"]) => Effect.sync(() => GroundedGenerator.make(chat))
 }
 
 describe("the batch stage", () => {

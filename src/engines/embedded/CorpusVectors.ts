@@ -5,8 +5,7 @@ import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
 import { type CorpusRecord, type OtherFile, type Others, type VectorFile, type VectorStore, VectorStores } from "../../ports/VectorStore.ts"
-import { type AnalyzerId, analyze } from "../../search/analysis/Analyzer.ts"
-import { detect } from "../../search/analysis/Detection.ts"
+import type { AnalyzerId } from "../../search/analysis/Detection.ts"
 import { isAlive } from "../../jobs/JobRunner.ts"
 import { newId, now } from "../../domain/Stamps.ts"
 import { chunkRecord, type FileRecord, fileRecordOfRow, newFileOf } from "./FileRecord.ts"
@@ -15,12 +14,14 @@ import { readable, sorted } from "./StoredVersions.ts"
 import { checkedColumns, isIntact } from "./store/Checksum.ts"
 import type { NewFile, NewVector } from "./store/Commands.ts"
 import { fromHex, textHash } from "./store/Hash.ts"
-import { indexedText, sampleOf } from "./store/FileWords.ts"
 import { Reader } from "./store/Reader.ts"
 import { asBlob, corpusRow, type CorpusRow, metadataOfRow, permissionsOfRow } from "./store/Rows.ts"
 import { cosineOf, packVector, unitVectorOf } from "./store/Vector.ts"
 import type { VectorWork } from "./store/VectorTable.ts"
 import { Writer } from "./store/Writer.ts"
+
+/** The analysis is large, and only corpora in databases of their own need it in this thread. */
+const terming = Effect.promise(() => import("./TermsElsewhere.ts"))
 
 /** Files that wait for one database; further uploads wait with them. And files of one call, calls at the same time. */
 const queueSize = 64
@@ -205,7 +206,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
               Effect.sync(() => active.delete(file.name))
             )
         )
-        const { analyzers, terms } = termsOf(file)
+        const { analyzers, terms } = (yield* terming).termsOf(file)
         return {
           put: Effect.fnUntraced(function*(fresh) {
             const vectors = yield* vectorsOf(corpus, file.displayName, file.chunks.map(({ hash }) => hash), fresh)
@@ -239,7 +240,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
             more = token !== undefined
           }
           const { language, title } = row
-          const { terms } = termsOf(defined({
+          const { terms } = (yield* terming).termsOf(defined({
             chunks: stored,
             language: typeof language === "string" ? language : undefined,
             title: typeof title === "string" ? title : undefined
@@ -362,7 +363,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
                 for (const file of yield* store.read(some.map(({ file }) => file))) {
                   const taken = newFileOf(file)
                   if (taken === undefined) continue
-                  const { analyzers } = termsOf(taken)
+                  const { analyzers } = (yield* terming).termsOf(taken)
                   const vectors = new Map(taken.chunks.map(({ hash }, i) => [hash, { hash, vector: packVector(file.chunks[i]!.vector) }]))
                   yield* writer.send("putFile", {
                     corpus: name,
@@ -505,16 +506,3 @@ const workOf = (reader: Reader["Service"], corpus?: string): Effect.Effect<Reado
       owner: Number(row["owner"])
     }))
   })
-
-/** What the chunks of a file are found by, and by whose rules. */
-const termsOf = ({ chunks, language, title }: Pick<NewFile, "chunks" | "language" | "title">) => {
-  const hint = language ?? (chunks.length < 2 ? undefined : detect(sampleOf(chunks)))
-  const analyzers = new Set<AnalyzerId>()
-  const terms = chunks.map((chunk) => {
-    const text = indexedText(chunk, title)
-    const analyzer = detect(text, { hint })
-    analyzers.add(analyzer)
-    return analyze(text, analyzer)
-  })
-  return { analyzers: [...analyzers], terms }
-}

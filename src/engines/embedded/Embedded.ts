@@ -1,11 +1,11 @@
-import { Effect, Layer, type Scope } from "effect"
+import { Context, Effect, Layer } from "effect"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import type { Embedder } from "../../ports/Embedder.ts"
 import type { FileMetadataStore } from "../../ports/FileMetadataStore.ts"
 import type { Files } from "../../ports/Files.ts"
 import type { Operations } from "../../ports/Operations.ts"
-import type { Retrieval } from "../../ports/Retrieval.ts"
+import { Retrieval } from "../../ports/Retrieval.ts"
 import type { LedgerWrites } from "../../state/LedgerWrites.ts"
 import type { TextPool } from "../../text/TextPool.ts"
 import { CorpusVectors } from "./CorpusVectors.ts"
@@ -14,11 +14,9 @@ import { embeddedFileMetadata } from "./EmbeddedFileMetadata.ts"
 import { embeddedFiles } from "./EmbeddedFiles.ts"
 import { embeddedLedger } from "./EmbeddedLedger.ts"
 import { embeddedOperations } from "./EmbeddedOperations.ts"
-import { embeddedRetrieval } from "./EmbeddedRetrieval.ts"
 import { IndexUpkeep } from "./IndexUpkeep.ts"
 import { Names } from "./Names.ts"
 import { OperationRunner } from "./OperationRunner.ts"
-import { type Searcher, searchHere, searchInThreads } from "./search/Searcher.ts"
 import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
 import { Reader } from "./store/Reader.ts"
 import { Writer } from "./store/Writer.ts"
@@ -52,13 +50,33 @@ export interface EmbeddedOptions {
 
 const defaultMemory = 256 * 1024 * 1024
 
-const searcherOf = (
+/** The Retrieval port, loaded and opened by the first question: a run asks none, and the analysis and the search are most of the engine's code. */
+const retrievalWhenAsked = (
   names: Names,
   { bundle, dataDir, memory = defaultMemory, searchThreads: threads = 0 }: EmbeddedOptions
-): Effect.Effect<Searcher, never, Reader | Scope.Scope> =>
-  threads > 0
-    ? searchInThreads({ dataDir: bundle ?? dataDir, names, memory, threads })
-    : Effect.flatMap(Reader, (reader) => searchHere(reader, names, memory))
+): Layer.Layer<Retrieval, never, Reader | Writer | Embedder | CorpusVectors | IndexUpkeep> =>
+  Layer.effect(
+    Retrieval,
+    Effect.gen(function*() {
+      const context = yield* Effect.context<Reader | Writer | Embedder | CorpusVectors | IndexUpkeep>()
+      const scope = yield* Effect.scope
+      const opened = yield* Effect.gen(function*() {
+        const [{ embeddedRetrieval }, { searchHere, searchInThreads }] = yield* Effect.promise(() =>
+          Promise.all([import("./EmbeddedRetrieval.ts"), import("./search/Searcher.ts")])
+        )
+        const searcher = threads > 0
+          ? searchInThreads({ dataDir: bundle ?? dataDir, names, memory, threads })
+          : Effect.flatMap(Reader, (reader) => searchHere(reader, names, memory))
+        return Context.get(yield* Layer.buildWithScope(embeddedRetrieval(names, memory, searcher), scope), Retrieval)
+      }).pipe(
+        Effect.provideContext(context),
+        // Whoever asks first may give up; the others have what came of it.
+        Effect.uninterruptible,
+        Effect.cached
+      )
+      return Retrieval.of({ retrieve: (request) => Effect.flatMap(opened, ({ retrieve }) => retrieve(request)) })
+    })
+  )
 
 /**
  * The engine that runs on one machine: corpora, files, chunks, vectors and the sparse index in one SQLite database.
@@ -79,7 +97,7 @@ export const layer = (
     embeddedCorpora(names),
     embeddedFiles(names),
     embeddedFileMetadata(names),
-    embeddedRetrieval(names, options.memory ?? defaultMemory, searcherOf(names, options)),
+    retrievalWhenAsked(names, options),
     embeddedOperations(names),
     embeddedLedger
   ).pipe(

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import type { CorpusRow } from "./store/Rows.ts"
 import { Reader } from "./store/Reader.ts"
-import { outdatedCorpora } from "./store/SegmentTable.ts"
+import { outdatedCorpora } from "./store/OutdatedIndex.ts"
 import { Writer } from "./store/Writer.ts"
 
 /** Milliseconds before an index is rebuilt that nobody waits for: a program that asks one question is over by then. */

@@ -55,7 +55,7 @@ export interface BatchJobOptions extends Options {
   /** What the job is called; a job of this name that has not failed is taken for this one's. */
   readonly displayName: string
   /** Makes a chat model answer from contexts and nothing else. */
-  readonly grounded: (chat: ChatModel["Service"]) => Generator["Service"]
+  readonly grounded: (chat: ChatModel["Service"]) => Effect.Effect<Generator["Service"]>
   readonly observe?: (job: BatchJob) => Effect.Effect<void>
 }
 
@@ -105,7 +105,7 @@ export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieve
       const answer = completionText(result?.response ?? {})
       return {
         ...question,
-        answer: yield* options.grounded(saying(options.model, answer)).answer({ question: question.question, contexts })
+        answer: yield* (yield* options.grounded(saying(options.model, answer))).answer({ question: question.question, contexts })
       }
     })
   )
@@ -145,12 +145,9 @@ const promptRow = ({ contexts, customId, question }: BatchRetrieved, options: Ba
     }
   })
   const { instruction, sampling } = options
-  return options.grounded(listens).answer({
-    question,
-    contexts,
-    instruction,
-    sampling
-  }).pipe(Effect.map(() => ({ custom_id: customId, method: "POST", url: "/v1/chat/completions", body: bodyOf(prompted ?? { turns: [] }) })))
+  return Effect.flatMap(options.grounded(listens), ({ answer }) => answer({ question, contexts, instruction, sampling })).pipe(
+    Effect.map(() => ({ custom_id: customId, method: "POST", url: "/v1/chat/completions", body: bodyOf(prompted ?? { turns: [] }) }))
+  )
 }
 
 const bodyOf = ({ maxTokens, seed, system, temperature, topP, turns }: ChatRequest): JsonRecord => ({

@@ -6,9 +6,6 @@ import { scanRuns } from "./WordBreak.ts"
 
 export { type AnalyzerId, detect } from "./Detection.ts"
 
-/** Bumped whenever the same text may give other terms: an index remembers it. */
-export const analysisVersion = "4"
-
 /** A term to look up, and the word of the question it came from. */
 export interface QueryTerm {
   readonly term: string

@@ -11,7 +11,8 @@ import { FileTable } from "./FileTable.ts"
 import { Index } from "./Index.ts"
 import { MetadataTable } from "./MetadataTable.ts"
 import { OperationTable } from "./OperationTable.ts"
-import { outdatedCorpora, SegmentDamage } from "./SegmentTable.ts"
+import { outdatedCorpora } from "./OutdatedIndex.ts"
+import { SegmentDamage } from "./SegmentTable.ts"
 import { VectorTable, type VectorWork } from "./VectorTable.ts"
 
 /** Milliseconds for which vectors that no file uses are kept, unless it is said otherwise. */

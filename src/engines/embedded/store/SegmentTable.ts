@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
-import { analysisVersion, type AnalyzerId } from "../../../search/analysis/Analyzer.ts"
+import { analysisVersion } from "../../../search/analysis/AnalysisVersion.ts"
+import type { AnalyzerId } from "../../../search/analysis/Detection.ts"
 import { checkedColumns, isIntact, type Row, sumOf } from "./Checksum.ts"
 import { PostingPageWriter } from "./PostingPages.ts"
 import { asBlob } from "./Rows.ts"
@@ -40,13 +41,6 @@ export const analyzersIn = (row: Row): AnalyzerCounts => {
 }
 
 const isNames = (written: AnalyzerCounts | ReadonlyArray<AnalyzerId>): written is ReadonlyArray<AnalyzerId> => Array.isArray(written)
-
-/** The names of the corpora with segments of another version of the analysis: of one, or all. */
-export const outdatedCorpora = (db: DatabaseSync, corpus?: number): ReadonlyArray<string> =>
-  db.prepare(
-    `SELECT name FROM corpora c WHERE (?1 IS NULL OR id = ?1)
-      AND EXISTS (SELECT 1 FROM segments s WHERE s.corpus = c.id AND s.analysis <> ?2)`
-  ).all(corpus ?? null, analysisVersion).map((row) => String(row["name"]))
 
 /** The counts of several segments together. */
 export const summed = (counts: Iterable<AnalyzerCounts>): Map<AnalyzerId, number> => {
