@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, RcMap, Result } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import { fitness } from "../pipeline/definition/Fitness.ts"
-import { type Access, Host, HostedModels, HostedStores, type OpenError, type PipelineParts } from "../pipeline/Host.ts"
+import { type Access, Host, HostedModels, type OpenError, type PipelineParts } from "../pipeline/Host.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import type { EngineChoice } from "../pipeline/definition/EngineSettings.ts"
 import { forEngine } from "../pipeline/definition/ForEngine.ts"
@@ -156,7 +156,7 @@ export interface VertexHostOptions extends Pick<VertexServicesOptions, "dataDir"
 }
 
 /** Vertex AI, or a server that speaks like it. The ledger is kept in the data directory. */
-export const vertex = (options: VertexHostOptions): Layer.Layer<Host | HostedModels | HostedStores> => {
+export const vertex = (options: VertexHostOptions): Layer.Layer<Host | HostedModels> => {
   const { client: _, dataDir, token: __, ...settings } = options
   return Layer.mergeAll(
     Layer.effect(
@@ -167,9 +167,7 @@ export const vertex = (options: VertexHostOptions): Layer.Layer<Host | HostedMod
         services: (pipeline, access) => vertexOf(pipeline, options, access)
       })
     ),
-    Layer.succeedContext(
-      Context.make(HostedModels, { location: settings.location }).pipe(Context.add(HostedStores, { location: settings.location }))
-    )
+    Layer.succeed(HostedModels, { location: settings.location })
   )
 }
 

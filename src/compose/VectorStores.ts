@@ -37,6 +37,16 @@ export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {})
         }
         return yield* publicProcessHttpWith(allowHosts)
       })
+      /** Where a service of Google's is, with what it is called. */
+      const google = Effect.fnUntraced(function*(api: "AIPLATFORM" | "BIGQUERY" | "DISCOVERYENGINE") {
+        const [{ processHttp }, { GoogleAuth, make: googleAuth }] = yield* Effect.promise(() =>
+          Promise.all([import("../net/ProcessHttp.ts"), import("../net/GoogleAuth.ts")])
+        )
+        // As gcloud has it; one of this machine wants no credentials.
+        const endpoint = process.env[`CLOUDSDK_API_ENDPOINT_OVERRIDES_${api}`]?.replace(/\/+$/, "")
+        const auth = endpoint?.startsWith("http:") === true ? GoogleAuth.anonymous : googleAuth()
+        return { endpoint, auth, http: yield* processHttp }
+      })
       const make = Effect.fnUntraced(function*(db: VectorDb, space: VectorSpace): Effect.fn.Return<VectorStore, ServiceError, Scope.Scope> {
         switch (db._tag) {
           case "postgres": {
@@ -83,26 +93,28 @@ export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {})
             return yield* LanceDb.make({ uri: db.uri, space, from: packages })
           }
           case "vectorSearch": {
-            const [VectorSearch, { processHttp }, { GoogleAuth, make: googleAuth }] = yield* Effect.promise(() =>
-              Promise.all([import("../vectors/google/VectorSearch.ts"), import("../net/ProcessHttp.ts"), import("../net/GoogleAuth.ts")])
-            )
-            // As gcloud has it; one of this machine wants no credentials.
-            const endpoint = process.env["CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM"]?.replace(/\/+$/, "")
+            const VectorSearch = yield* Effect.promise(() => import("../vectors/google/VectorSearch.ts"))
             return yield* VectorSearch.make({
               index: db.index,
               indexEndpoint: db.indexEndpoint,
-              endpoint,
               space,
               secrets,
-              auth: endpoint?.startsWith("http:") === true ? GoogleAuth.anonymous : googleAuth(),
-              http: yield* processHttp
+              ...yield* google("AIPLATFORM")
             })
           }
-          default:
+          case "agentSearch": {
+            const AgentSearch = yield* Effect.promise(() => import("../vectors/google/AgentSearch.ts"))
+            return yield* AgentSearch.make({ servingConfig: db.servingConfig, space, secrets, ...yield* google("DISCOVERYENGINE") })
+          }
+          case "featureStore": {
+            const FeatureStore = yield* Effect.promise(() => import("../vectors/google/FeatureStore.ts"))
+            const { endpoint: bigQuery } = yield* google("BIGQUERY")
+            return yield* FeatureStore.make({ featureView: db.featureView, bigQuery, space, secrets, ...yield* google("AIPLATFORM") })
+          }
+          case "managed":
             return yield* new ServiceError({
-              code: "UNIMPLEMENTED",
-              message: `the corpus keeps its vectors in ${db._tag}, and connecting to it is not available on the embedded engine`,
-              fix: "use the managed database, or one of those in docs/vector-databases.md"
+              code: "INTERNAL",
+              message: "the managed database is the engine's own, and is not connected to"
             })
         }
       })

@@ -7,6 +7,12 @@ export const CorpusName = Schema.NonEmptyString.pipe(Schema.brand("CorpusName"))
 export type CorpusName = typeof CorpusName.Type
 
 /**
+ * Of a corpus of the embedded engine in a database that exists at Google only: its vectors are really there. Absent: the
+ * engine's own store stands in for it.
+ */
+const served = Schema.optionalKey(Schema.Literal("byGoogle"))
+
+/**
  * Where a corpus keeps its vectors. Exactly one, fixed at creation; each field inside may be set later, once,
  * if it was empty.
  */
@@ -21,14 +27,13 @@ export const VectorDb = Schema.Union([
     indexName: Schema.optionalKey(Schema.String),
     apiKey: Schema.optionalKey(SecretVersion)
   }),
-  Schema.TaggedStruct("featureStore", { featureView: Schema.optionalKey(Schema.String) }),
+  Schema.TaggedStruct("featureStore", { featureView: Schema.optionalKey(Schema.String), served }),
   Schema.TaggedStruct("vectorSearch", {
     index: Schema.optionalKey(Schema.String),
     indexEndpoint: Schema.optionalKey(Schema.String),
-    /** Of a corpus of the embedded engine: its vectors are really there. Absent: the engine's own store stands in for it. */
-    served: Schema.optionalKey(Schema.Literal("byGoogle"))
+    served
   }),
-  Schema.TaggedStruct("agentSearch", { servingConfig: Schema.optionalKey(Schema.String) }),
+  Schema.TaggedStruct("agentSearch", { servingConfig: Schema.optionalKey(Schema.String), served }),
   // Ours: the platform knows none of these.
   Schema.TaggedStruct("postgres", {
     /** Of the connection's URL, which has a password in it. */
@@ -47,20 +52,22 @@ export const VectorDb = Schema.Union([
 ])
 export type VectorDb = typeof VectorDb.Type
 
+/** Whether a database exists at Google only. */
+export const isOfGoogle = (db: VectorDb) => db._tag === "featureStore" || db._tag === "vectorSearch" || db._tag === "agentSearch"
+
 /**
  * What the embedded engine's own store stands in for, in words: a database that exists at Google only. Undefined where it
  * stands in for none.
  */
 export const standsInFor = (db: VectorDb): string | undefined => {
+  if (!isOfGoogle(db) || db.served === "byGoogle") return undefined
   switch (db._tag) {
     case "featureStore":
       return named("Feature Store", db.featureView)
     case "vectorSearch":
-      return db.served === "byGoogle" ? undefined : named("Vector Search", db.index)
+      return named("Vector Search", db.index)
     case "agentSearch":
       return named("Agent Search", db.servingConfig)
-    default:
-      return undefined
   }
 }
 

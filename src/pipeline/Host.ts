@@ -76,6 +76,3 @@ export class Host extends Context.Service<Host, {
 
 /** The engine has models of its own to name: Gemini, Claude, ranking models. The embedded engine has none. */
 export class HostedModels extends Context.Service<HostedModels, { readonly location: string }>()("sluice/pipeline/HostedModels") {}
-
-/** The engine can keep a corpus in Vertex AI's own stores: Feature Store, Vector Search, Agent Search. */
-export class HostedStores extends Context.Service<HostedStores, { readonly location: string }>()("sluice/pipeline/HostedStores") {}

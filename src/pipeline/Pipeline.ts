@@ -19,7 +19,7 @@ import { decode } from "./definition/Decode.ts"
 import { type LoadedPipeline, loadPipeline } from "./definition/Load.ts"
 import { PipelineInvalid } from "./definition/PipelineInvalid.ts"
 import { invalidOn, invalidPipeline, issueOf, placedError } from "./definition/Place.ts"
-import type { Access, Host, HostedModels, HostedStores, OpenError, PipelineParts } from "./Host.ts"
+import type { Access, Host, HostedModels, OpenError, PipelineParts } from "./Host.ts"
 import { openPipeline } from "./Open.ts"
 import type { Definition, PipelineFile } from "./definition/Definition.ts"
 import {
@@ -56,9 +56,8 @@ export interface RunOptions extends SyncOptions, Omit<Extract<Access, { readonly
  * carries its types: the names of its sources, what `ask` gives, what its own stages fail with, and what its sources
  * and stages need besides an engine (`R`).
  *
- * Every method needs a {@link Host}: `Embedded.layer` or `Vertex.layer`. A pipeline that names a hosted model or store
- * needs {@link HostedModels} or {@link HostedStores} too, which the embedded engine does not provide: such a program
- * does not compile.
+ * Every method needs a {@link Host}: `Embedded.layer` or `Vertex.layer`. A pipeline that names a hosted model needs
+ * {@link HostedModels} too, which the embedded engine does not provide: such a program does not compile.
  */
 export interface Pipeline<out Sources extends string = string, out Out = Answered, out E = never, out R = never> {
   readonly name: string
@@ -115,10 +114,7 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
 }
 
 /** What a corpus asks of the engine. */
-type CorpusNeeds<C extends PipelineFile["corpus"]> =
-  | (C extends { readonly vectorDb: { readonly featureStore: unknown } | { readonly agentSearch: unknown } } ? HostedStores
-    : never)
-  | (C extends { readonly embedding: { readonly model: unknown } } ? HostedModels : never)
+type CorpusNeeds<C extends PipelineFile["corpus"]> = C extends { readonly embedding: { readonly model: unknown } } ? HostedModels : never
 
 /** What a source's connector needs. */
 type SourceNeeds<S extends Readonly<Record<string, Source<unknown>>>> = {

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Option, Schema, Semaphore } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import type { CorpusRecord as CorpusRecordType, StoredVersion, VectorChunk, VectorFile } from "../ports/VectorStore.ts"
+import type { CorpusRecord as CorpusRecordType, StoredVersion, VectorChunk, VectorFile, VectorQuery } from "../ports/VectorStore.ts"
 
 /**
  * The id of a chunk, made of what it is: the same version of a file has the same ids however often it is written, and
@@ -129,6 +129,15 @@ export const versionsOf = (
     found.set(file, version)
   }
   return [...found].map(([file, version]) => ({ file, ...version }))
+}
+
+/**
+ * A question's terms for a server that weighs words by their rarity alone: those of grammar, which are to count less, are
+ * left out beside others.
+ */
+export const heavyTerms = (terms: NonNullable<VectorQuery["terms"]>): ReadonlyArray<string> => {
+  const heavy = terms.filter(({ weight }) => weight === 1)
+  return (heavy.length > 0 ? heavy : terms).map(({ term }) => term)
 }
 
 /** Where databases of many corpora keep the records of them, as if it were a corpus of its own. */

@@ -68,11 +68,12 @@ describe("init, validate, schema", () => {
       const own = yield* run(begun, "validate", "--engine", "vertex")
       assert.match(own.stderr, /engines\.vertex\.project\n[^>]*> +\d+ \| engine: embedded\n/)
       write(cwd, {
-        "store.yaml": "name: w\ncorpus: { displayName: W, vectorDb: { featureStore: {} } }\nsources: { d: { local: { path: docs } } }\n"
+        "store.yaml":
+          "name: w\ncorpus: { displayName: W, vectorDb: { featureStore: {} } }\nsources: { d: { local: { path: docs } } }\nstages: [{ retrieve: { hybrid: {} } }]\n"
       })
       const store = yield* run(cwd, "validate", "store.yaml")
       assert.strictEqual(store.code, 4)
-      assert.match(store.stderr, /the embedded engine has no connection to Vertex AI Feature Store \(port Corpora\)/)
+      assert.match(store.stderr, /the embedded engine has no hybrid search over Feature Store \(port Retrieval\)/)
     }).pipe(Effect.scoped))
 
   it.live("prints the schema as one JSON document", () =>

@@ -72,7 +72,8 @@ export const suite = <E>(
 
     it.effect("is made once, and says what is there", () =>
       Effect.gen(function*() {
-        const { store } = yield* fresh
+        const { corpus, store } = yield* fresh
+        assert.isFalse((yield* store.corpora).some((record) => record.corpus === corpus))
         // What corpora share may be there already.
         const before = yield* Effect.result(store.check)
         if (before._tag === "Success") assert.strictEqual(before.success.chunks, 0)

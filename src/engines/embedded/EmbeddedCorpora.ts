@@ -1,5 +1,5 @@
 import { Effect, Layer } from "effect"
-import { type Corpus, type CorpusName, isElsewhere, type VectorDb } from "../../domain/Corpus.ts"
+import { type Corpus, type CorpusName, isElsewhere, isOfGoogle, type VectorDb } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { corpusBroken, corpusPatchBroken, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
@@ -29,7 +29,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
       /** As it is kept: names where they belong, and whether Google is called for it. */
       const placed = (db: VectorDb): VectorDb => {
         const kept = vectorDbInPlace(db)
-        return kept._tag === "vectorSearch" && callsGoogle ? { ...kept, served: "byGoogle" } : kept
+        return isOfGoogle(kept) && callsGoogle ? { ...kept, served: "byGoogle" } : kept
       }
 
       const get = Effect.fn("Corpora.get")(function*(name: CorpusName): Effect.fn.Return<Corpus, ServiceError> {

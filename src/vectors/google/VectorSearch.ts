@@ -23,6 +23,7 @@ import {
 } from "../Chunks.ts"
 import { rest } from "../Rest.ts"
 import { askedSparse, sparseOf } from "../SparseTerms.ts"
+import { awaited } from "./Awaited.ts"
 
 export interface VectorSearchOptions {
   /** `projects/{p}/locations/{l}/indexes/{i}`. */
@@ -53,9 +54,6 @@ const mostTerms = 1_000
 const partSize = 500
 /** Parts that the files of a corpus are listed in, each of fewer than a query finds. */
 const shards = 256
-/** Looks at whether what was written is found, and milliseconds between the first two; each wait is half as long again, at most 5 s. */
-const looks = 40
-const lookMs = 100
 
 const Index = Schema.Struct({
   displayName: Schema.optionalKey(Schema.String),
@@ -256,15 +254,12 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
         accept: (status) => status === 200 || status === 404
       }), { discard: true })
 
-  /** Looks until a query finds what it is to find: the service takes updates at once, and shows them some time later. */
-  const settled = Effect.fnUntraced(function*(query: string, full: boolean, holds: (found: ReadonlyArray<Neighbor>) => boolean) {
-    for (let look = 0; look < looks; look++) {
-      const [found = []] = yield* neighbors("looking for what was written", [query], full)
-      if (holds(found)) return
-      yield* Effect.sleep(Math.min(5_000, lookMs * 1.5 ** look))
-    }
-    return yield* new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${place} does not show what was written` })
-  })
+  /** Looks until a query finds what it is to find. */
+  const settled = (query: string, full: boolean, holds: (found: ReadonlyArray<Neighbor>) => boolean) =>
+    awaited(
+      Effect.map(neighbors("looking for what was written", [query], full), ([found = []]) => holds(found) ? true : undefined),
+      { late: `${place} does not show what was written`, firstMs: options.retry?.baseMs }
+    )
   const partQuery = (file: string, part: number): string =>
     listing([restricted("corpusId", corpus), restricted("fileId", file), restricted("part", String(part))])
   const has = (id: string) => (found: ReadonlyArray<Neighbor>): boolean => found.some(({ datapoint }) => datapoint.datapointId === id)

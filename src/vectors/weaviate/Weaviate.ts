@@ -22,6 +22,7 @@ import {
   corpusRecordOf,
   type Fields,
   filesOf,
+  heavyTerms,
   isOlder,
   jsonIn,
   needed,
@@ -366,7 +367,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     const arm = (alias: string, by: string, score: "distance" | "score") =>
       `${alias}: ${name}(${tenantArgument(tenant)}limit: ${count}, ${where}, ${by}) { fileId chunkOrdinal _additional { ${score} } }`
     const nearness = vector === undefined || vector.every((value) => value === 0) ? undefined : vectorJson(vector)
-    const words = wordsOf(terms)
+    const words = heavyTerms(terms ?? []).join(" ")
     const asked = words === "" ? undefined : `query: ${JSON.stringify(words)}, properties: ["chunkTerms"]`
     const arms: Array<string> = []
     if (alpha !== undefined && nearness !== undefined && asked !== undefined) {
@@ -571,12 +572,6 @@ const tenantArgument = (tenant: string | undefined): string => tenant === undefi
 const whereCorpus = (corpus: string, operator: "Equal" | "NotEqual"): string =>
   `{ path: ["corpusId"], operator: ${operator}, valueText: ${JSON.stringify(corpus)} }`
 const ofCorpus = (corpus: string): string => whereCorpus(corpus, "Equal")
-
-/** The server weighs words by their rarity alone: those of grammar, which are to count less, are left out beside others. */
-const wordsOf = (terms: VectorQuery["terms"]): string => {
-  const heavy = terms?.filter(({ weight }) => weight === 1) ?? []
-  return (heavy.length > 0 ? heavy : terms ?? []).map(({ term }) => term).join(" ")
-}
 
 /** Chunks that the service wrote have no place in a file of ours. */
 const hitOf = ({ chunkOrdinal, fileId }: (typeof Answers.Hits.Type)[number], score: number): ReadonlyArray<VectorHit> =>

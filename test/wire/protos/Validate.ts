@@ -6,12 +6,19 @@ export interface ValidateOptions {
   readonly version: ApiVersion
   /** What a client sends: REQUIRED fields there, OUTPUT_ONLY and deprecated ones not. */
   readonly request?: { readonly inPath: ReadonlyArray<string>; readonly partial: boolean }
+  /** Of what an Any holds. Default: those of `@google-cloud/aiplatform`. */
+  readonly lookup?: (name: string) => protobuf.ReflectionObject | null
 }
+
+const behaviorOption = "(google.api.field_behavior)"
 
 /** Strict proto JSON: what is wrong with `json` as a message of `type`. */
 export const validate = (type: protobuf.Type, json: unknown, options: ValidateOptions): ReadonlyArray<string> => {
   const problems: Array<string> = []
   const say = (at: string, problem: string) => problems.push(`${at === "" ? "$" : at}: ${problem}`)
+
+  const hasBehavior = (message: string, field: protobuf.Field, behavior: string): boolean =>
+    field.options?.[behaviorOption] === behavior || behaviorsOf(options.version, message, field.name).has(behavior)
 
   const message = (type: protobuf.Type, json: unknown, at: string): void => {
     const name = type.fullName.slice(1)
@@ -30,7 +37,7 @@ export const validate = (type: protobuf.Type, json: unknown, options: ValidateOp
       field.resolve()
       if (value === null || value === undefined) say(here, "null or undefined")
       if (options.request !== undefined) {
-        if (behaviorsOf(options.version, name, key).has("OUTPUT_ONLY")) say(here, "OUTPUT_ONLY field in a request")
+        if (hasBehavior(name, field, "OUTPUT_ONLY")) say(here, "OUTPUT_ONLY field in a request")
         if (field.options?.["deprecated"] === true) say(here, "deprecated field in a request")
       } else if (isUnwrittenZero(field, value)) say(here, "zero value written")
       const oneof = field.partOf?.name
@@ -44,11 +51,12 @@ export const validate = (type: protobuf.Type, json: unknown, options: ValidateOp
   }
 
   const required = (type: protobuf.Type, json: Record<string, unknown>, at: string): void => {
-    for (const { name } of type.fieldsArray) {
+    for (const field of type.fieldsArray) {
+      const { name } = field
       if (at === "" && options.request?.inPath.includes(name) === true) continue
       const value = json[name]
       const empty = value === undefined || value === "" || (Array.isArray(value) && value.length === 0)
-      if (empty && behaviorsOf(options.version, type.fullName.slice(1), name).has("REQUIRED")) {
+      if (empty && hasBehavior(type.fullName.slice(1), field, "REQUIRED")) {
         say(at === "" ? name : `${at}.${name}`, "REQUIRED field is missing")
       }
     }
@@ -76,7 +84,7 @@ export const validate = (type: protobuf.Type, json: unknown, options: ValidateOp
   const any = (json: unknown, at: string): void => {
     if (!isObject(json) || typeof json["@type"] !== "string") return void say(at, "an Any without @type")
     const { "@type": url, ...rest } = json
-    const type = lookup(url.replace(/^type\.googleapis\.com\//, ""))
+    const type = (options.lookup ?? lookup)(url.replace(/^type\.googleapis\.com\//, ""))
     if (!(type instanceof protobuf.Type)) return void say(at, `no such type: ${url}`)
     message(type, rest, at)
   }

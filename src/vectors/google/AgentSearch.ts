@@ -1,0 +1,491 @@
+import { Effect, Schema } from "effect"
+import type { HttpClient } from "effect/http"
+import { ServiceError } from "../../domain/Errors.ts"
+import type { GoogleAuth } from "../../net/GoogleAuth.ts"
+import type { RetryOptions } from "../../net/Retry.ts"
+import type { Secrets } from "../../ports/Secrets.ts"
+import {
+  byWords,
+  type VectorChunk,
+  type VectorFile,
+  type VectorHit,
+  type VectorQuery,
+  type VectorSpace,
+  type VectorStore
+} from "../../ports/VectorStore.ts"
+import {
+  chunkBatches,
+  chunkId,
+  chunkOf,
+  corpusRecordOf,
+  type Fields,
+  filesOf,
+  heavyTerms,
+  jsonIn,
+  needed,
+  parts,
+  propertiesOf,
+  recordsCorpus,
+  unfit,
+  vectorJson,
+  versionsOf
+} from "../Chunks.ts"
+import { rest } from "../Rest.ts"
+import { awaited } from "./Awaited.ts"
+
+export interface AgentSearchOptions {
+  /** `projects/{p}/locations/{l}/collections/{c}/dataStores/{d}/servingConfigs/{s}`, or that of an engine of one data store. */
+  readonly servingConfig: string | undefined
+  /** In place of the service's own address. */
+  readonly endpoint?: string | undefined
+  readonly space: VectorSpace
+  readonly auth: GoogleAuth["Service"]
+  readonly secrets: Secrets["Service"]
+  readonly http: HttpClient.HttpClient
+  readonly retry?: RetryOptions | undefined
+}
+
+const field = "agentSearch.servingConfig"
+const fields: Fields = { address: field, key: field, part: field }
+
+/** What the service takes: dimensions of embeddings of one's own, documents of one import, results of one page. */
+const mostDimensions = 768
+const importedAtOnce = 100
+const pageSize = 100
+const listedAtOnce = 100
+/** Values of one condition of a filter: the service bounds the length of it. */
+const mostFiles = 100
+const callsAtOnce = 8
+/** An import is done within minutes, and found some minutes later. */
+const looks = 400
+
+const DataStore = Schema.Struct({
+  industryVertical: Schema.optionalKey(Schema.String),
+  contentConfig: Schema.optionalKey(Schema.String),
+  defaultSchemaId: Schema.optionalKey(Schema.String)
+})
+const Engine = Schema.Struct({ dataStoreIds: Schema.optionalKey(Schema.Array(Schema.String)) })
+const Described = Schema.Struct({
+  structSchema: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
+  jsonSchema: Schema.optionalKey(Schema.String)
+})
+const Properties = Schema.Struct({
+  properties: Schema.optionalKey(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown)))
+})
+const Status = Schema.Struct({ message: Schema.optionalKey(Schema.String) })
+const Operation = Schema.Struct({
+  name: Schema.String,
+  done: Schema.optionalKey(Schema.Boolean),
+  error: Schema.optionalKey(Status),
+  response: Schema.optionalKey(Schema.Struct({ errorSamples: Schema.optionalKey(Schema.Array(Status)) }))
+})
+const StructData = Schema.Record(Schema.String, Schema.Unknown)
+const Document = Schema.Struct({ structData: Schema.optionalKey(StructData) })
+const Listed = Schema.Struct({
+  documents: Schema.optionalKey(Schema.Array(Document)),
+  nextPageToken: Schema.optionalKey(Schema.String)
+})
+const Found = Schema.Struct({
+  results: Schema.optionalKey(Schema.Array(Schema.Struct({
+    document: Schema.optionalKey(Document),
+    rankSignals: Schema.optionalKey(Schema.Struct({ keywordSimilarityScore: Schema.optionalKey(Schema.Finite) }))
+  }))),
+  totalSize: Schema.optionalKey(Schema.Int),
+  nextPageToken: Schema.optionalKey(Schema.String)
+})
+type Result = NonNullable<(typeof Found.Type)["results"]>[number]
+
+/** What a chunk says of its place, and its vector; `chunkCount` chunks are in its file. */
+const Placed = Schema.Struct({
+  fileId: Schema.String,
+  chunkOrdinal: Schema.Int,
+  chunkCount: Schema.Int,
+  chunkRecord: Schema.optionalKey(Schema.String),
+  chunkVector: Schema.optionalKey(Schema.Array(Schema.Finite))
+})
+const placedIn = Schema.decodeUnknownOption(Placed)
+const placeOf = (structData: unknown): typeof Placed.Type | undefined => {
+  const found = placedIn(structData)
+  return found._tag === "None" ? undefined : found.value
+}
+
+const told = { type: "string", retrievable: true }
+const filtered = { ...told, indexable: true }
+/** The schema's part that is ours: what is not named here would be searched through too, as the service finds it. */
+const propertiesFor = (dimensions: number): Readonly<Record<string, Readonly<Record<string, unknown>>>> => ({
+  corpusId: filtered,
+  fileId: filtered,
+  chunkId: filtered,
+  chunkTerms: { ...told, searchable: true },
+  chunkVector: {
+    type: "array",
+    keyPropertyMapping: "embedding_vector",
+    dimension: dimensions,
+    items: { type: "number", retrievable: true }
+  },
+  chunkOrdinal: { type: "integer", retrievable: true },
+  chunkCount: { type: "integer", retrievable: true },
+  chunkDataType: told,
+  chunkData: told,
+  chunkRecord: told,
+  chunkHeadings: { type: "array", items: told },
+  chunkByteStart: { type: "integer", retrievable: true },
+  chunkByteEnd: { type: "integer", retrievable: true },
+  chunkFirstPage: { type: "integer", retrievable: true },
+  chunkLastPage: { type: "integer", retrievable: true },
+  fileOriginalUri: told,
+  fileDisplayName: told,
+  fileMetadata: told,
+  filePermissions: told
+})
+
+/** What has to be so for a property to be of use; that others are searched or shown besides is no harm. */
+const deciding = ["type", "indexable", "searchable", "keyPropertyMapping", "dimension"]
+
+/** The data store that documents go into. */
+interface Fitted {
+  readonly dataStore: string
+  readonly branch: string
+  readonly schema: string
+  /** The whole schema as it is to be; undefined where it is so. */
+  readonly wanted: object | undefined
+}
+
+/**
+ * A corpus in a data store of Agent Search (Discovery Engine) that holds structured documents, beside others that may share
+ * it: told apart by `corpusId`. A chunk is a document under an id of its own, with its vector as an embedding of one's own,
+ * and its terms as the one property that is searched. The service's own ranking is left out: nearness is the dot product,
+ * words are its BM25.
+ */
+export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Effect.fn.Return<VectorStore, ServiceError> {
+  const { space: { corpus, dimensions } } = options
+  const servingConfig = yield* needed(field, options.servingConfig)
+  const [, collection = "", location = "", kind, id = ""] =
+    /^(projects\/[^/]+\/locations\/([^/]+)\/collections\/[^/]+)\/(engines|dataStores)\/([^/]+)\//.exec(servingConfig) ?? []
+  const place = `${kind === "engines" ? "engine" : "data store"} ${id} of Agent Search`
+  const host = location === "global" ? "discoveryengine.googleapis.com" : `${location}-discoveryengine.googleapis.com`
+  const call = rest({
+    http: options.http,
+    // Searching by a vector of one's own is there only.
+    baseUrl: `${options.endpoint ?? `https://${host}`}/v1beta`,
+    what: place,
+    fields,
+    secrets: options.secrets,
+    auth: options.auth,
+    retry: options.retry
+  })
+  const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
+    Effect.mapError(
+      Schema.decodeUnknownEffect(schema)(json),
+      () => unfit(field, `${place} answers otherwise than its API says`, "use a Sluice that knows the API it has by now")
+    )
+  const patience = { looks, firstMs: options.retry?.baseMs }
+  const orMissing = (status: number): boolean => status === 200 || status === 404
+
+  const dataStoreOf = Effect.gen(function*() {
+    if (kind !== "engines") return `${collection}/dataStores/${id}`
+    const { json, status } = yield* call("looking", `/${collection}/engines/${id}`, { accept: orMissing })
+    if (status === 404) return yield* unfit(field, `there is no ${place} for these credentials`, "make one, or correct its name")
+    const { dataStoreIds: [first, ...others] = [] } = yield* decoded(Engine, json)
+    if (first === undefined || others.length > 0) {
+      return yield* unfit(
+        field,
+        `${place} has ${first === undefined ? "no" : 1 + others.length} data stores, and documents go into one`,
+        "name the serving config of the data store itself: …/dataStores/{id}/servingConfigs/default_search"
+      )
+    }
+    return `${collection}/dataStores/${first}`
+  })
+
+  const fitted = Effect.gen(function*(): Effect.fn.Return<Fitted, ServiceError> {
+    if (dimensions > mostDimensions) {
+      return yield* unfit(
+        field,
+        `${place} takes vectors of ${mostDimensions} dimensions at most, and the embedder gives ${dimensions}`,
+        "use an embedding model of fewer, such as one of this machine (embedding.local)"
+      )
+    }
+    const dataStore = yield* dataStoreOf
+    const { json, status } = yield* call("looking", `/${dataStore}`, { accept: orMissing })
+    if (status === 404) {
+      return yield* unfit(field, `there is no data store ${dataStore} for these credentials`, "make one for structured documents")
+    }
+    const { contentConfig = "NO_CONTENT", defaultSchemaId = "default_schema", industryVertical = "GENERIC" } = yield* decoded(
+      DataStore,
+      json
+    )
+    if (contentConfig !== "NO_CONTENT" || industryVertical !== "GENERIC") {
+      return yield* unfit(
+        field,
+        `${place} is one of ${industryVertical} and ${contentConfig}, and takes no structured documents with vectors`,
+        "use a data store of GENERIC and NO_CONTENT"
+      )
+    }
+    const schema = `${dataStore}/schemas/${defaultSchemaId}`
+    const described = yield* call("looking at the schema", `/${schema}`, { accept: orMissing })
+    const { jsonSchema, structSchema } = described.status === 404 ? {} : yield* decoded(Described, described.json)
+    const whole = structSchema ?? jsonIn<Record<string, unknown>>(jsonSchema)?.value ?? {}
+    const { properties = {} } = yield* decoded(Properties, whole)
+    const has = properties["chunkVector"]?.["dimension"]
+    if (has !== undefined && has !== dimensions) {
+      return yield* unfit(
+        field,
+        `${place} holds vectors of ${String(has)} dimensions, and the embedder gives ${dimensions}`,
+        "use another data store, or the embedding model that filled it"
+      )
+    }
+    const ours = propertiesFor(dimensions)
+    const isSo = ([name, ours]: readonly [string, Readonly<Record<string, unknown>>]): boolean =>
+      deciding.every((key) => ours[key] === undefined || properties[name]?.[key] === ours[key])
+    const wanted = Object.entries(ours).every(isSo)
+      ? undefined
+      : { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", ...whole, properties: { ...properties, ...ours } }
+    return { dataStore, branch: `${dataStore}/branches/default_branch`, schema, wanted }
+  })
+  let known: Fitted | undefined
+  const branch = Effect.suspend(() =>
+    known === undefined ? Effect.tap(fitted, (found) => Effect.sync(() => void (known = found))) : Effect.succeed(known)
+  ).pipe(Effect.map(({ branch }) => branch))
+
+  /** Waits for what was begun; fails with the first thing that the service says was wrong. */
+  const finished = Effect.fnUntraced(function*(doing: string, json: unknown) {
+    let begun: unknown = json
+    const { error, response } = yield* awaited(
+      Effect.gen(function*() {
+        const operation = yield* decoded(Operation, begun)
+        if (operation.done === true) return operation
+        begun = (yield* call(doing, `/${operation.name}`)).json
+        return undefined
+      }),
+      { late: `${doing} in ${place} is not done yet`, ...patience }
+    )
+    const wrong = error ?? response?.errorSamples?.[0]
+    if (wrong !== undefined) {
+      return yield* new ServiceError({
+        code: "INTERNAL",
+        message: `${doing} in ${place}: ${wrong.message ?? "failed, and no reason is given"}`
+      })
+    }
+  })
+
+  const documentPath = (branch: string, id: string): string => `/${branch}/documents/${id}`
+  const removeIds = Effect.fnUntraced(function*(ids: ReadonlyArray<string>) {
+    const from = yield* branch
+    yield* Effect.forEach(
+      ids,
+      (id) => call("deleting chunks", documentPath(from, id), { method: "DELETE", accept: orMissing }),
+      { concurrency: callsAtOnce, discard: true }
+    )
+  })
+  const get = Effect.fnUntraced(function*(id: string) {
+    const { json, status } = yield* call("reading chunks", documentPath(yield* branch, id), { accept: orMissing })
+    return status === 404 ? undefined : (yield* decoded(Document, json)).structData
+  })
+
+  const has = (name: string, values: ReadonlyArray<string>): string =>
+    `${name}: ANY(${values.map((value) => JSON.stringify(value)).join(", ")})`
+  const ofCorpus = has("corpusId", [corpus])
+
+  /** At most `count` results, best first, with how many the service thinks there are. */
+  const find = Effect.fnUntraced(function*(doing: string, filter: string, count: number, more: object = {}) {
+    const results: Array<Result> = []
+    for (let pageToken: string | undefined = undefined, total: number | undefined;;) {
+      const { json } = yield* call(doing, `/${servingConfig}:search`, {
+        method: "POST",
+        body: {
+          filter,
+          pageSize: Math.min(pageSize, count),
+          ...(pageToken === undefined ? {} : { pageToken }),
+          queryExpansionSpec: { condition: "DISABLED" },
+          spellCorrectionSpec: { mode: "SUGGESTION_ONLY" },
+          ...more
+        }
+      })
+      const page: typeof Found.Type = yield* decoded(Found, json)
+      results.push(...page.results ?? [])
+      total ??= page.totalSize ?? 0
+      pageToken = page.nextPageToken
+      if (results.length >= count || pageToken === undefined || pageToken === "") return { results: results.slice(0, count), total }
+    }
+  })
+
+  /** Every document that is there, of whichever corpus, found already or not. */
+  const listed = Effect.fnUntraced(function*(each: (structData: typeof StructData.Type) => void) {
+    const from = yield* branch
+    for (let pageToken = "";;) {
+      const query = `pageSize=${listedAtOnce}${pageToken === "" ? "" : `&pageToken=${encodeURIComponent(pageToken)}`}`
+      const { json } = yield* call("looking for files", `/${from}/documents?${query}`)
+      const { documents = [], nextPageToken = "" } = yield* decoded(Listed, json)
+      for (const { structData } of documents) if (structData !== undefined) each(structData)
+      if (nextPageToken === "") return
+      pageToken = nextPageToken
+    }
+  })
+
+  const settled = (filter: string, count: number, holds: (results: ReadonlyArray<Result>) => boolean) =>
+    awaited(
+      Effect.map(find("looking for what was written", filter, count), ({ results }) => holds(results) ? true : undefined),
+      { late: `${place} does not show what was written`, ...patience }
+    )
+
+  const importAll = Effect.fnUntraced(function*(documents: ReadonlyArray<string>) {
+    const { json } = yield* call("writing chunks", `/${yield* branch}/documents:import`, {
+      method: "POST",
+      body: `{"inlineSource":{"documents":[${documents.join(",")}]},"reconciliationMode":"INCREMENTAL"}`
+    })
+    yield* finished("writing chunks", json)
+  })
+
+  /** The vectors' schema is there, and the credentials may write. */
+  const writable = Effect.fnUntraced(function*(found: Fitted) {
+    known = found
+    // Nothing is called so: what is looked for is whether it may be written.
+    yield* removeIds(["nobody"])
+  })
+
+  const remove = Effect.fnUntraced(function*(files: ReadonlyArray<string>) {
+    for (const file of files) {
+      const first = placeOf(yield* get(chunkId(corpus, file, 0)))
+      // Imports are made one after the other: without the first one's chunks there are no others.
+      const count = first?.chunkCount ?? importedAtOnce
+      yield* removeIds(Array.from({ length: count }, (_, ordinal) => chunkId(corpus, file, ordinal)))
+    }
+    for (const some of parts(files, mostFiles)) {
+      yield* settled(`${ofCorpus} AND ${has("fileId", some)}`, 1, (results) => results.length === 0)
+    }
+  })
+
+  const recordId = chunkId(recordsCorpus, corpus, 0)
+  const ofRecord = has("chunkId", [recordId])
+
+  return {
+    place,
+    abilities: Effect.succeed(byWords),
+    mostFiles,
+    prepare: Effect.gen(function*() {
+      const found = yield* fitted
+      if (found.wanted !== undefined) {
+        const { json } = yield* call("writing the schema", `/${found.schema}?allowMissing=true`, {
+          method: "PATCH",
+          body: { structSchema: found.wanted }
+        })
+        yield* finished("writing the schema", json)
+      }
+      yield* writable(found)
+    }),
+    check: Effect.gen(function*() {
+      const found = yield* fitted
+      if (found.wanted !== undefined) {
+        return yield* new ServiceError({ code: "NOT_FOUND", message: `the schema of ${place} lacks properties of chunks` })
+      }
+      yield* writable(found)
+      const { total } = yield* find("counting", ofCorpus, 1)
+      return { chunks: total, dimensions, version: "API v1beta" }
+    }),
+    put: Effect.fnUntraced(function*(files) {
+      const last: Array<string> = []
+      for (const batch of chunkBatches(files, importedAtOnce)) {
+        yield* importAll(batch.map(([file, chunk]) => documentOf(corpus, file, chunk)))
+      }
+      for (const { chunks, file } of files) last.push(...chunks.slice(-1).map(({ ordinal }) => chunkId(corpus, file, ordinal)))
+      for (const some of parts(last, mostFiles)) {
+        yield* settled(has("chunkId", some), some.length, (results) => results.length === some.length)
+      }
+    }),
+    delete: remove,
+    drop: Effect.gen(function*() {
+      const files = new Set<string>()
+      yield* listed((structData) => {
+        const fileId = placeOf(structData)?.fileId
+        if (structData["corpusId"] === corpus && fileId !== undefined) files.add(fileId)
+      })
+      yield* remove([...files])
+      yield* removeIds([recordId])
+      yield* settled(ofRecord, 1, (results) => results.length === 0)
+    }),
+    search: Effect.fnUntraced(function*({ count, files, terms = [], vector }: VectorQuery) {
+      const filter = files === undefined ? ofCorpus : `${ofCorpus} AND ${has("fileId", files)}`
+      const near = vector === undefined || vector.every((value) => value === 0) ? [] : (yield* find("searching", filter, count, {
+        embeddingSpec: { embeddingVectors: [{ fieldPath: "chunkVector", vector: [...vector] }] },
+        rankingExpression: "1.0 * dotProduct(chunkVector)"
+      })).results
+      const query = heavyTerms(terms).join(" ")
+      const said = query === "" ? [] : (yield* find("searching", filter, count, {
+        query,
+        rankingExpression: "fill_nan(keyword_similarity_score, 0)",
+        rankingExpressionBackend: "RANK_BY_FORMULA",
+        relevanceScoreSpec: { returnRelevanceScore: true }
+      })).results
+      return {
+        dense: near.flatMap((result) => hitOf(result, ({ chunkVector = [] }) => cosine(chunkVector, vector!))),
+        sparse: said.flatMap((result) => hitOf(result, () => result.rankSignals?.keywordSimilarityScore)).filter(({ score }) => score > 0)
+      }
+    }),
+    corpora: Effect.gen(function*() {
+      // Nothing can be filtered by what the schema does not have yet.
+      if ((yield* fitted).wanted !== undefined) return []
+      const { results } = yield* find("looking for corpora", has("corpusId", [recordsCorpus]), Infinity)
+      return results.flatMap(({ document }) =>
+        corpusRecordOf(String(document?.structData?.["fileId"]), document?.structData?.["chunkData"])
+      )
+    }),
+    sign: Effect.fnUntraced(function*(record) {
+      const chunkData = JSON.stringify(record)
+      const structData = { chunkId: recordId, fileId: corpus, corpusId: recordsCorpus, chunkDataType: "CORPUS", chunkData }
+      yield* importAll([JSON.stringify({ id: recordId, structData })])
+      yield* settled(ofRecord, 1, (results) => results.some(({ document }) => document?.structData?.["chunkData"] === chunkData))
+    }),
+    versions: Effect.gen(function*() {
+      const found: Array<{ readonly file: string; readonly ordinal: number; readonly record?: string | undefined }> = []
+      yield* listed((structData) => {
+        const chunk = structData["corpusId"] === corpus ? placeOf(structData) : undefined
+        if (chunk !== undefined) found.push({ file: chunk.fileId, ordinal: chunk.chunkOrdinal, record: chunk.chunkRecord })
+      })
+      return versionsOf(found)
+    }),
+    read: Effect.fnUntraced(function*(files) {
+      const found = yield* Effect.forEach(files, (file) =>
+        Effect.gen(function*() {
+          const first = yield* get(chunkId(corpus, file, 0))
+          const others = Array.from({ length: (placeOf(first)?.chunkCount ?? 1) - 1 }, (_, at) => chunkId(corpus, file, at + 1))
+          return [first, ...yield* Effect.forEach(others, get, { concurrency: callsAtOnce })]
+        }))
+      return filesOf(
+        found.flat().flatMap((structData = {}) => {
+          const { fileMetadata, filePermissions } = structData
+          const vector = placeOf(structData)?.chunkVector ?? Array.from({ length: dimensions }, () => 0)
+          return chunkOf(structData, vector, {
+            metadata: jsonIn<NonNullable<VectorFile["metadata"]>>(fileMetadata)?.value,
+            permissions: jsonIn<NonNullable<VectorFile["permissions"]>>(filePermissions)?.value
+          }) ?? []
+        })
+      )
+    })
+  }
+})
+
+/** The document of a chunk, as JSON. A vector of zeros has no direction, and would be found by everything. */
+const documentOf = (corpus: string, file: VectorFile, chunk: VectorChunk): string => {
+  const vector = chunk.vector.every((value) => value === 0) ? "" : `"chunkVector":${vectorJson(chunk.vector)},`
+  const properties = {
+    ...propertiesOf(corpus, file, chunk),
+    chunkTerms: chunk.terms.join(" "),
+    chunkCount: (file.chunks.at(-1)?.ordinal ?? 0) + 1,
+    fileMetadata: JSON.stringify(file.metadata ?? null),
+    filePermissions: JSON.stringify(file.permissions ?? null)
+  }
+  return `{"id":${JSON.stringify(properties.chunkId)},"structData":{${vector}${JSON.stringify(properties).slice(1)}}`
+}
+
+const hitOf = (
+  { document }: Result,
+  scoreOf: (chunk: typeof Placed.Type) => number | undefined
+): ReadonlyArray<VectorHit> => {
+  const chunk = placeOf(document?.structData)
+  const score = chunk === undefined ? undefined : scoreOf(chunk)
+  return chunk === undefined || score === undefined ? [] : [{ file: chunk.fileId, ordinal: chunk.chunkOrdinal, score }]
+}
+
+/** Of unit vectors; undefined where there is none to compare. */
+const cosine = (stored: ReadonlyArray<number>, asked: Float32Array): number | undefined =>
+  stored.length === asked.length ? stored.reduce((sum, value, at) => sum + value * asked[at]!, 0) : undefined
