@@ -7,6 +7,7 @@ import type { RagFileName } from "../domain/RagFile.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import { type Comparison, compare } from "../pipeline/eval/Comparison.ts"
 import type { Evaluation } from "../pipeline/eval/Evaluation.ts"
+import { disagrees, type Judging } from "../pipeline/eval/Judging.ts"
 import { measures as allMeasures, measureTitles } from "../pipeline/eval/Measures.ts"
 import { type readEvaluation, savedEvaluations } from "../pipeline/eval/SavedEvaluations.ts"
 import { whyNotFound, whyNotIn } from "../pipeline/eval/WhyNot.ts"
@@ -161,21 +162,32 @@ const cardOf = (name: string, { failed, measures, passed, started }: Evaluation)
   )
 })
 
+const judgeOf = ({ agreed, agreement, failed, model, notAsked, right, unclear, wrong }: Judging): EvaluationView["judge"] => ({
+  model,
+  right,
+  wrong,
+  without: failed + unclear + notAsked,
+  agreed,
+  of: agreement?.n ?? 0
+})
+
 const viewOf = (name: string, evaluation: Evaluation, drift: Comparison | undefined): EvaluationView =>
   defined({
     ...cardOf(name, evaluation),
     p50: evaluation.latency.p50,
     p95: evaluation.latency.p95,
     results: evaluation.results.toSorted((a, b) => Number(a.passed) - Number(b.passed)).slice(0, mostResults).map(
-      ({ checks, error, passed, principal, question }) =>
+      ({ checks, error, judgement, measures, passed, principal, question }) =>
         defined({
           question,
           principal,
           passed,
           checks: checks.map(({ expected, found, kind, passed }) => defined({ expected: `${kind}: ${expected}`, found, passed })),
-          error: error === undefined ? undefined : `${error.code}: ${error.message}`
+          error: error === undefined ? undefined : `${error.code}: ${error.message}`,
+          otherwise: disagrees({ judgement, measures }) ? judgement?.right : undefined
         })
     ),
+    judge: evaluation.judge === undefined ? undefined : judgeOf(evaluation.judge),
     drift: drift === undefined ? undefined : {
       since: new Date(drift.before).toISOString(),
       tests: drift.tests,

@@ -271,7 +271,20 @@ export const EvaluationView = Schema.Struct({
     passed: Schema.Boolean,
     /** What was expected, and what was found instead. */
     checks: Schema.Array(Schema.Struct({ expected: Schema.String, passed: Schema.Boolean, found: Schema.optionalKey(Schema.String) })),
-    error: Schema.optionalKey(Schema.String)
+    error: Schema.optionalKey(Schema.String),
+    /** Whether the judge calls the answer right where the exact checks do not, or the other way round. */
+    otherwise: Schema.optionalKey(Schema.Boolean)
+  })),
+  /** What a model as a judge said, where one was asked. */
+  judge: Schema.optionalKey(Schema.Struct({
+    model: Schema.String,
+    right: Schema.Int,
+    wrong: Schema.Int,
+    /** Answers without a verdict. */
+    without: Schema.Int,
+    /** Of the answers that exact checks were held against too, those of which both say the same, and how many there are. */
+    agreed: Schema.Int,
+    of: Schema.Int
   })),
   /** Against the one saved before it. */
   drift: Schema.optionalKey(Schema.Struct({

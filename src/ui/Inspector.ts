@@ -182,10 +182,15 @@ export const viewDocument = Effect.fn("ui.document")(function*(
 ): Effect.fn.Return<DocumentPage, KnowledgeError> {
   const { base, corpus } = inspected
   const document = RagFileName.make(`${yield* corpus}/ragFiles/${id}`)
+  const gone = Effect.mapError((error: KnowledgeError) =>
+    error instanceof ServiceError && error.code === "NOT_FOUND"
+      ? ServiceError.notFound(`document ${id}`, "it may have been changed, moved or deleted since: look for it among the files")
+      : error
+  )
   // A chunk before what is shown says what the first one shares with it, and where the page stands.
-  const begin = chunk ?? (from === undefined ? 0 : (yield* base.chunks(document, { byte: from }, 1)).chunks[0]?.ordinal ?? 0)
+  const begin = chunk ?? (from === undefined ? 0 : (yield* base.chunks(document, { byte: from }, 1).pipe(gone)).chunks[0]?.ordinal ?? 0)
   const first = Math.max(0, begin - (from === undefined ? 1 : 2))
-  const { chunks, file } = yield* base.chunks(document, { ordinal: first }, chunksShown + 2)
+  const { chunks, file } = yield* base.chunks(document, { ordinal: first }, chunksShown + 2).pipe(gone)
   const shown = chunks.slice(0, chunksShown + 1).flatMap((each, at) => {
     const before = chunks[at - 1]
     return at === 0 && first > 0 ? [] : [chunkShown(each, before, from, to)]

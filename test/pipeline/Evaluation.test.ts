@@ -66,7 +66,8 @@ describe("evaluate", () => {
       assert.deepInclude(measures.refusedRight, { mean: 0.5, n: 2 })
       assert.deepInclude(measures.refusedFalse, { mean: 0, n: 2 })
       assert.deepInclude(measures.contextRecall, { mean: 1, low: 1, high: 1, n: 1 })
-      assert.sameMembers(Object.keys(documents), Object.keys(texts))
+      assert.sameMembers(Object.keys(documents), [...Object.keys(texts), "nowhere.md"])
+      assert.strictEqual(documents["nowhere.md"], "")
     }))
 
   it.live("a pipeline without tests, or without a generate stage for those of answers, says so", () =>
@@ -261,6 +262,9 @@ describe("comparison", () => {
     assert.deepInclude(many.measures[0], { measure: "answerRight", before: 1, after: 0.55, significant: true, worse: true })
     assert.deepStrictEqual(dropped(many, 0.4).map(({ measure }) => measure), ["answerRight"])
     assert.deepStrictEqual(dropped(many, 0.5), [])
+    // Which files are found depends on the settings too: what one side alone looked for was not edited by that.
+    assert.deepStrictEqual(compare(of([true], { "leave.md": "a" }), of([false], {})).tests[0]?.documents, [])
+    assert.deepStrictEqual(compare(of([true], { "leave.md": "a" }), of([false], { "leave.md": "" })).tests[0]?.documents, ["leave.md"])
     assert.deepStrictEqual(compare(of([true]), of([true, false])).tests, [{ id: "q1", change: "added", documents: [] }])
     const judged = (model: string, right: number): Evaluation => ({
       ...of([true]),

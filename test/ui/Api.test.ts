@@ -1,10 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { statSync } from "node:fs"
+import { readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { startServer } from "../server/support/TestServer.ts"
 import { measureTitles } from "../../src/pipeline/eval/Measures.ts"
+import { fakeOpenAi, sendChat } from "../fakes/Openai.ts"
 import { dist } from "../support/Built.ts"
+import { sluice } from "../support/Sluice.ts"
+import { write } from "../support/TempFolder.ts"
 import { comparedProject, inspectedProject, inspector } from "./Support.ts"
 
 describe("sluice ui", () => {
@@ -95,7 +98,8 @@ describe("sluice ui", () => {
         assert.strictEqual((await ask(`/corpora/${id}/facets?where=title%20%3D%3D`)).status, 400)
 
         assert.strictEqual((await ask("/corpora/0")).status, 404)
-        assert.strictEqual((await ask(`/corpora/${id}/documents/0`)).status, 404)
+        const { body: gone, status } = await ask(`/corpora/${id}/documents/0`)
+        assert.deepStrictEqual([status, gone.message], [404, "document 0 was not found"])
       })
     }).pipe(Effect.scoped))
 
@@ -121,6 +125,29 @@ describe("sluice ui", () => {
         assert.strictEqual((await ask(`/corpora/${id}/why?q=a&path=noise.bin`)).status, 400)
       })
     }).pipe(Effect.scoped))
+
+  it.live("tells what a judge said, and where it says otherwise than the exact checks", () =>
+    Effect.gen(function*() {
+      const { baseUrl } = yield* fakeOpenAi((_, response) => sendChat(response, ["WRONG"]))
+      const cwd = yield* inspectedProject
+      write(cwd, {
+        "pipeline.yaml": `${
+          readFileSync(join(cwd, "pipeline.yaml"), "utf8")
+        }judge: { model: { openai: { url: "${baseUrl}", model: judge-1 } } }
+tests:
+  - question: How many unused days of annual leave carry over?
+    answer: { contains: [five] }
+  - question: What is the hotel limit in Osaka?
+    answer: { means: There is none. }
+`
+      })
+      yield* Effect.promise(() => sluice(["eval", "--save"], { cwd }))
+      const { ask, id } = yield* inspector(cwd)
+      const { body: [saved] } = yield* Effect.promise(() => ask(`/corpora/${id}/evaluations`))
+      const { body: result } = yield* Effect.promise(() => ask(`/corpora/${id}/evaluations/${saved.name}`))
+      assert.deepStrictEqual(result.judge, { model: "judge-1", right: 0, wrong: 2, without: 0, agreed: 0, of: 1 })
+      assert.deepStrictEqual(result.results.map(({ otherwise }: { otherwise?: boolean }) => otherwise), [undefined, false])
+    }).pipe(Effect.scoped), 60_000)
 
   it.live("tells how tests came out, what drifted and by which edit, and sets two pipelines side by side", () =>
     Effect.gen(function*() {

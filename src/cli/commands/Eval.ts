@@ -119,6 +119,7 @@ export const evaluate = Command.make(
             tests,
             overrides: { topK },
             judge: args.judge,
+            documents: Object.keys(before?.documents ?? {}),
             observe: () =>
               Effect.suspend(() =>
                 ++asked % 100 === 0 && asked < tests.length ? output.say(`${count(asked)} of ${count(tests.length)} asked`) : Effect.void

@@ -6,7 +6,7 @@ import { chanceOf, type Estimate, estimate } from "./Statistics.ts"
 export interface ChangedTest {
   readonly id: string
   readonly change: "fixed" | "broken" | "added" | "removed"
-  /** The documents among those expected or found that were edited, added or deleted between the two. */
+  /** The documents among those expected or found that were edited, added or deleted between the two, as far as both looked for them. */
   readonly documents: ReadonlyArray<string>
 }
 
@@ -31,6 +31,10 @@ export interface Comparison {
   readonly measures: ReadonlyArray<MeasureChange>
 }
 
+/** What only one of them looked for, such as a file that only one found, tells nothing of edits. */
+const wasEdited = (before: string | undefined, after: string | undefined): boolean =>
+  before !== undefined && after !== undefined && before !== after
+
 /** How an evaluation differs from an earlier one, question by question: measures are compared in pairs. */
 export const compare = (before: Evaluation, after: Evaluation): Comparison => {
   const earlier = new Map(before.results.map((result) => [result.id, result]))
@@ -43,7 +47,7 @@ export const compare = (before: Evaluation, after: Evaluation): Comparison => {
           kind === "file" || kind === "citation" ? [expected.replace(/ at \d+ or better$/, "")] : []
         )
       ]))
-    ].filter((path) => before.documents[path] !== after.documents[path]).toSorted()
+    ].filter((path) => wasEdited(before.documents[path], after.documents[path])).toSorted()
   const tests: ReadonlyArray<ChangedTest> = [
     ...after.results.flatMap((result): ReadonlyArray<ChangedTest> => {
       const old = earlier.get(result.id)

@@ -64,7 +64,10 @@ export interface Evaluation {
   readonly results: ReadonlyArray<TestResult>
   /** What a judge said of the answers, where one was asked. */
   readonly judge?: Judging
-  /** The version of each file that was expected or found, as the ledger has it: whether a document changed meanwhile is told by it. */
+  /**
+   * The version of each file that was expected or found, as the ledger has it, "" where it has none: whether a document
+   * changed meanwhile is told by it.
+   */
   readonly documents: Readonly<Record<string, string>>
 }
 
@@ -77,6 +80,8 @@ export interface EvaluateOptions {
   readonly concurrency?: number
   /** Whether the model that the pipeline names under `judge` judges the answers. Default true. Without it `means` is held against nothing. */
   readonly judge?: boolean
+  /** Files whose versions are looked up though no question finds them: those of an earlier result that this one is held against. */
+  readonly documents?: Iterable<string>
   /** Told of each result as it comes. */
   readonly observe?: (result: TestResult) => Effect.Effect<void>
 }
@@ -93,7 +98,7 @@ const farthest = 100
  */
 export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
   pipeline: Definition,
-  { concurrency = 4, judge: judged = true, observe = () => Effect.void, overrides = {}, tests }: EvaluateOptions
+  { concurrency = 4, documents = [], judge: judged = true, observe = () => Effect.void, overrides = {}, tests }: EvaluateOptions
 ) {
   if (tests.length === 0) {
     return yield* new ServiceError({
@@ -131,7 +136,10 @@ export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
     latency: { p50: quantile(times, 0.5), p95: quantile(times, 0.95) },
     results,
     ...(judge === undefined ? {} : { judge: judgingOf(judge.model, results) }),
-    documents: yield* versionsOf(pipeline, new Set([...results.flatMap(({ files }) => files.slice(0, 10)), ...tests.flatMap(filesIn)]))
+    documents: yield* versionsOf(
+      pipeline,
+      new Set([...results.flatMap(({ files }) => files.slice(0, 10)), ...tests.flatMap(filesIn), ...documents])
+    )
   } as Evaluation // the measures are those named
 }, Effect.scoped)
 
@@ -363,7 +371,7 @@ const gain = (ranks: ReadonlyArray<number>): number => ranks.reduce((sum, rank) 
 /** What the ledger has of the files with these names. */
 const versionsOf = Effect.fnUntraced(function*(pipeline: Definition, names: ReadonlySet<string>) {
   const scope = yield* findScope(namesIn(pipeline))
-  const versions: Record<string, string> = {}
+  const versions: Record<string, string> = Object.fromEntries([...names].map((name) => [name, ""]))
   yield* Stream.runForEach((yield* Ledger).entries(scope, ["done"]), ({ fingerprint, path }) =>
     Effect.sync(() => {
       // The content's part of a fingerprint: what else is in it is how it was stored.

@@ -67,8 +67,10 @@ const shownWords = 6
 const whatItHas = ({ explanation }: Context): string => {
   if (explanation === undefined) return "no explanation on this engine"
   const words = (terms: typeof explanation.terms) => [...new Set(terms.map(({ from, term }) => from ?? term))]
-  const all = words(explanation.terms)
-  const had = words(explanation.terms.filter(({ termFrequency }) => termFrequency > 0))
+  // Words that were added are none of the question's.
+  const asked = explanation.terms.filter(({ shared }) => shared !== true)
+  const all = words(asked)
+  const had = words(asked.filter(({ termFrequency }) => termFrequency > 0))
   const named = had.length === 0 ? "" : ` (${had.slice(0, shownWords).join(", ")}${had.length > shownWords ? ", …" : ""})`
   return `${had.length} of ${all.length} words${named}, BM25 ${explanation.sparse.toFixed(2)}, cosine ${explanation.cosine.toFixed(2)}`
 }

@@ -1,7 +1,7 @@
 import type { AnswerView, Quoted } from "../Api.ts"
 import { type Address } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
-import { Headings, Marked, pagesOf, Shown, Title } from "./Parts.tsx"
+import { Headings, Marked, milliseconds as inMilliseconds, pagesOf, Shown, Title } from "./Parts.tsx"
 import { Asking } from "./Question.tsx"
 
 /** An answer, each sentence joined to the stretch of a document that bears it out. */
@@ -36,7 +36,7 @@ const Answered = ({ addressOf, answer, chosen, id }: {
   readonly chosen: number
   readonly addressOf: (sentence: number) => string
 }) => {
-  const { citations, confidence, milliseconds, model, nearest, outcome, supports, text, unverified } = answer
+  const { citations, confidence, milliseconds: took, model, nearest, outcome, supports, text, unverified } = answer
   const lit = new Set(supports[chosen]?.citations ?? [])
   const pieces: Array<preact.ComponentChildren> = []
   let at = 0
@@ -49,7 +49,7 @@ const Answered = ({ addressOf, answer, chosen, id }: {
     at = end
   })
   return (
-    <div class="beside">
+    <div class="beside of-passages">
       <section aria-labelledby="said">
         <h2 id="said">
           {outcome === "answered"
@@ -61,7 +61,8 @@ const Answered = ({ addressOf, answer, chosen, id }: {
         <p class={`answer ${outcome}`}>{pieces}{text.slice(at)}</p>
         {unverified !== undefined && <p class="quiet">The model's own words, borne out by nothing: {unverified}</p>}
         <p class="quiet">
-          {model}, {milliseconds.toFixed(0)} ms{confidence === undefined ? "" : `, right with a probability of ${confidence.toFixed(2)}`}
+          {model}, {inMilliseconds(took)}
+          {confidence === undefined || outcome === "refused" ? "" : `, right with a probability of ${confidence.toFixed(2)}`}
           {supports.length > 0 && ". Choose a sentence to see what bears it out."}
         </p>
       </section>

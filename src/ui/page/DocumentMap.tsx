@@ -2,7 +2,7 @@ import { useMemo, useRef, useState } from "preact/hooks"
 import type { MapView } from "../Api.ts"
 import { type Address, fieldsOf, go } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
-import { number, Shown, Title } from "./Parts.tsx"
+import { breakable, number, Shown, Title } from "./Parts.tsx"
 
 type Point = MapView["points"][number]
 
@@ -113,7 +113,7 @@ const Drawn = ({ at, here, id, map, path }: {
                 onFocusCapture={() => point(each)}
               >
                 <span class={`dot in-${each.group}`} />
-                <a href={`/ui/c/${id}/d/${each.document}`}>{each.path}</a>
+                <a href={`/ui/c/${id}/d/${each.document}`}>{breakable(each.path)}</a>
                 {each !== chosen && (
                   <span class="quiet">
                     <a href={near(each.document)} aria-label={`near ${each.path}`}>near</a>

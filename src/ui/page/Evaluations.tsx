@@ -1,6 +1,6 @@
 import type { EvaluationCard, EvaluationView } from "../Api.ts"
 import { useData } from "./Client.ts"
-import { number, Parts, Shown, Title, when } from "./Parts.tsx"
+import { milliseconds, number, Parts, Shown, Title, when } from "./Parts.tsx"
 
 const tally = ({ failed, passed }: Pick<EvaluationCard, "failed" | "passed">) => [
   { name: "done", count: passed },
@@ -25,7 +25,7 @@ export const Evaluations = ({ id }: { readonly id: string }) => {
               <ul class="cards">
                 {all.map((each) => (
                   <li key={each.name}>
-                    <a href={`/ui/c/${id}/tests/${encodeURIComponent(each.name)}`}>{when(each.started)}</a>
+                    <a href={`/ui/c/${id}/tests/${encodeURIComponent(each.name)}`}>{when(each.started, "medium")}</a>
                     <Parts slices={tally(each)} />
                     <p>{number.format(each.passed)} passed, {number.format(each.failed)} failed</p>
                     <p class="quiet">{Object.entries(each.measures).map(([name, mean]) => `${name} ${mean.toFixed(3)}`).join(", ")}</p>
@@ -43,20 +43,20 @@ export const Evaluation = ({ evaluation, id }: { readonly id: string; readonly e
   const asked = useData<EvaluationView>(`/corpora/${id}/evaluations/${evaluation}`)
   return (
     <>
-      <Title>{asked.data === undefined ? "Tests" : `Tests of ${when(asked.data.started)}`}</Title>
+      <Title>{asked.data === undefined ? "Tests" : `Tests of ${when(asked.data.started, "medium")}`}</Title>
       <Shown asked={asked}>
         {(view) => (
           <>
             <Parts slices={tally(view)} />
             <p>
-              {number.format(view.passed)} passed, {number.format(view.failed)} failed; half of the answers within {view.p50.toFixed(0)}
-              {" "}
-              ms, 95% within {view.p95.toFixed(0)} ms
+              {number.format(view.passed)} passed, {number.format(view.failed)} failed; half of the questions within{" "}
+              {milliseconds(view.p50)}, 95% within {milliseconds(view.p95)}
             </p>
+            {view.judge !== undefined && <Judge judge={view.judge} />}
             {view.drift !== undefined && <Drift drift={view.drift} />}
             <h2>Questions</h2>
             <ul class="hits">
-              {view.results.map(({ checks, error, passed, principal, question }, at) => (
+              {view.results.map(({ checks, error, otherwise, passed, principal, question }, at) => (
                 <li key={at}>
                   <h3>
                     <span class={`dot of-${passed ? "done" : "failed"}`} />
@@ -73,10 +73,11 @@ export const Evaluation = ({ evaluation, id }: { readonly id: string; readonly e
                     {checks.map(({ expected, found, passed }) => (
                       <li key={expected}>
                         {passed ? "held" : "did not hold"}: {expected}
-                        {found !== undefined && <span class="quiet">found {found}</span>}
+                        {found !== undefined && <span class="quiet">instead: {found}</span>}
                       </li>
                     ))}
                   </ul>
+                  {otherwise !== undefined && <p>The judge calls the answer {otherwise ? "right" : "wrong"}.</p>}
                 </li>
               ))}
             </ul>
@@ -87,9 +88,17 @@ export const Evaluation = ({ evaluation, id }: { readonly id: string; readonly e
   )
 }
 
+const Judge = ({ judge: { agreed, model, of, right, without, wrong } }: { readonly judge: NonNullable<EvaluationView["judge"]> }) => (
+  <p>
+    {model} calls {number.format(right)} answers right and {number.format(wrong)} wrong
+    {without > 0 && `, and says nothing of ${number.format(without)}`}
+    {of > 0 && `; of ${number.format(of)} that exact checks were held against too, it says the same of ${number.format(agreed)}`}.
+  </p>
+)
+
 const Drift = ({ drift: { measures, since, tests } }: { readonly drift: NonNullable<EvaluationView["drift"]> }) => (
   <>
-    <h2>Since {when(since)}</h2>
+    <h2>Since {when(since, "medium")}</h2>
     {tests.length === 0 && <p>Every question came out as before.</p>}
     <ul class="checks">
       {tests.map(({ change, documents, id }) => (

@@ -1,7 +1,7 @@
 import type { FilesPage } from "../Api.ts"
 import { type Address, fieldsOf, go } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
-import { Shown, size, Title } from "./Parts.tsx"
+import { breakable, Shown, size, Title } from "./Parts.tsx"
 
 const states = ["done", "skipped", "failed", "quarantined", "intent"]
 
@@ -52,7 +52,7 @@ export const Files = ({ id, query }: { readonly id: string; readonly query: Addr
                   {files.map(({ bytes, id: document, message, path, reason, source, state }) => (
                     <tr key={`${source ?? ""} ${path} ${document ?? ""}`}>
                       <th scope="row">
-                        {document === undefined ? path : <a href={`/ui/c/${id}/d/${document}`}>{path}</a>}
+                        {document === undefined ? breakable(path) : <a href={`/ui/c/${id}/d/${document}`}>{breakable(path)}</a>}{" "}
                         {source !== undefined && <span class="quiet">{source}</span>}
                       </th>
                       <td>

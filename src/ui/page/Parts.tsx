@@ -4,13 +4,20 @@ import { type Asked } from "./Client.ts"
 
 export const number = new Intl.NumberFormat("en")
 
+export const milliseconds = (time: number): string => time < 10 ? `${time.toFixed(1)} ms` : `${number.format(Math.round(time))} ms`
+
 export const size = (bytes: number | undefined): string => {
   if (bytes === undefined) return ""
   if (bytes < 1_000) return `${bytes} B`
   return bytes < 1_000_000 ? `${(bytes / 1_000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 }
 
-export const when = (time: string): string => new Date(time).toLocaleString("en", { dateStyle: "medium", timeStyle: "short" })
+export const when = (time: string, timeStyle: "short" | "medium" = "short"): string =>
+  new Date(time).toLocaleString("en", { dateStyle: "medium", timeStyle })
+
+/** A path that may go on in the next line after each folder. */
+export const breakable = (path: string): ComponentChildren =>
+  path.split("/").map((part, at) => at === 0 ? part : ["/", <wbr key={at} />, part])
 
 /** The name of a view, which has the focus when one comes to it: a reader of screens then says where it is. */
 export const Title = ({ children }: { readonly children: ComponentChildren }) => {

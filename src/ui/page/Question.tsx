@@ -2,7 +2,7 @@ import type { Explanation, TermWeight } from "../../domain/Retrieval.ts"
 import type { CorpusCard, Hit, SearchView, WhyView } from "../Api.ts"
 import { type Address, fieldsOf, go } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
-import { Bar, Headings, Marked, number, pagesOf, Shown, Title } from "./Parts.tsx"
+import { Bar, Headings, Marked, milliseconds as inMilliseconds, number, pagesOf, Shown, Title } from "./Parts.tsx"
 
 /** What both a search and an answer are asked with. */
 export const Asking = ({ children, here, label, query }: {
@@ -126,11 +126,13 @@ const Beside = ({ corpora, here, query }: {
   )
 }
 
-const Found = ({ found: { hits, milliseconds, removed }, id }: { readonly found: SearchView; readonly id: string }) => {
+const Found = ({ found: { hits, milliseconds: took, removed }, id }: { readonly found: SearchView; readonly id: string }) => {
   const terms = hits[0]?.explanation?.terms ?? []
   return (
     <>
-      <p class="quiet">{hits.length === 0 ? "Nothing was found" : `${hits.length} passages`} in {milliseconds.toFixed(1)} ms</p>
+      <p class="quiet">
+        {hits.length === 0 ? "Nothing was found" : hits.length === 1 ? "1 passage" : `${hits.length} passages`} in {inMilliseconds(took)}
+      </p>
       {terms.length > 0 && <Terms terms={terms} />}
       {hits.some(({ explanation }) => explanation !== undefined) && <Scores hits={hits} />}
       <h2 class={hits.length === 0 ? "away" : ""}>Passages</h2>
@@ -172,24 +174,29 @@ const Found = ({ found: { hits, milliseconds, removed }, id }: { readonly found:
   )
 }
 
-const Terms = ({ terms }: { readonly terms: ReadonlyArray<TermWeight> }) => (
-  <>
-    <h2>Looked for</h2>
-    <ul class="terms">
-      {terms.map(({ corrected, documentFrequency, factor, from, shared, term }) => (
-        <li key={`${term} ${shared === true}`}>
-          <strong>{from ?? term}</strong>
-          <span class="quiet">
-            {from !== undefined && from !== term ? `as ${term}, ` : ""}
-            {corrected === true ? "corrected, " : ""}
-            {shared === true ? "shared by the best, " : ""}in {number.format(documentFrequency)}{" "}
-            chunks{factor === undefined ? "" : `, counts ${factor}`}
-          </span>
-        </li>
-      ))}
-    </ul>
-  </>
-)
+const Terms = ({ terms }: { readonly terms: ReadonlyArray<TermWeight> }) => {
+  const asked = terms.filter(({ shared }) => shared !== true)
+  // Those that were asked for are there already.
+  const shared = terms.filter((each) => each.shared === true && !asked.some(({ term }) => term === each.term))
+  return (
+    <>
+      <h2>Looked for</h2>
+      <ul class="terms">
+        {asked.map(({ corrected, documentFrequency, factor, from, term }) => (
+          <li key={term}>
+            <strong>{from ?? term}</strong>
+            <span class="quiet">
+              {from !== undefined && from !== term ? `as ${term}, ` : ""}
+              {corrected === true ? "corrected, " : ""}in {number.format(documentFrequency)} {documentFrequency === 1 ? "chunk" : "chunks"}
+              {factor === undefined ? "" : `, counts ${factor}`}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {shared.length > 0 && <p class="quiet">and, weaker, what the best of those share: {shared.map(({ term }) => term).join(", ")}</p>}
+    </>
+  )
+}
 
 /** The first explanations side by side. Bars of one column are of one scale. */
 const Scores = ({ hits }: { readonly hits: ReadonlyArray<Hit> }) => {

@@ -20,6 +20,10 @@ const views = [
   { name: "Tests", at: "/tests" }
 ] as const
 
+/** Whether a page is one of those that a view lists: a document, a result of tests. */
+const isUnder = (path: string, here: string, at: string): boolean =>
+  at === "/files" ? path.startsWith(`${here}/d/`) : at === "/tests" && path.startsWith(`${here}/tests/`)
+
 const View = ({ path, query }: Address) => {
   const [, , , id, view, document] = path.split("/")
   if (id === undefined) return <Corpora />
@@ -86,7 +90,7 @@ const Page = () => {
             <ul>
               {views.map(({ at, name }) => (
                 <li key={name}>
-                  <a href={here + at} aria-current={path === here + at ? "page" : undefined}>{name}</a>
+                  <a href={here + at} aria-current={path === here + at ? "page" : isUnder(path, here, at) ? "true" : undefined}>{name}</a>
                 </li>
               ))}
             </ul>
