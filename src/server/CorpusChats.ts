@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { Clock, Effect, Stream } from "effect"
-import type { Exchange } from "../domain/Answer.ts"
+import type { Answer, Exchange } from "../domain/Answer.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { Generator } from "../ports/Generator.ts"
@@ -23,6 +23,8 @@ export interface CorpusChatOptions {
   readonly limits?: Limits
   /** Further names of models, by the corpora that answer for them: their display names or ids. */
   readonly models?: Readonly<Record<string, string>>
+  /** Counts what a generator does not: the tokens of question and passages, and of the answer. */
+  readonly countTokens: (text: string) => number
 }
 
 /** Answers a route of its own, whose form is the protocol's also where it refuses. */
@@ -39,7 +41,7 @@ const tokens = 1_000_000
 const mostListed = 1_000
 
 /** Conversations with corpora, by method and path: chat programs are pointed at the server and take a corpus for a model. */
-export const corpusChats = Effect.fnUntraced(function*({ limits, models = {} }: CorpusChatOptions) {
+export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, models = {} }: CorpusChatOptions) {
   const { all, baseOf, named } = yield* knowledgeBases
   const generator = yield* Generator
   const rewriter = yield* QueryRewriter
@@ -59,25 +61,37 @@ export const corpusChats = Effect.fnUntraced(function*({ limits, models = {} }: 
     const asked = turns.at(-1)?.text ?? ""
     const question = yield* rewriter.rewrite(asked, history)
     const { passages: contexts } = yield* base.search(rewriter.searched?.(question, history) ?? question, { limit: passagesOfAnswer })
-    return generator.stream({ question, contexts, instruction, sampling: { maxTokens, temperature, topP } })
+    return {
+      parts: generator.stream({ question, contexts, instruction, sampling: { maxTokens, temperature, topP } }),
+      promptTokens: [instruction ?? "", question, ...contexts.map(({ text }) => text)].reduce((sum, text) => sum + countTokens(text), 0)
+    }
   }, Effect.catchTags({ StateError: unable, SecretError: unable }))
+
+  const counted = (answer: Answer, promptTokens: number): Answer => {
+    if (answer.usage !== undefined) return answer
+    const answerTokens = countTokens(answer.text)
+    return { ...answer, usage: { promptTokens, answerTokens, totalTokens: promptTokens + answerTokens } }
+  }
 
   const route = (protocol: ChatProtocol): ChatRoute => (body) =>
     Effect.gen(function*(): Effect.fn.Return<RawAnswer, ServiceError> {
       const chat = yield* take(protocol.read(body))
       const identity: ChatIdentity = { id: randomUUID().replaceAll("-", ""), created: yield* Clock.currentTimeMillis, model: chat.model }
-      const parts = yield* answering(chat)
+      const { parts, promptTokens } = yield* answering(chat)
       if (!chat.stream) {
         const last = (yield* Stream.runCollect(parts)).at(-1)
         if (last?._tag !== "done") return yield* ServiceError.internal("the model ended without an answer")
-        return json(protocol.whole(identity, last.answer))
+        return json(protocol.whole(identity, counted(last.answer, promptTokens)))
       }
       const write = protocol.stream(identity, chat)
       return {
         contentType: "text/event-stream; charset=utf-8",
-        body: Stream.succeed(write.begin()).pipe(
+        body: Stream.succeed(write.begin(promptTokens)).pipe(
           Stream.concat(
-            Stream.map(yield* awaitFirst(parts), (part) => part._tag === "text" ? write.text(part.text) : write.end(part.answer))
+            Stream.map(
+              yield* awaitFirst(parts),
+              (part) => part._tag === "text" ? write.text(part.text) : write.end(counted(part.answer, promptTokens))
+            )
           ),
           (texts) => breakingWith(texts, protocol.broken),
           Stream.encodeText

@@ -241,7 +241,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         },
         mcp: yield* mcpEndpoint({ limits: options.agents, version: options.version, origins }),
         inspector: yield* inspectorEndpoint(options.accountOf ?? (() => Effect.undefined)),
-        chats: yield* corpusChats({ limits: options.agents, models: options.chatModels }),
+        chats: yield* corpusChats({ limits: options.agents, models: options.chatModels, countTokens: options.countTokens }),
         hooks: hooksEndpoint(options.hooks ?? { hooks: [], identity: () => Effect.undefined }),
         uploads: uploaded,
         quotas,

@@ -38,7 +38,8 @@ export interface ChatIdentity {
 
 /** Writes a stream's server-sent events: before the first words, for each piece of text, and at the end. */
 export interface ChatWriter {
-  readonly begin: () => string
+  /** `promptTokens`: what is known of them before the model tells. */
+  readonly begin: (promptTokens: number) => string
   readonly text: (text: string) => string
   readonly end: (answer: Answer) => string
 }
@@ -191,7 +192,7 @@ const urlCitation = ({ citation, end, start }: ReturnType<typeof cited>[number])
   title: citation.sourceDisplayName
 })
 
-/** None before there is an answer, and where the model tells nothing. */
+/** None before there is an answer. */
 const usageOf = (answer?: Answer) => answer?.usage ?? { promptTokens: 0, answerTokens: 0, totalTokens: 0 }
 
 const readCompletion = reader(Completion)
@@ -387,9 +388,9 @@ export const messages: ChatProtocol = {
   stream: (identity) => {
     const send = (events: ReadonlyArray<MessageEvent>): string => events.map(eventToWire).join("")
     return {
-      begin: () =>
+      begin: (inputTokens) =>
         send([
-          { type: "message_start", message: messageOf(identity) },
+          { type: "message_start", message: { ...messageOf(identity), usage: { inputTokens, outputTokens: 0 } } },
           { type: "content_block_start", index: 0, contentBlock: { type: "text", text: "" } }
         ]),
       text: (text) => send([{ type: "content_block_delta", index: 0, delta: { type: "text_delta", text } }]),
@@ -404,7 +405,7 @@ export const messages: ChatProtocol = {
           {
             type: "message_delta",
             delta: { stopReason: answer.truncated === true ? "max_tokens" : "end_turn", stopSequence: null },
-            usage: { outputTokens: usageOf(answer).answerTokens }
+            usage: { inputTokens: usageOf(answer).promptTokens, outputTokens: usageOf(answer).answerTokens }
           },
           { type: "message_stop" }
         ])

@@ -2,6 +2,7 @@ import Anthropic from "@anthropic-ai/sdk"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import OpenAI from "openai"
+import { countTokens } from "../../src/text/Tokens.ts"
 import { startServer } from "./support/TestServer.ts"
 
 const token = "sesame"
@@ -109,6 +110,47 @@ layer(served, { excludeTestServices: true })("conversations with a corpus", (it)
           })
           assert.match(refused?.message.content ?? "", /does not answer/)
         }
+      })
+    }))
+
+  it.effect("tells the tokens of question and passages, and of the answer, in every protocol, whole and streamed", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Served
+      const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
+      const anthropic = new Anthropic({ baseURL: url, apiKey: token, maxRetries: 0 })
+      yield* Effect.promise(async () => {
+        const asked = { model: "corpus/Handbook", messages: [{ role: "user" as const, content: question }] }
+        const { choices: [choice], usage } = await openai.chat.completions.create(asked)
+        const output = countTokens(choice?.message.content ?? "")
+        const input = usage?.prompt_tokens ?? 0
+        // The question, and the one passage that may be shown.
+        assert.isAbove(input, countTokens(question) + countTokens("Five unused days of annual leave carry over into the next year."))
+        assert.isBelow(input, 2 * countTokens(question) + 30)
+        assert.deepStrictEqual(usage, { prompt_tokens: input, completion_tokens: output, total_tokens: input + output })
+        const told: Array<unknown> = []
+        for await (
+          const chunk of await openai.chat.completions.create({ ...asked, stream: true, stream_options: { include_usage: true } })
+        ) {
+          if ((chunk.usage ?? null) !== null) told.push(chunk.usage)
+        }
+        assert.deepStrictEqual(told, [usage])
+
+        const given = { model: "corpus/Handbook", input: question }
+        const expected = { input_tokens: input, output_tokens: output, total_tokens: input + output }
+        assert.deepInclude((await openai.responses.create(given)).usage, expected)
+        assert.deepInclude((await openai.responses.stream(given).finalResponse()).usage, expected)
+
+        const message = { ...asked, max_tokens: 500 }
+        const tokens = { input_tokens: input, output_tokens: output }
+        assert.deepInclude((await anthropic.messages.create(message)).usage, tokens)
+        const stream = anthropic.messages.stream(message)
+        const begun = new Promise<number>((resolve) =>
+          stream.on("streamEvent", (event) => {
+            if (event.type === "message_start") resolve(event.message.usage.input_tokens)
+          })
+        )
+        assert.deepInclude((await stream.finalMessage()).usage, tokens)
+        assert.strictEqual(await begun, input)
       })
     }))
 
