@@ -1,6 +1,12 @@
 import { ReadFailure } from "../../../src/text/parse/ReadFailure.ts"
 import { serve } from "../../../src/text/pool/Serve.ts"
 
+const hold = async (mebibytes: number): Promise<number> => {
+  const held = Array.from({ length: mebibytes }, () => Buffer.alloc(2 ** 20, 1))
+  await new Promise((resolve) => setTimeout(resolve, 400))
+  return held.length
+}
+
 /** A worker whose parser does to its process what the file's name says, and takes any other file as plain text. */
 const misdeeds: Record<string, () => unknown> = {
   loop: () => {
@@ -18,6 +24,9 @@ const misdeeds: Record<string, () => unknown> = {
     const held: Array<Buffer> = []
     for (;;) held.push(Buffer.alloc(8 * 1024 * 1024, 1))
   },
+  /** A document that is large when it is read. */
+  hold100: () => hold(100),
+  hold350: () => hold(350),
   abort: () => process.abort(),
   exit: () => process.exit(0),
   kill: () => process.kill(process.pid, "SIGKILL"),

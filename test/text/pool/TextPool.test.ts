@@ -1,7 +1,8 @@
 import { execFileSync, spawn } from "node:child_process"
+import { readdirSync, readFileSync } from "node:fs"
 import { once } from "node:events"
 import { expect, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { describe } from "vitest"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import type { DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
@@ -91,6 +92,27 @@ describe("TextPool", () => {
     60_000
   )
 
+  const memory = 600 * 2 ** 20
+  it.live.runIf(process.platform === "linux")(
+    "large files of which each fits, and some only alone, are all read within the memory of the pool together",
+    () =>
+      Effect.gen(function*() {
+        const sums: Array<number> = []
+        const timer = setInterval(() => sums.push(residentBytes()), 10)
+        const names = Array.from({ length: 9 }, (_, i) => i % 3 === 1 ? "hold350" : "hold100")
+        const results = yield* prepareAll(names)
+        clearInterval(timer)
+        expect(results.map(({ _tag }) => _tag)).toEqual(names.map(() => "Success"))
+        // More than one was read at a time.
+        expect(new Set(results.flatMap((result) => Result.isSuccess(result) ? [result.success.title] : [])).size).toBeGreaterThan(1)
+        const most = Math.max(...sums)
+        expect(most).toBeGreaterThan(memory / 2)
+        // What is over a limit is seen within 50 ms.
+        expect(most).toBeLessThan(1.1 * memory)
+      }).pipe(Effect.provide(TextPool.layer({ size: 3, patience: 0, entry, limits: { ...limits, memory } }))),
+    60_000
+  )
+
   it.live("a file over the limit of bytes is never sent", () =>
     Effect.gen(function*() {
       const { prepare } = yield* TextPool
@@ -169,6 +191,19 @@ describe("TextPool", () => {
       expect(problemOf(failure)).toBe("empty")
     }).pipe(Effect.provide(TextPool.layerInline())))
 })
+
+/** Resident bytes of all processes that this one started. */
+const residentBytes = (): number =>
+  readdirSync("/proc/self/task")
+    .flatMap((thread) => readFileSync(`/proc/self/task/${thread}/children`, "utf8").split(" "))
+    .reduce((sum, pid) => {
+      try {
+        return sum + Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) * 1024
+      } catch {
+        // It has ended since.
+        return sum
+      }
+    }, 0)
 
 const gone = (pid: number) =>
   eventually(
