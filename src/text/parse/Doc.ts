@@ -5,6 +5,7 @@ import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { damaged, pieceTable } from "./doc/PieceTable.ts"
 import { type Paragraph, type Stories, word97 } from "./doc/Word97.ts"
 import { embeddedInStorages, withEmbedded } from "./Embedded.ts"
+import { WordNumbering } from "./ooxml/WordNumbering.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 
@@ -53,17 +54,18 @@ const pieces = (stream: Buffer): ReadonlyArray<readonly [from: number, to: numbe
     .map(({ characters, place }) => [place, place + characters] as const)
 }
 
-const addStories = ({ body, boxes, comments, endnotes, footers, footnotes, headers }: Stories, writer: BlockWriter): void => {
+const addStories = ({ body, boxes, comments, endnotes, footers, footnotes, headers, lists }: Stories, writer: BlockWriter): void => {
+  const numbering = new WordNumbering(lists)
   // Sections repeat their headers and footers.
   const seen = new Set<string>()
   const once = (paragraphs: ReadonlyArray<Paragraph>): ReadonlyArray<Paragraph> =>
     paragraphs.filter(({ inTable, text }) => inTable || !seen.has(text) && seen.add(text))
-  for (const story of [once(headers), body, boxes, footnotes, endnotes, comments, once(footers)]) addParagraphs(story, writer)
+  for (const story of [once(headers), body, boxes, footnotes, endnotes, comments, once(footers)]) addParagraphs(story, numbering, writer)
 }
 
 const deepestHeading = 6
 
-const addParagraphs = (paragraphs: ReadonlyArray<Paragraph>, writer: BlockWriter): void => {
+const addParagraphs = (paragraphs: ReadonlyArray<Paragraph>, numbering: WordNumbering, writer: BlockWriter): void => {
   let cell: Array<string> = []
   let row: Array<string> = []
   let rows: Array<string> = []
@@ -76,11 +78,14 @@ const addParagraphs = (paragraphs: ReadonlyArray<Paragraph>, writer: BlockWriter
     row = []
     rows = []
   }
-  for (const { ends, heading, inTable, text } of paragraphs) {
+  for (const { ends, heading, inTable, list, text } of paragraphs) {
+    const label = list === undefined || text === "" ? "" : numbering.next(String(list.id), list.level)
+    const labelled = label === "" || label === "-" ? text : `${label} ${text}`
     if (!inTable) {
       endTable()
-      if (heading === undefined) writer.add("paragraph", text)
-      else writer.add("heading", oneLine(text), Math.min(deepestHeading, heading))
+      if (heading !== undefined) writer.add("heading", oneLine(labelled), Math.min(deepestHeading, heading))
+      else if (list !== undefined && label !== "") writer.item(list.level, label, text)
+      else writer.add("paragraph", text)
       continue
     }
     if (ends === "row") {
@@ -88,7 +93,7 @@ const addParagraphs = (paragraphs: ReadonlyArray<Paragraph>, writer: BlockWriter
       cell = []
       row = []
     } else {
-      cell.push(text)
+      cell.push(labelled)
       if (ends === "cell") row.push(oneLine(cell.splice(0).join(" ")))
     }
   }

@@ -3,7 +3,7 @@ import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { withEmbedded } from "./Embedded.ts"
 import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
 import { WordNotes } from "./ooxml/WordNotes.ts"
-import { WordNumbering } from "./ooxml/WordNumbering.ts"
+import { readLists, WordNumbering } from "./ooxml/WordNumbering.ts"
 import { WordStory, type WordContext } from "./ooxml/WordStory.ts"
 import { readParagraphStyles } from "./ooxml/WordStyles.ts"
 import { pagesByMarks } from "./PageMarks.ts"
@@ -28,7 +28,7 @@ export const docx: Reader = ({ bytes, format, inner, limits, properties }) => {
   const context: WordContext = {
     pack,
     styles: readParagraphStyles(pack.relatedPart(main, "styles")),
-    numbering: new WordNumbering(pack.relatedPart(main, "numbering")),
+    numbering: new WordNumbering(readLists(pack.relatedPart(main, "numbering"))),
     notes: new WordNotes(pack),
     endnotes,
     pageBreak: () => {

@@ -101,6 +101,102 @@ describe("documents of Word", () => {
     expect((await parsed("a.doc", compound({ worddocument: WordDocument!, "1TABLE": table! }))).shown).toEqual(shown)
   })
 
+  it("have the labels of their lists, by their own properties and by those of styles", async () => {
+    /** A level of a list: its number's format, its text in which \0 to \b stand for numbers, and what it starts at. */
+    const level = (format: number, text: string, start = 1): Buffer => {
+      const head = Buffer.alloc(30)
+      head.writeInt32LE(start, 0)
+      head[4] = format
+      head.writeUInt16LE(text.length, 28)
+      return Buffer.concat([head, Buffer.from(text, "utf16le")])
+    }
+    const list = (id: number, simple: boolean): Buffer => {
+      const bytes = Buffer.alloc(28)
+      bytes.writeInt32LE(id, 0)
+      bytes[26] = simple ? 1 : 0
+      return bytes
+    }
+    const override = (id: number, count = 0): Buffer => {
+      const bytes = Buffer.alloc(16)
+      bytes.writeInt32LE(id, 0)
+      bytes[12] = count
+      return bytes
+    }
+    const numbers = (...values: ReadonlyArray<number>): Buffer => Buffer.from(Int32Array.from(values).buffer)
+    /** A paragraph style of no name and these changes, based on another. */
+    const style = (base: number, ...changes: ReadonlyArray<number>): Buffer => {
+      const body = Buffer.from([
+        0,
+        0,
+        base << 4 & 0xff | 1,
+        base >> 4,
+        1,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        changes.length + 2,
+        0,
+        0,
+        0,
+        ...changes
+      ])
+      return Buffer.concat([Buffer.from([body.length, 0]), body])
+    }
+    const styles = [style(0xfff), style(0xfff, 0x0b, 0x46, 1, 0), style(1, 0x0a, 0x26, 1)]
+    const tables = {
+      0xa2: { bytes: Buffer.concat([Buffer.from([4, 0, styles.length, 0, 10, 0]), ...styles]) },
+      0x2e2: {
+        bytes: Buffer.concat([Buffer.from([3, 0]), list(70, false), list(71, true), list(72, true)]),
+        behind: Buffer.concat([
+          level(0, "\0."),
+          level(2, "\0.\u0001)"),
+          ...Array.from({ length: 7 }, () => level(0, "")),
+          level(23, "\uf0b7"),
+          level(3, "Annex \0")
+        ])
+      },
+      0x2ea: {
+        // The fourth begins the third again, at 4.
+        bytes: Buffer.concat([
+          numbers(4),
+          ...[override(70), override(71), override(72), override(72, 1)],
+          ...[numbers(-1), numbers(-1), numbers(-1), numbers(-1, 4, 0x10)]
+        ])
+      }
+    }
+    const item = (id: number, level = 0) => [[0x460b, id, 0], [0x260a, level]] as const
+    const runs = [
+      { text: "Scope\r", style: 1 },
+      { text: "Terms\r", style: 1 },
+      { text: "First\r", style: 2 },
+      { text: "Second\r", paragraph: item(1, 1) },
+      { text: "Not numbered\r", style: 1, paragraph: [[0x460b, 0, 0]] },
+      { text: "Milk\r", paragraph: item(2) },
+      { text: "Plans\r", paragraph: item(3) },
+      { text: "Later plans\r", paragraph: item(4) },
+      { text: "a\x07b\x07", paragraph: [[0x2416, 1], ...item(1)] },
+      { text: "\x07", paragraph: [[0x2416, 1], [0x2417, 1]] }
+    ] as const
+    expect((await parsed("a.doc", compound(wordStreams(runs, {}, tables)))).shown).toEqual([
+      "heading 1: 1. Scope",
+      "heading 1: 2. Terms",
+      "heading 2: 2.i) First",
+      "list:   2.ii) Second",
+      "heading 1: Not numbered",
+      "list: - Milk\nAnnex A Plans\nAnnex D Later plans",
+      "table: 3. a | 4. b"
+    ])
+    // Cut off, it has its text all the same.
+    const cut = { ...tables, 0x2ea: { bytes: tables[0x2ea].bytes.subarray(0, 20) } }
+    expect((await parsed("a.doc", compound(wordStreams(runs, {}, cut)))).text).toContain("- Milk\n- Plans\n- Later plans")
+  })
+
   it("that are encrypted say so", async () => {
     expect(await refusal("a.doc", word95("x", 0x100))).toMatchObject({ problem: "encrypted" })
   })

@@ -1,12 +1,16 @@
 import type { Storage } from "../Compound.ts"
 import { partitionPoint } from "../../PartitionPoint.ts"
 import { damaged, pieceTable } from "./PieceTable.ts"
+import type { List } from "../ooxml/WordNumbering.ts"
+import { type ListChange, type ListPlace, placeOf, readWordLists, styleLists } from "./WordLists.ts"
 import { symbolCharacter } from "../SymbolFonts.ts"
 
 export interface Paragraph {
   readonly text: string
   /** 1 to 9, headings only. */
   readonly heading: number | undefined
+  /** Its place in a list. */
+  readonly list: ListPlace | undefined
   readonly inTable: boolean
   /** What ends it in a table: a cell, or a whole row. */
   readonly ends: "cell" | "row" | undefined
@@ -21,6 +25,8 @@ export interface Stories {
   readonly endnotes: ReadonlyArray<Paragraph>
   readonly comments: ReadonlyArray<Paragraph>
   readonly boxes: ReadonlyArray<Paragraph>
+  /** By their numbers. */
+  readonly lists: ReadonlyMap<string, List>
 }
 
 /** Places in the file information block (MS-DOC, 2.5): lengths of the texts, then places and lengths of the tables. */
@@ -34,11 +40,20 @@ const lengths = {
   boxes: 0x64,
   headerBoxes: 0x68
 } as const
-const tables = { headers: 0xf2, characters: 0xfa, paragraphs: 0x102, fonts: 0x112, pieces: 0x1a2 } as const
+const tables = {
+  styles: 0xa2,
+  headers: 0xf2,
+  characters: 0xfa,
+  paragraphs: 0x102,
+  fonts: 0x112,
+  pieces: 0x1a2,
+  lists: 0x2e2,
+  listOverrides: 0x2ea
+} as const
 const least = tables.pieces + 8
 
 /** Properties that are changed by a formatting (MS-DOC, 2.6). */
-const change = { deleted: 0x0800, hidden: 0x083c, symbol: 0x6a09, inTable: 0x2416, row: 0x2417 } as const
+const change = { deleted: 0x0800, hidden: 0x083c, symbol: 0x6a09, inTable: 0x2416, row: 0x2417, level: 0x260a, list: 0x460b } as const
 
 const pageBytes = 512
 
@@ -54,6 +69,7 @@ interface Look {
   readonly from: number
   readonly to: number
   readonly heading: number | undefined
+  readonly list: ListPlace | undefined
   readonly inTable: boolean
   readonly row: boolean
 }
@@ -71,10 +87,15 @@ export const word97 = (root: Storage): Stories => {
   if (stream === undefined || stream.length < least) throw damaged()
   const table = root.read((stream.readUInt16LE(10) & 0x200) !== 0 ? "1Table" : "0Table")
   if (table === undefined) throw damaged()
-  const part = (at: number): Buffer => table.subarray(stream.readUInt32LE(at), stream.readUInt32LE(at) + stream.readUInt32LE(at + 4))
+  const part = (at: number): Buffer => table.subarray(numberAt(stream, at), numberAt(stream, at) + numberAt(stream, at + 4))
   const fonts = fontNames(part(tables.fonts))
   const characters = charactersOf(stream, part(tables.pieces), runsOf(stream, part(tables.characters)), fonts)
-  const looks = looksOf(stream, part(tables.paragraphs))
+  const styles = styleLists(part(tables.styles), (bytes) => {
+    const found: ListChange = {}
+    for (const one of changes(bytes)) changeList(found, one)
+    return found
+  })
+  const looks = looksOf(stream, part(tables.paragraphs), styles)
   let start = 0
   const next = (at: number): readonly [number, number] => {
     const from = start
@@ -96,6 +117,12 @@ export const word97 = (root: Storage): Stories => {
     endnotes,
     comments,
     boxes,
+    lists: readWordLists(
+      table,
+      part(tables.lists),
+      numberAt(stream, tables.lists) + numberAt(stream, tables.lists + 4),
+      part(tables.listOverrides)
+    ),
     headers: stories.filter(({ footer }) => !footer).flatMap(({ range }) => paragraphs(range)),
     footers: stories.filter(({ footer }) => footer).flatMap(({ range }) => paragraphs(range))
   }
@@ -181,18 +208,28 @@ const runsOf = (stream: Buffer, pages: Buffer): ReadonlyArray<Run> =>
 /** The styles of these numbers are headings in every document. */
 const mostHeadings = 9
 
-const looksOf = (stream: Buffer, pages: Buffer): ReadonlyArray<Look> =>
+const changeList = (
+  found: ListChange,
+  { code, operand, value }: { readonly code: number; readonly operand: Buffer; readonly value: number }
+) => {
+  if (code === change.level) found.level = value
+  if (code === change.list && operand.length >= 2) found.id = operand.readUInt16LE(0)
+}
+
+const looksOf = (stream: Buffer, pages: Buffer, styles: ReadonlyArray<ListChange>): ReadonlyArray<Look> =>
   [...formatted(stream, pages, 13)].map(({ at, from, page, to }) => {
     const words = page[at] ?? 0
     const start = words === 0 ? at + 2 : at + 1
     const bytes = page.subarray(start, start + (words === 0 ? (page[at + 1] ?? 0) * 2 : words * 2 - 1))
     const style = at === 0 || bytes.length < 2 ? 0 : bytes.readUInt16LE(0)
     const look = { from, to, heading: style >= 1 && style <= mostHeadings ? style : undefined, inTable: false, row: false }
-    for (const { code, value } of at === 0 ? [] : changes(bytes.subarray(2))) {
-      if (code === change.inTable) look.inTable = value !== 0
-      if (code === change.row) look.row = value !== 0
+    const list: ListChange = {}
+    for (const one of at === 0 ? [] : changes(bytes.subarray(2))) {
+      if (one.code === change.inTable) look.inTable = one.value !== 0
+      if (one.code === change.row) look.row = one.value !== 0
+      changeList(list, one)
     }
-    return look
+    return { ...look, list: placeOf(list, styles[style]) }
   }).sort(inOrder)
 
 const inOrder = (a: { readonly from: number }, b: { readonly from: number }): number => a.from - b.from
@@ -247,6 +284,7 @@ const paragraphsOf = (characters: ReadonlyArray<Character>, looks: ReadonlyArray
     found.push({
       text: text.trim(),
       heading: own?.heading,
+      list: own?.list,
       inTable: own?.inTable === true || isCell,
       ends: own?.row === true ? "row" : isCell ? "cell" : undefined
     })

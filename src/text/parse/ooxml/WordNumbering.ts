@@ -2,7 +2,7 @@ import { letters, roman } from "../Numerals.ts"
 import { childAt, childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { value } from "./WordStyles.ts"
 
-interface Level {
+export interface ListLevel {
   readonly start: number
   readonly format: string
   /** `%1.%2`: where the numbers of the levels go. */
@@ -11,9 +11,11 @@ interface Level {
   readonly legal: boolean
 }
 
-interface List {
+/** One list of a document. */
+export interface List {
+  /** Lists of the same one continue each other. */
   readonly abstract: string
-  readonly levels: ReadonlyMap<number, Level>
+  readonly levels: ReadonlyMap<number, ListLevel>
   readonly restarts: ReadonlyMap<number, number>
 }
 
@@ -27,8 +29,9 @@ export class WordNumbering {
   readonly #counters = new Map<string, Array<number | undefined>>()
   readonly #restarted = new Set<string>()
 
-  constructor(bytes: Uint8Array | undefined) {
-    this.#lists = bytes === undefined ? new Map() : readLists(bytes)
+  /** @param lists by their numbers */
+  constructor(lists: ReadonlyMap<string, List>) {
+    this.#lists = lists
   }
 
   /** The label of the next paragraph at a level from 0: `2.1`, `-` for a bullet, "" where there is none. */
@@ -80,8 +83,10 @@ const format = (n: number, numberFormat: string): string => {
   }
 }
 
-const readLists = (bytes: Uint8Array): ReadonlyMap<string, List> => {
-  const abstracts = new Map<string, ReadonlyMap<number, Level>>()
+/** The lists of `numbering.xml`. */
+export const readLists = (bytes: Uint8Array | undefined): ReadonlyMap<string, List> => {
+  if (bytes === undefined) return new Map()
+  const abstracts = new Map<string, ReadonlyMap<number, ListLevel>>()
   /** Abstract lists that only point to a numbering style, and those that such a style is made of. */
   const links = new Map<string, string>()
   const linked = new Map<string, string>()
@@ -111,7 +116,7 @@ const readLists = (bytes: Uint8Array): ReadonlyMap<string, List> => {
   return lists
 }
 
-const readLevels = (elements: ReadonlyArray<XmlElement>): ReadonlyMap<number, Level> =>
+const readLevels = (elements: ReadonlyArray<XmlElement>): ReadonlyMap<number, ListLevel> =>
   new Map(elements.map((element) => [
     Number(element.attributes["w:ilvl"]),
     {

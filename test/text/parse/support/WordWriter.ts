@@ -39,8 +39,15 @@ const page = (places: ReadonlyArray<number>, looks: ReadonlyArray<Buffer>, width
   return bytes
 }
 
+/** A table of the document, by its place in the head; `behind` follows it and is not counted in its length. */
+export type WordTables = Readonly<Record<number, { readonly bytes: Uint8Array; readonly behind?: Uint8Array }>>
+
 /** Streams of a document of Word 97 (MS-DOC): one piece of UTF-16, `lengths` the characters of its texts. */
-export const wordStreams = (runs: ReadonlyArray<WordRun>, lengths: Readonly<Record<number, number>> = {}): Record<string, Uint8Array> => {
+export const wordStreams = (
+  runs: ReadonlyArray<WordRun>,
+  lengths: Readonly<Record<number, number>> = {},
+  tables: WordTables = {}
+): Record<string, Uint8Array> => {
   const start = 2048
   const text = runs.map((run) => run.text).join("")
   const places = runs.reduce<ReadonlyArray<number>>((all, run) => [...all, all.at(-1)! + run.text.length * 2], [start])
@@ -59,10 +66,10 @@ export const wordStreams = (runs: ReadonlyArray<WordRun>, lengths: Readonly<Reco
     numbers([start]),
     Buffer.alloc(2)
   ])
-  const characterPages = numbers([start, start + text.length * 2, 1])
-  const paragraphPages = numbers([start, start + text.length * 2, 2])
-  const table = Buffer.concat([pieces, characterPages, paragraphPages, Buffer.alloc(4096)])
-  const head = Buffer.alloc(512)
+  const characterPages = numbers([start, start + text.length * 2, 2])
+  const paragraphPages = numbers([start, start + text.length * 2, 3])
+  const parts: Array<Uint8Array> = [pieces, characterPages, paragraphPages]
+  const head = Buffer.alloc(1024)
   head.writeUInt16LE(0xa5ec, 0)
   head.writeUInt16LE(193, 2)
   head.writeUInt16LE(0x200, 10)
@@ -75,15 +82,18 @@ export const wordStreams = (runs: ReadonlyArray<WordRun>, lengths: Readonly<Reco
   put(0x1a2, 0, pieces)
   put(0xfa, pieces.length, characterPages)
   put(0x102, pieces.length + characterPages.length, paragraphPages)
+  for (const [at, { behind = Buffer.alloc(0), bytes }] of Object.entries(tables)) {
+    put(Number(at), Buffer.concat(parts).length, Buffer.from(bytes))
+    parts.push(bytes, behind)
+  }
   return {
     WordDocument: Buffer.concat([
       head,
       page(places, looks, 1),
       page(places, paragraphs, 13),
-      Buffer.alloc(512),
       Buffer.from(text, "utf16le"),
       Buffer.alloc(4096)
     ]),
-    "1Table": table
+    "1Table": Buffer.concat([...parts, Buffer.alloc(4096)])
   }
 }
