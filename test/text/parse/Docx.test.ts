@@ -133,6 +133,20 @@ describe("paragraph text", () => {
   })
 })
 
+describe("pictures", () => {
+  it("say how they are described, where it is not their file's name", async () => {
+    const picture = (description: string): string =>
+      `<w:drawing><wp:inline><wp:docPr id="1" name="Picture 1" descr="${description}"/></wp:inline></w:drawing>`
+    const described = ["A map of the site", "C:\\photos\\site 1.jpg", "https://x.org/a", "IMG_1.PNG", "Picture 4", ""]
+    const body = `<w:p>${run("<w:t>See:</w:t>")}${described.map((text) => run(picture(text))).join("")}${run("<w:t>there</w:t>")}</w:p>`
+    expect(await shown(`${body}<w:p>${run(picture("A dog&#xA;Description automatically generated with medium confidence"))}</w:p>`))
+      .toEqual([
+        "paragraph: See: A map of the site there",
+        "paragraph: A dog"
+      ])
+  })
+})
+
 describe("text boxes", () => {
   const box = (text: string): string => `<wps:txbx><w:txbxContent>${para(text)}</w:txbxContent></wps:txbx>`
   const vml = (text: string): string =>

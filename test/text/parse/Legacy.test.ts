@@ -165,8 +165,11 @@ describe("documents of Word", () => {
         // The fourth begins the third again, at 4.
         bytes: Buffer.concat([
           numbers(4),
-          ...[override(70), override(71), override(72), override(72, 1)],
-          ...[numbers(-1), numbers(-1), numbers(-1), numbers(-1, 4, 0x10)]
+          override(70),
+          override(71),
+          override(72),
+          override(72, 1),
+          numbers(-1, -1, -1, -1, 4, 0x10)
         ])
       }
     }

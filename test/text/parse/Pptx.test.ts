@@ -70,6 +70,16 @@ describe("slides", () => {
     expect(shown).toEqual(["list: - one\n  - one a", "paragraph: plain", "list: A) x\nB) y\n- z"])
   })
 
+  it("have the descriptions of pictures and graphics", async () => {
+    const properties = (kind: string, description: string): string =>
+      `<p:${kind}><p:cNvPr id="2" name="x" descr="${description}"/></p:${kind}>`
+    const group = `<p:grpSp><p:pic>${properties("nvPicPr", "The plant from above")}</p:pic></p:grpSp>`
+    const frame = `<p:graphicFrame>${properties("nvGraphicFramePr", "Costs by year")}</p:graphicFrame>`
+    const file = `<p:pic>${properties("nvPicPr", "logo.png")}</p:pic>`
+    const { shown } = await readWith(pptx, presentation([{ shapes: group + frame + file }]))
+    expect(shown).toEqual(["paragraph: The plant from above", "paragraph: Costs by year"])
+  })
+
   it("have text in groups, alternate content, tables, line breaks and fields, without slide numbers", async () => {
     const table = `<p:graphicFrame><a:graphic><a:graphicData><a:tbl>${
       [["Name", "Role"], ["Ann", ""], ["", "Chief"]].map((row) =>
@@ -149,7 +159,7 @@ describe("masters and layouts", () => {
     const part = (name: string, text: string, attributes = ""): string =>
       `<p:${name} ${namespaces} ${attributes}><p:cSld><p:spTree>${shape(undefined, paragraph(text))}${
         shape(`type="body"`, paragraph("Click to edit"))
-      }</p:spTree></p:cSld></p:${name}>`
+      }<p:pic><p:nvPicPr><p:cNvPr descr="Logo of Acme"/></p:nvPicPr></p:pic></p:spTree></p:cSld></p:${name}>`
     const parts = {
       "ppt/slideLayouts/a.xml": part("sldLayout", "Of layout A"),
       "ppt/slideLayouts/b.xml": part("sldLayout", "Of layout B", `showMasterSp="0"`),

@@ -15,6 +15,16 @@ export const graphicOf = (element: XmlElement): Graphic | undefined => {
   return undefined
 }
 
+/** What programs put there where nobody described a picture: its file, or a number. */
+const noDescription =
+  /^(?:[a-z]:[\\/]|[\\/]|(?:https?|file|cid):)|\.(?:png|jpe?g|gif|bmp|tiff?|[ew]mf|svg|webp|pcx|pdf)(?:\?\S*)?$|^(?:picture|image|graphic|bild|grafik|imagem?|immagine|foto)?\s*\d*$/i
+
+/** How a picture or graphic is described for those who do not see it (`descr` of `docPr` or `cNvPr`); "" where it is not. */
+export const alternativeText = (properties: XmlElement | undefined): string => {
+  const text = oneLine(properties?.attributes["descr"] ?? "").replace(/ ?Description automatically generated(?: with \w+ confidence)?$/, "")
+  return noDescription.test(text) ? "" : text
+}
+
 /** Points of a chart shown as table rows; a chart of more is a picture, not something to read. */
 const maxChartPoints = 1_000
 

@@ -2,7 +2,7 @@ import { type BlockSink, oneLine, rowLine } from "../BlockSink.ts"
 import { letters, roman } from "../Numerals.ts"
 import { childAt, childElements, descendants, type XmlElement } from "../Xml.ts"
 import { chooseAlternate } from "./AlternateContent.ts"
-import { drawingParagraph, type Graphic, graphicOf } from "./Drawing.ts"
+import { alternativeText, drawingParagraph, type Graphic, graphicOf } from "./Drawing.ts"
 
 interface ShapeHooks {
   readonly graphic: (graphic: Graphic) => void
@@ -26,7 +26,7 @@ export const shapeTree = (tree: XmlElement, sink: BlockSink, hooks: ShapeHooks):
   return title
 }
 
-/** Shapes and graphic frames in order, out of their groups. */
+/** Shapes, pictures and graphic frames in order, out of their groups. */
 const flatShapes = (tree: XmlElement): ReadonlyArray<XmlElement> =>
   childElements(tree).flatMap((child) => {
     if (child.name === "mc:AlternateContent") {
@@ -35,7 +35,7 @@ const flatShapes = (tree: XmlElement): ReadonlyArray<XmlElement> =>
     }
     const local = child.name.slice(child.name.indexOf(":") + 1)
     if (local === "grpSp") return flatShapes(child)
-    return local === "sp" || local === "cxnSp" || local === "graphicFrame" ? [child] : []
+    return local === "sp" || local === "cxnSp" || local === "graphicFrame" || local === "pic" ? [child] : []
   })
 
 /** The kind of placeholder a shape fills, "" for one that fills none. */
@@ -54,7 +54,12 @@ const isTitle = (shape: XmlElement): boolean => {
 const paragraphs = (shape: XmlElement): ReadonlyArray<XmlElement> => descendants(shape, "a:p")
 
 const writeShape = (shape: XmlElement, sink: BlockSink, hooks: ShapeHooks): void => {
-  if (shape.name.endsWith("graphicFrame")) return writeFrame(shape, sink, hooks)
+  const isFrame = shape.name.endsWith("graphicFrame")
+  if (isFrame || shape.name.endsWith("pic")) {
+    // A master's pictures are the same on each slide, and of its looks.
+    if (hooks.own !== true) sink.add("paragraph", alternativeText(descendants(shape, shape.name.replace(/[^:]+$/, "cNvPr"))[0]))
+    return isFrame ? writeFrame(shape, sink, hooks) : undefined
+  }
   const type = placeholder(shape)
   if (type === "sldNum" || type === "sldImg") return
   const found = paragraphs(shape)

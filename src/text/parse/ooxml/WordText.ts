@@ -1,7 +1,7 @@
 import { symbolCharacter } from "../SymbolFonts.ts"
 import { childAt, childElements, textContent, type XmlElement } from "../Xml.ts"
 import { chooseAlternate } from "./AlternateContent.ts"
-import { type Graphic, graphicOf } from "./Drawing.ts"
+import { alternativeText, type Graphic, graphicOf } from "./Drawing.ts"
 import type { NoteKind } from "./WordNotes.ts"
 import { value } from "./WordStyles.ts"
 
@@ -86,6 +86,12 @@ export class WordText {
       case "w:txbxContent":
       case "a:txBody":
         return this.#hooks.box(element)
+      case "wp:docPr": {
+        const description = alternativeText(element)
+        if (description === "") return
+        if (/\S$/.test(this.#parts.at(-1) ?? "")) this.#emit(" ")
+        return this.#emit(`${description} `)
+      }
       case "v:textpath":
         return this.#emit(element.attributes["string"] ?? "")
       case "c:chart":
