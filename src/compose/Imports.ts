@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs"
 import { sep } from "node:path"
 import { pathToFileURL } from "node:url"
-import { Context, Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { renamed } from "../domain/ChatRefusal.ts"
 import { parseTable } from "../domain/batch/BatchPrediction.ts"
 import { defined } from "../domain/Defined.ts"
@@ -10,8 +10,9 @@ import { type ImportRequest, type ImportSource, resultColumns } from "../domain/
 import { type BucketPath, bucketPath } from "../engines/embedded/stores/BucketPath.ts"
 import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
 import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
-import { type ObjectHead, ObjectStore, type PutOptions } from "../ports/ObjectStore.ts"
+import type { ObjectStore, PutOptions } from "../ports/ObjectStore.ts"
 import type { TableStore } from "../ports/TableStore.ts"
+import { mappedOr } from "./RemoteStores.ts"
 import { together, type VendorOptions, type VendorSource, vendors } from "../server/import/Vendors.ts"
 
 /** Makes the connector of storage addresses: `storage` of `sluice/connectors`. */
@@ -24,8 +25,8 @@ export interface BucketOptions {
   readonly storage: StorageFactory
   /** Folders that stand for buckets: `gs://{name}/…` is read there. */
   readonly buckets: ReadonlyMap<string, string>
-  /** Whether other addresses are fetched at all: Cloud Storage, S3 and the public web. */
-  readonly remote: boolean
+  /** Cloud Storage, where other addresses are fetched at all: there, in S3 and on the public web. Default: they are not. */
+  readonly beyond?: ObjectStore["Service"] | undefined
   readonly dataDir: string
   /** Tables that stand for BigQuery's, where results may go. */
   readonly tables?: TableStore["Service"]
@@ -36,13 +37,13 @@ export interface BucketOptions {
  * whoever can call the server: files are only read through a bucket that is mapped to their folder, and nothing else
  * is fetched unless it was allowed, then from public addresses only.
  */
-export const buckets = ({ buckets, dataDir, remote, storage, tables }: BucketOptions) => {
+export const buckets = ({ beyond, buckets, dataDir, storage, tables }: BucketOptions) => {
   const mapped = { buckets, closed: dataDir }
 
   const refused = (field: string, uri: string): ServiceError | undefined => {
     const found = bucketPath(mapped, uri)
     if (found instanceof ServiceError) return renamed(found, () => field)
-    if (found !== undefined || (remote && /^(?:gs|s3|https):\/\/[^/]/.test(uri))) return undefined
+    if (found !== undefined || (beyond !== undefined && /^(?:gs|s3|https):\/\/[^/]/.test(uri))) return undefined
     return new ServiceError({
       code: "PERMISSION_DENIED",
       message: `${field}: this server does not read ${/^[a-z0-9]+:\/\/[^/?#]*/i.exec(uri)?.[0] ?? "that address"}`,
@@ -69,14 +70,14 @@ export const buckets = ({ buckets, dataDir, remote, storage, tables }: BucketOpt
           code: "UNIMPLEMENTED",
           message: `${field}: this server has no tables`,
           violations: [{ field, description: "is not a place this server writes to" }],
-          fix: "start it with --tables FILE, whose tables stand for those of BigQuery"
+          fix: "start it with --tables FILE, whose tables stand for those of BigQuery, or --allow-remote for those"
         })
         : ServiceError.invalid(`${field}.output_uri`, "must name a table, bq://<project>.<dataset>.<table>")
     }
     const found = bucketPath(mapped, uri)
     if (found instanceof ServiceError) return renamed(found, () => field)
     if (found === undefined) {
-      return remote && uri.startsWith("gs://") ? undefined : new ServiceError({
+      return beyond !== undefined && uri.startsWith("gs://") ? undefined : new ServiceError({
         code: "UNIMPLEMENTED",
         message: `${field}: this server does not write there`,
         violations: [{ field, description: "is not a place this server writes to" }],
@@ -149,11 +150,10 @@ export const buckets = ({ buckets, dataDir, remote, storage, tables }: BucketOpt
     }
   }
 
-  const folders = FolderObjectStore.make(mapped)
+  const objects = beyond === undefined ? FolderObjectStore.make(mapped) : mappedOr(mapped, beyond)
 
   /** Writes an object that must not be there yet. */
-  const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> =>
-    Effect.asVoid(bucketPath(mapped, uri) === undefined ? putInCloud(uri, content) : folders.put(uri, content, asResult))
+  const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> => Effect.asVoid(objects.put(uri, content, asResult))
 
   /** What is in a table already, which must be results too; undefined where there is none. */
   const resultsIn = Effect.fnUntraced(function*(store: TableStore["Service"], uri: string) {
@@ -187,17 +187,6 @@ export const buckets = ({ buckets, dataDir, remote, storage, tables }: BucketOpt
 }
 
 const asResult: PutOptions = { when: "absent", contentType: "application/x-ndjson" }
-
-/** The client of Cloud Storage is large, and most servers never write there. */
-const putInCloud = (uri: string, content: Uint8Array): Effect.Effect<ObjectHead, ServiceError> =>
-  Effect.gen(function*() {
-    const [{ GoogleAuth }, Http, GcsObjectStore] = yield* Effect.promise(() =>
-      Promise.all([import("../net/GoogleAuth.ts"), import("../net/Http.ts"), import("../engines/vertex/objectStore/GcsObjectStore.ts")])
-    )
-    const store = GcsObjectStore.layer().pipe(Layer.provide(GoogleAuth.layer({})), Layer.provide(Http.layer()))
-    const { put } = Context.get(yield* Layer.build(store), ObjectStore)
-    return yield* put(uri, content, asResult)
-  }).pipe(Effect.scoped)
 
 export interface ImportOptions {
   readonly buckets: BucketOptions

@@ -29,6 +29,7 @@ import { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import { Files } from "../ports/Files.ts"
 import { Generator } from "../ports/Generator.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
+import { ObjectStore } from "../ports/ObjectStore.ts"
 import { Retrieval } from "../ports/Retrieval.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { TableStore } from "../ports/TableStore.ts"
@@ -58,6 +59,7 @@ import { imports } from "./Imports.ts"
 import { accountOfCorpus } from "./Account.ts"
 import { localEmbedder } from "./LocalModels.ts"
 import { refuseParser, withParsers } from "./Parsers.ts"
+import { mappedOr, remoteStores } from "./RemoteStores.ts"
 import { openBundles, portsOf, withBundles } from "./ServedBundles.ts"
 import { vectorStores } from "./VectorStores.ts"
 import type { VendorConnectors, VendorEndpoints, VendorOptions } from "../server/import/Vendors.ts"
@@ -83,11 +85,14 @@ export interface EmbeddedServerOptions {
   readonly vendors?: Effect.Effect<VendorConnectors>
   /** Folders that stand for buckets in imports and batch jobs. Default none. */
   readonly buckets?: ReadonlyMap<string, string>
-  /** The SQLite file whose tables batch jobs read and write. Default none. */
+  /** The SQLite file whose tables batch jobs read and write. Default: BigQuery's with `allowRemote`, else none. */
   readonly tables?: string
   /** Rows of batch jobs put to the model at once. Default 4. */
   readonly batchConcurrency?: number
-  /** Let imports fetch from real storage, the public web and `vendors`. Default false. */
+  /**
+   * Let imports fetch from real storage, the public web and `vendors`, and batch jobs and results of imports read and write
+   * Cloud Storage and BigQuery with this machine's credentials. Default false.
+   */
   readonly allowRemote?: boolean
   /** Jira servers, besides those of Atlassian, that an import may name, and Weaviate servers that a corpus may: `HOST` on any port, or `HOST:PORT`; they need not be public. Default none. */
   readonly allowHosts?: ReadonlyArray<string>
@@ -153,9 +158,12 @@ export const serveEmbedded = (
     yield* Lock.acquire(join(dataDir, "server"), "sluice serve")
     const remote = options.allowRemote ?? false
     const elsewhere = remote && options.vendors !== undefined ? yield* vendorsOf(options, yield* options.vendors) : undefined
-    const tables = options.tables === undefined ? undefined : yield* SqliteTableStore.make(options.tables)
+    const beyond = remote ? yield* remoteStores : undefined
+    // A file of tables stands for all of BigQuery's, whatever their project.
+    const tables = options.tables === undefined ? beyond?.tables : yield* SqliteTableStore.make(options.tables)
+    const mapped = { buckets: options.buckets ?? new Map<string, string>(), closed: dataDir }
     const reach = imports({
-      buckets: { storage: options.storage, buckets: options.buckets ?? new Map(), remote, dataDir, tables },
+      buckets: { storage: options.storage, buckets: mapped.buckets, beyond: beyond?.objects, dataDir, tables },
       vendors: elsewhere
     })
     const stores = yield* Deferred.make<Files["Service"]>()
@@ -182,7 +190,7 @@ export const serveEmbedded = (
       run: "always",
       concurrency: options.batchConcurrency
     }).pipe(Layer.provide([
-      FolderObjectStore.layer({ buckets: options.buckets ?? new Map(), closed: dataDir }),
+      beyond === undefined ? FolderObjectStore.layer(mapped) : Layer.succeed(ObjectStore, mappedOr(mapped, beyond.objects)),
       tables === undefined ? SqliteTableStore.layerNone : Layer.succeed(TableStore, tables)
     ]))
     const generation = Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens))

@@ -14,7 +14,6 @@ describe("what cannot be read of a bucket that is a folder", () => {
       const { connect } = buckets({
         storage,
         buckets: new Map([["docs", join(folder, "docs")]]),
-        remote: false,
         dataDir: join(folder, "data")
       })
       const told: Array<string> = []

@@ -46,7 +46,7 @@ export const serve = Command.make(
     batchConcurrency: optionalInt("batch-concurrency", [1, 100], "N", "Rows of batch jobs put to the model at once, 1 to 100. Default 4"),
     allowRemote: Flag.Boolean("allow-remote").pipe(
       Flag.withDescription(
-        "Let imports fetch from Cloud Storage, S3, public https addresses, Drive, Slack, Jira and SharePoint; from Cloud Storage, S3 and Drive with this machine's credentials"
+        "Let imports fetch from Cloud Storage, S3, public https addresses, Drive, Slack, Jira and SharePoint, and batch jobs and results reach Cloud Storage and BigQuery; Cloud Storage, BigQuery, S3 and Drive with this machine's credentials"
       ),
       Flag.withDefault(false)
     ),

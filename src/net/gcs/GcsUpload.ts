@@ -3,17 +3,11 @@ import { HttpClientRequest } from "effect/http"
 import { createHash, randomUUID } from "node:crypto"
 import { ServiceError } from "../../domain/Errors.ts"
 import { type Caller, callOnce } from "../Call.ts"
+import { blockTimeoutMs, sendBlocks, startSession } from "../ResumableUpload.ts"
 import { retry } from "../Retry.ts"
 import { endpointOf, type GcsClient, type GcsOptions, queryOf } from "./GcsClient.ts"
 import { gcsError } from "./GcsErrors.ts"
 import { decodeObject, type GcsObject, objectFields } from "./GcsObject.ts"
-import { type GcsSession, startSession } from "./GcsSession.ts"
-
-/** Bytes sent in one request; more go by a resumable session, in blocks of this size (a multiple of 256 KiB). */
-const blockSize = 8 * 1024 * 1024
-
-/** A block may take this long: half a megabit a second. */
-const blockTimeoutMs = 150_000
 
 export interface GcsUpload {
   readonly bucket: string
@@ -52,29 +46,11 @@ export const makeUploader = (given: Caller, client: GcsClient, options: GcsOptio
       )
 
     const send = Effect.gen(function*() {
-      let session: GcsSession | undefined
-      let sent = 0
-      let waiting: Array<Uint8Array> = []
-      let length = 0
       const pieces = Stream.isStream(upload.body) ? upload.body : Stream.succeed(upload.body)
-      yield* Stream.runForEach(
-        pieces,
-        Effect.fnUntraced(function*(piece) {
-          md5.update(piece)
-          waiting.push(piece)
-          length += piece.length
-          if (length <= blockSize) return
-          const bytes = Buffer.concat(waiting, length)
-          // Strictly more: the last block must not be empty, as it says where the object ends.
-          for (; length > blockSize; length -= blockSize, sent += blockSize) {
-            session ??= yield* startSession(caller, what, url("resumable"), { name, contentType })
-            const at = bytes.length - length
-            yield* session.block(bytes.subarray(at, at + blockSize), sent)
-          }
-          waiting = [bytes.subarray(bytes.length - length)]
-        })
+      const { last, sent, session } = yield* sendBlocks(
+        Stream.tap(pieces, (piece) => Effect.sync(() => void md5.update(piece))),
+        startSession(caller, { what, url: url("resumable"), about: { name, contentType }, contentType, decode: decodeObject })
       )
-      const last = Buffer.concat(waiting, length)
       hash = md5.digest("base64")
       return yield* session === undefined ? inOneRequest(last) : session.finish(last, sent)
     })

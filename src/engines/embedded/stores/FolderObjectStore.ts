@@ -201,5 +201,7 @@ const unmapped = (uri: string, files: boolean): ServiceError =>
   new ServiceError({
     code: "PERMISSION_DENIED",
     message: `${/^[a-z0-9]+:\/\/[^/?#]*/i.exec(uri)?.[0] ?? "that address"} is no bucket that is mapped to a folder here`,
-    fix: files ? "name a local file, or map the bucket with --bucket NAME=FOLDER" : "map it with --bucket NAME=FOLDER"
+    fix: files
+      ? "name a local file, or map the bucket with --bucket NAME=FOLDER"
+      : "map it with --bucket NAME=FOLDER, or start with --allow-remote for Cloud Storage"
   })

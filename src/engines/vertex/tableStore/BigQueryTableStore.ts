@@ -1,13 +1,14 @@
-import { Duration, Effect, Layer, Option, Schedule, Schema, Stream } from "effect"
+import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { JsonRecord } from "../../../domain/Chat.ts"
 import { parseTable, type TableName } from "../../../domain/batch/BatchPrediction.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
 import { parseExactly } from "../../../domain/Json.ts"
-import { call, type Caller, callJson } from "../../../net/Call.ts"
+import { call, type Caller, callJson, jsonOf, malformed } from "../../../net/Call.ts"
 import { discard } from "../../../net/Download.ts"
 import { deniedFix, loginFix } from "../../../net/GoogleErrors.ts"
 import { GoogleAuth } from "../../../net/GoogleAuth.ts"
+import { blockTimeoutMs, sendBlocks, startSession } from "../../../net/ResumableUpload.ts"
 import type { RetryOptions } from "../../../net/Retry.ts"
 import { type Column, TableStore } from "../../../ports/TableStore.ts"
 
@@ -19,10 +20,9 @@ export interface BigQueryOptions {
 
 /** Rows of one page, of which the service sends fewer where they are large. */
 const pageSize = 5_000
-/** Rows of one insertion, and their UTF-16 units: the service takes 50,000 rows and 10 MB, and advises 500. */
-const insertSize = 500
-const insertLength = 3_000_000
-
+/** Looks at a load job, each wait half as long again up to this: some 40 minutes. */
+const mostLooks = 250
+const longestWaitMs = 10_000
 interface Field {
   readonly name: string
   readonly type: string
@@ -48,16 +48,31 @@ const Page = Schema.Struct({
   pageToken: Schema.optional(Schema.String)
 })
 
-const Inserted = Schema.Struct({
-  insertErrors: Schema.optional(Schema.Array(Schema.Struct({
-    index: Schema.optional(Schema.Int),
-    errors: Schema.optional(
-      Schema.Array(Schema.Struct({ reason: Schema.optional(Schema.String), message: Schema.optional(Schema.String) }))
-    )
-  })))
+const Job = Schema.Struct({
+  jobReference: Schema.Struct({ projectId: Schema.String, jobId: Schema.String, location: Schema.optional(Schema.String) }),
+  status: Schema.Struct({
+    state: Schema.String,
+    errorResult: Schema.optional(Schema.Struct({ reason: Schema.optional(Schema.String), message: Schema.optional(Schema.String) }))
+  })
 })
+const decodeJob = Schema.decodeUnknownEffect(Job)
 
-/** Tables of BigQuery, over its REST API. Rows are read from the table as it is stored, without a query. */
+/** What the reasons of jobs that failed come to; others are the service's own faults. */
+const codes: Readonly<Record<string, ServiceError["code"]>> = {
+  accessDenied: "PERMISSION_DENIED",
+  duplicate: "ALREADY_EXISTS",
+  invalid: "INVALID_ARGUMENT",
+  invalidQuery: "INVALID_ARGUMENT",
+  notFound: "NOT_FOUND",
+  quotaExceeded: "RESOURCE_EXHAUSTED",
+  rateLimitExceeded: "RESOURCE_EXHAUSTED",
+  stopped: "CANCELLED"
+}
+
+/**
+ * Tables of BigQuery, over its REST API. Rows are read from the table as it is stored, without a query, and written by a
+ * load job: the table is there with all of them, or as it was.
+ */
 export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
   const emulator = options.endpoint ?? emulatorOf(process.env["BIGQUERY_EMULATOR_HOST"])
   const base = (emulator ?? "https://bigquery.googleapis.com").replace(/\/+$/, "")
@@ -80,42 +95,52 @@ export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
       Effect.mapError(explained(uri, "roles/bigquery.dataEditor"))
     )
 
-  const create = (uri: string, name: TableName, columns: ReadonlyArray<Column>) =>
-    callJson(
-      caller,
-      uri,
-      HttpClientRequest.post(tablesUrl(name)).pipe(HttpClientRequest.bodyJsonUnsafe({
-        tableReference: { projectId: name.project, datasetId: name.dataset, tableId: name.table },
-        schema: { fields: columns.map(({ name, repeated, type }) => ({ name, type, mode: repeated === true ? "REPEATED" : "NULLABLE" })) }
-      })),
-      Table
-    ).pipe(Effect.mapError(explained(uri, "roles/bigquery.dataEditor")))
-
-  /** `from` makes the ids by which the service knows rows it is sent twice. */
-  const insert = (uri: string, name: TableName, rows: ReadonlyArray<JsonRecord>, from: number) =>
-    callJson(
-      caller,
-      uri,
-      HttpClientRequest.post(`${tableUrl(name)}/insertAll`).pipe(HttpClientRequest.bodyJsonUnsafe({
-        rows: rows.map((json, at) => ({ insertId: String(from + at), json }))
-      })),
-      Inserted
-    ).pipe(
-      // A table that was just made is not at once there for rows.
-      Effect.retry({ while: ({ code }) => code === "NOT_FOUND", schedule: newTable }),
-      Effect.mapError(explained(uri, "roles/bigquery.dataEditor")),
-      Effect.flatMap(({ insertErrors = [] }) => {
-        const [first] = insertErrors
-        return first === undefined ? Effect.void : new ServiceError({
-          code: "INVALID_ARGUMENT",
-          message: `${uri} did not take ${insertErrors.length} rows, the first for: ${
-            first.errors?.[0]?.message ?? first.errors?.[0]?.reason ?? "no reason given"
-          }`
-        })
-      })
-    )
-
-  const newTable = Schedule.exponential(Duration.millis(options.retry?.baseMs ?? 1_000)).pipe(Schedule.upTo({ times: 6 }))
+  const loaded = Effect.fnUntraced(function*(
+    uri: string,
+    name: TableName,
+    columns: ReadonlyArray<Column>,
+    rows: Stream.Stream<ReadonlyArray<JsonRecord>, ServiceError>,
+    replace: boolean
+  ): Effect.fn.Return<void, ServiceError> {
+    const what = `the load of ${uri}`
+    const uploading = { ...caller, timeoutMs: blockTimeoutMs }
+    const begin = startSession(uploading, {
+      what,
+      url: `${base}/upload/bigquery/v2/projects/${encodeURIComponent(name.project)}/jobs?uploadType=resumable`,
+      contentType: "application/octet-stream",
+      about: {
+        configuration: {
+          load: {
+            destinationTable: { projectId: name.project, datasetId: name.dataset, tableId: name.table },
+            schema: {
+              fields: columns.map(({ name, repeated, type }) => ({ name, type, mode: repeated === true ? "REPEATED" : "NULLABLE" }))
+            },
+            sourceFormat: "NEWLINE_DELIMITED_JSON",
+            createDisposition: "CREATE_IF_NEEDED",
+            writeDisposition: replace ? "WRITE_TRUNCATE" : "WRITE_EMPTY"
+          }
+        }
+      },
+      decode: (what, response) =>
+        Effect.flatMap(jsonOf(what, response), (json) => Effect.mapError(decodeJob(json), () => malformed(what, "not a job's resource")))
+    })
+    const lines = Stream.map(rows, (group) => group.map((row) => `${JSON.stringify(written(columns, row))}\n`).join(""))
+    const { last, sent, session } = yield* sendBlocks(Stream.encodeText(lines), begin)
+    let job: typeof Job.Type = yield* (session ?? (yield* begin)).finish(last, sent)
+    const { jobId, location, projectId } = job.jobReference
+    const jobUrl = `${base}/bigquery/v2/projects/${encodeURIComponent(projectId)}/jobs/${encodeURIComponent(jobId)}${
+      location === undefined ? "" : `?location=${encodeURIComponent(location)}`
+    }`
+    for (let at = 0; job.status.state !== "DONE"; at++) {
+      if (at === mostLooks) return yield* new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${what} (job ${jobId}) is not done yet` })
+      yield* Effect.sleep(Math.min(longestWaitMs, (options.retry?.baseMs ?? 500) * 1.5 ** at))
+      job = yield* callJson(caller, what, HttpClientRequest.get(jobUrl), Job)
+    }
+    const { errorResult } = job.status
+    if (errorResult === undefined) return
+    const { message = "no reason given", reason } = errorResult
+    return yield* new ServiceError({ code: codes[reason ?? ""] ?? "INTERNAL", message: `${what} failed: ${message}`, reason })
+  })
 
   return TableStore.of({
     head: Effect.fn("TableStore.head")(function*(uri) {
@@ -149,18 +174,17 @@ export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
       })),
     put: Effect.fn("TableStore.put")(function*(uri, columns, rows, { replace = false } = {}) {
       const name = yield* nameOf(uri)
-      if (replace) yield* remove(uri, name)
-      yield* create(uri, name, columns)
-      let sent = 0
-      yield* rows.pipe(
-        Stream.map((group) => group.map((row) => written(columns, row))),
-        Stream.flatMap((group) => Stream.fromIterable(portions(group))),
-        Stream.runForEach((portion) => {
-          const from = sent
-          sent += portion.length
-          return insert(uri, name, portion, from)
-        }),
-        Effect.onError(() => Effect.ignore(remove(uri, name)))
+      if (!replace) {
+        // An empty table would be filled.
+        const there = yield* find(uri, name).pipe(
+          Effect.as(true),
+          Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed(false))
+        )
+        if (there) return yield* isThere(uri)
+      }
+      yield* Effect.mapError(
+        loaded(uri, name, columns, rows, replace),
+        explained(uri, "roles/bigquery.dataEditor and roles/bigquery.jobUser")
       )
     }),
     delete: Effect.fn("TableStore.delete")(function*(uri) {
@@ -222,29 +246,15 @@ const jsonOr = (text: string): unknown => {
   }
 }
 
-/** JSON columns are written as text, and so are integers, which may be longer than a double holds. */
+/** Integers are written as text: they may be longer than a double holds. */
 const written = (columns: ReadonlyArray<Column>, row: JsonRecord): JsonRecord =>
   Object.fromEntries(columns.flatMap(({ name, type }) => {
     const value = row[name]
-    return value === undefined || value === null ? [] : [[name, type === "JSON" || type === "INTEGER" ? JSON.stringify(value) : value]]
+    return value === undefined || value === null ? [] : [[name, type === "INTEGER" ? JSON.stringify(value) : value]]
   }))
 
-const portions = (rows: ReadonlyArray<JsonRecord>): ReadonlyArray<ReadonlyArray<JsonRecord>> => {
-  const made: Array<Array<JsonRecord>> = []
-  let length = Infinity
-  for (const row of rows) {
-    const size = JSON.stringify(row).length
-    const last = made.at(-1)
-    if (last === undefined || last.length === insertSize || length + size > insertLength) {
-      made.push([row])
-      length = size
-    } else {
-      last.push(row)
-      length += size
-    }
-  }
-  return made
-}
+const isThere = (uri: string): ServiceError =>
+  new ServiceError({ code: "ALREADY_EXISTS", message: `table ${uri} is there already`, fix: "Name another, or delete it." })
 
 /** What a refusal by BigQuery means, and what mends it. `role` is what the call needs. */
 const explained = (uri: string, role: string) => (error: ServiceError): ServiceError => {
@@ -257,7 +267,7 @@ const explained = (uri: string, role: string) => (error: ServiceError): ServiceE
       return error.with({ message: `table ${uri} was not found`, fix: "Correct its project, dataset and name." })
     case "ABORTED":
     case "ALREADY_EXISTS":
-      return error.with({ code: "ALREADY_EXISTS", message: `table ${uri} is there already`, fix: "Name another, or delete it." })
+      return isThere(uri)
     default:
       return error
   }

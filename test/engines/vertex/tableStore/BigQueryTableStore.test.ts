@@ -49,20 +49,38 @@ describe("BigQueryTableStore", () => {
       })
     ))
 
-  it.live("sends a row once, though the answer to it was lost, and waits for a table just made", () =>
+  it.live("loads a table whole, through failures of the way there, and while it is read", () =>
     onFake((store, fake) =>
       Effect.gen(function*() {
-        const inserts = ({ url }: { readonly url: URL }) => url.pathname.endsWith("/insertAll")
-        fake.fault(2, inserts, (response) => sendGoogleError(response, 404, "Not found: Table", { status: "NOT_FOUND" }))
-        fake.fault(1, inserts, (response, asked) => {
-          for (const { insertId, json } of JSON.parse(String(asked.body)).rows) {
-            fake.tables.get("p.d.new")?.ids.add(insertId)
-            fake.tables.get("p.d.new")?.rows.push(json)
-          }
-          response.destroy()
+        const columns = [{ name: "a", type: "STRING" }, { name: "n", type: "INTEGER" }]
+        const uploads = ({ method }: { readonly method: string }) => method === "PUT"
+        fake.fault(2, uploads, (response) => sendGoogleError(response, 503, "later"))
+        // The upload arrived, and its answer was lost.
+        fake.fault(1, uploads, (response) => void response.destroy())
+        const long = "x".repeat(1_000_000)
+        const rows = Array.from({ length: 20 }, (_, n) => ({ a: long, n }))
+        yield* store.put("bq://p.d.new", columns, Stream.fromIterable(rows.map((row) => [row])))
+        assert.deepStrictEqual(fake.tables.get("p.d.new")?.rows.map(({ n }) => n), rows.map(({ n }) => String(n)))
+        const puts = fake.asked.filter(uploads)
+        assert.isAtLeast(puts.length, 5)
+        assert.isTrue(puts.every(({ body }) => body.length <= 8 * 1024 * 1024))
+        yield* store.put("bq://p.d.new", columns, Stream.concat(store.read("bq://p.d.new"), Stream.make([{ a: "more", n: 20 }])), {
+          replace: true
         })
-        yield* store.put("bq://p.d.new", [{ name: "a", type: "STRING" }], Stream.make([{ a: "1" }, { a: "2" }]))
-        assert.deepStrictEqual(fake.tables.get("p.d.new")?.rows, [{ a: "1" }, { a: "2" }])
+        assert.lengthOf(fake.tables.get("p.d.new")?.rows ?? [], 21)
+      })
+    ))
+
+  it.live("says what a load failed for, and leaves what was there", () =>
+    onFake((store, fake) =>
+      Effect.gen(function*() {
+        const columns = [{ name: "a", type: "STRING" }]
+        const missing = yield* Effect.flip(store.put("bq://p.none.t", columns, Stream.make([{ a: "1" }])))
+        assert.deepStrictEqual([missing.code, missing.message], ["NOT_FOUND", "table bq://p.none.t was not found"])
+        fake.put("p.d.raced", [{ name: "a", type: "STRING" }], [{ a: "before" }])
+        fake.fault(1, ({ method }) => method === "GET", (response) => sendGoogleError(response, 404, "Not found", { status: "NOT_FOUND" }))
+        assert.strictEqual((yield* Effect.flip(store.put("bq://p.d.raced", columns, Stream.make([{ a: "1" }])))).code, "ALREADY_EXISTS")
+        assert.deepStrictEqual(fake.tables.get("p.d.raced")?.rows, [{ a: "before" }])
       })
     ))
 
