@@ -240,6 +240,23 @@ describe("the protocol beneath", () => {
     assert.deepStrictEqual([...body.subarray(5)], [0x08, 1])
   })
 
+  it("tells those who watch its health, and lets them go", async () => {
+    const session = connect(`http://127.0.0.1:${port}`)
+    const watching = session.request({
+      ":method": "POST",
+      ":path": "/grpc.health.v1.Health/Watch",
+      "content-type": "application/grpc",
+      te: "trailers"
+    })
+    watching.end(framed(Buffer.alloc(0)))
+    const [told] = await once(watching, "data") as [Buffer]
+    assert.deepStrictEqual([...told.subarray(5)], [0x08, 1])
+    watching.close()
+    await once(watching, "close")
+    session.close()
+    assert.strictEqual((await call("/grpc.health.v1.Health/Check", framed(Buffer.alloc(0)), {})).status, "0")
+  })
+
   it("answers REST on the same port, over TLS", async () => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { authorization: `Bearer ${token}` }

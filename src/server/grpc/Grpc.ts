@@ -262,7 +262,7 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
     const answer = method.begin()
     let message: Uint8Array | undefined = yield* first(next)
     while (message !== undefined) {
-      yield* write.send(yield* answer(message))
+      yield* Stream.runForEach(answer(message), write.send)
       message = method.stream ? yield* next : undefined
     }
     return {}

@@ -1,9 +1,9 @@
-import { Effect } from "effect"
+import { Effect, Schedule, Stream } from "effect"
 import protobuf from "protobufjs/light.js"
 import type { ServiceError } from "../../domain/Errors.ts"
 import type { OwnMethods } from "./Own.ts"
 
-/** Source: grpc/health/v1/health.proto; of its methods, the one that is answered. */
+/** Source: grpc/health/v1/health.proto. */
 export const healthProtos = protobuf.Root.fromJSON({
   nested: {
     grpc: {
@@ -17,7 +17,12 @@ export const healthProtos = protobuf.Root.fromJSON({
                   fields: { status: { type: "ServingStatus", id: 1 } },
                   nested: { ServingStatus: { values: { UNKNOWN: 0, SERVING: 1, NOT_SERVING: 2, SERVICE_UNKNOWN: 3 } } }
                 },
-                Health: { methods: { Check: { requestType: "HealthCheckRequest", responseType: "HealthCheckResponse" } } }
+                Health: {
+                  methods: {
+                    Check: { requestType: "HealthCheckRequest", responseType: "HealthCheckResponse" },
+                    Watch: { requestType: "HealthCheckRequest", responseType: "HealthCheckResponse", responseStream: true }
+                  }
+                }
               }
             }
           }
@@ -27,13 +32,26 @@ export const healthProtos = protobuf.Root.fromJSON({
   }
 } as protobuf.INamespace) // whose methods need no comment
 
-/** `grpc.health.v1.Health`, which answers of the server as a whole. */
+/** Between two looks of those that watch. */
+const pause = "1 second"
+
+/**
+ * `grpc.health.v1.Health`, which answers of the server as a whole: once, or at once and again whenever that changes, until
+ * the server drains.
+ */
 export const healthMethods = (ready: Effect.Effect<void, ServiceError>, draining: () => boolean): OwnMethods => {
   const response = healthProtos.lookupType("grpc.health.v1.HealthCheckResponse")
   const { values } = response.lookupEnum("ServingStatus")
-  const check = Effect.map(
-    Effect.isSuccess(ready),
-    (well) => response.encode({ status: values[well && !draining() ? "SERVING" : "NOT_SERVING"] }).finish()
+  const serving = Effect.map(Effect.isSuccess(ready), (well) => well && !draining())
+  const told = (well: boolean): Uint8Array => response.encode({ status: values[well ? "SERVING" : "NOT_SERVING"] }).finish()
+  const watch = Stream.fromEffectSchedule(serving, Schedule.spaced(pause)).pipe(
+    Stream.takeUntil(draining),
+    Stream.changes,
+    Stream.map(told)
   )
-  return new Map([["/grpc.health.v1.Health/Check", { open: true, stream: false, begin: () => () => check }]])
+  const method = (answer: Stream.Stream<Uint8Array, ServiceError>) => ({ open: true, stream: false, begin: () => () => answer })
+  return new Map([
+    ["/grpc.health.v1.Health/Check", method(Stream.fromEffect(Effect.map(serving, told)))],
+    ["/grpc.health.v1.Health/Watch", method(watch)]
+  ])
 }

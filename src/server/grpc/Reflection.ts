@@ -1,4 +1,4 @@
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import protobuf from "protobufjs/light.js"
 import { grpcStatusOf } from "../../domain/Codes.ts"
 import { ServiceError } from "../../domain/Errors.ts"
@@ -89,7 +89,7 @@ export const reflectionMethods = (roots: ReadonlyArray<protobuf.Root>): OwnMetho
     const begin = () => {
       const sent = new Set<string>()
       return (message: Uint8Array) =>
-        Effect.map(
+        Stream.fromEffect(Effect.map(
           Effect.try({
             try: () => request.decode(message),
             catch: () => new ServiceError({ code: "INVALID_ARGUMENT", message: "the message is no ServerReflectionRequest" })
@@ -98,7 +98,7 @@ export const reflectionMethods = (roots: ReadonlyArray<protobuf.Root>): OwnMetho
             const answer = answerTo(request.toObject(asked), described(), sent)
             return response.encode(response.fromObject({ validHost: asked.toJSON()["host"], originalRequest: asked, ...answer })).finish()
           }
-        )
+        ))
     }
     return [`/${space}.ServerReflection/ServerReflectionInfo`, { open: false, stream: true, begin }]
   }))
