@@ -152,6 +152,13 @@ export const formats = {
     mimeTypes: words("application/vnd.apple.pages application/vnd.apple.keynote application/vnd.apple.numbers"),
     load: () => import("./IWork.ts").then((module) => module.iWork)
   },
+  gnumeric: {
+    name: "Gnumeric workbook",
+    kind: "binary",
+    extensions: ["gnumeric"],
+    mimeTypes: ["application/x-gnumeric"],
+    load: () => import("./Gnumeric.ts").then((module) => module.gnumeric)
+  },
   picture: {
     name: "picture",
     kind: "binary",

@@ -36,6 +36,7 @@ export const sniff = (
   if (start.startsWith("%PDF-") || (start.includes("%PDF-") && isBinary(file, named))) return "pdf"
   if (named === "pdf" && file.includes("%PDF-")) return "pdf"
   if (pictures.test(start)) return "picture"
+  if (named === "gnumeric" && start.startsWith("\x1f\x8b")) return named
   const archive = archives.find(([pattern]) => pattern.test(start))
   if (archive !== undefined || isTar(bytes)) throw new ArchiveFound(`${archive?.[1] ?? "tar"} archive`)
   if (isBinary(file, named)) throw binaryFile(named, name, start)
@@ -184,6 +185,7 @@ const textFormat = (
       ? named
       : "odt"
   }
+  if (signature === "xml" && /<\w+:Workbook\s[^>]*"http:\/\/www\.gnumeric\.org\//.test(head)) return "gnumeric"
   if (named !== undefined && formats[named].kind === "binary") {
     if (signature === "html" || signature === "xml" || signature === "eml") return signature
     // Programs export text under the names of old Office formats, tab-separated text under Excel's.

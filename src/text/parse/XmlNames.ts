@@ -31,6 +31,7 @@ export const canonicalPrefixes: ReadonlyMap<string, string> = new Map([
   [`${transitional}package/2006/content-types`, "ct"],
   [`${transitional}package/2006/metadata/core-properties`, "cp"],
   ["urn:schemas-microsoft-com:vml", "v"],
+  ["http://www.gnumeric.org/v10.dtd", "gnm"],
   ["http://purl.org/dc/elements/1.1/", "dc"],
   ["http://www.w3.org/1999/xlink", "xlink"],
   ["urn:oasis:names:tc:opendocument:xmlns:container", "ocf"],

@@ -40,7 +40,8 @@ export const plainNumber: CellFormat = (raw) => {
   return raw.trim() === "" || !Number.isFinite(number) ? raw : String(Number(number.toPrecision(15)))
 }
 
-const formatOf = (code: string, date1904: boolean): CellFormat => {
+/** How numbers of a format code are shown: `yyyy-mm-dd`, `0.0%`. */
+export const formatOf = (code: string, date1904: boolean): CellFormat => {
   // The first section is for positive numbers; literals, colours, currencies and padding say nothing about the kind.
   const section = code.replace(/"[^"]*"|\\.|_.|\*./g, "").split(";")[0] ?? ""
   const elapsed = /\[[hms]+\]/i.test(section)

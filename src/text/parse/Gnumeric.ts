@@ -1,0 +1,126 @@
+import { gunzipSync } from "node:zlib"
+import type { Limits } from "../Prepared.ts"
+import { BlockBuffer, BlockWriter } from "./BlockSink.ts"
+import { DocumentBuilder } from "./DocumentBuilder.ts"
+import { type CellFormat, formatOf, plainNumber } from "./ooxml/CellFormats.ts"
+import { ReadFailure } from "./ReadFailure.ts"
+import type { Reader } from "./Reader.ts"
+import { type SheetCell, SheetRows, underHeading } from "./SheetRows.ts"
+import { eachElement, textContent, type XmlElement } from "./Xml.ts"
+
+/** Workbooks of Gnumeric: XML, mostly in gzip. They keep formulas without their results: the formula is shown. */
+export const gnumeric: Reader = ({ bytes, format, limits }) => {
+  const builder = new DocumentBuilder(limits.characters)
+  const writer = new BlockWriter(builder)
+  let pages = 0
+  let formulas = 0
+  let sheet: Sheet | undefined
+  eachElement(unpacked(bytes, limits), (name, parent) => {
+    if (name === "gnm:Sheet") {
+      sheet?.end()
+      sheet = undefined
+    }
+    return name === "gnm:Name" && parent === "gnm:Sheet" || name === "gnm:StyleRegion" || name === "gnm:Cell" || parent === "gnm:Objects"
+  }, (element) => {
+    if (element.name === "gnm:Name") {
+      if (++pages > limits.pages) throw new ReadFailure("limit", `more than ${limits.pages} sheets`)
+      writer.page(pages)
+      sheet = new Sheet(textContent(element), writer, limits.characters)
+    } else if (element.name === "gnm:StyleRegion") sheet?.style(element)
+    else if (element.name !== "gnm:Cell") sheet?.object(element)
+    else if (sheet?.cell(element) === true) formulas++
+  })
+  sheet?.end()
+  writer.end()
+  const remarks = formulas === 0
+    ? undefined
+    : [{
+      kind: "cut" as const,
+      text: `results of ${formulas === 1 ? "a formula" : `${formulas} formulas`}, which the file does not keep: the formulas are shown`
+    }]
+  return builder.build({ format, pages, remarks })
+}
+
+const unpacked = (bytes: Uint8Array, { expansion, unpackedBytes }: Limits): Uint8Array => {
+  if (bytes[0] !== 0x1f) return bytes
+  const most = Math.min(unpackedBytes, Math.max(2 ** 20, bytes.length * expansion))
+  try {
+    return gunzipSync(bytes, { maxOutputLength: most })
+  } catch (error) {
+    if (error instanceof RangeError) throw new ReadFailure("limit", `unpacks to more than ${most} bytes`)
+    throw error
+  }
+}
+
+/** More regions of dates and percentages than this are not looked through for each number. */
+const mostRegions = 1_000
+
+/** A stretch of cells whose numbers are shown in a way of their own. */
+interface Region {
+  readonly columns: readonly [from: number, to: number]
+  readonly rows: readonly [from: number, to: number]
+  readonly format: CellFormat
+}
+
+const numberTypes = new Set(["30", "40"])
+
+class Sheet {
+  readonly #sink
+  readonly #rows: SheetRows
+  readonly #objects = new BlockBuffer()
+  readonly #regions: Array<Region> = []
+  #number = -1
+  #cells: Array<SheetCell> = []
+
+  constructor(name: string, writer: BlockWriter, maxCharacters: number) {
+    this.#sink = underHeading(name, writer)
+    this.#rows = new SheetRows(this.#sink, maxCharacters)
+  }
+
+  style({ attributes, children }: XmlElement): void {
+    const style = children.find((child) => typeof child !== "string" && child.name === "gnm:Style")
+    const code = typeof style === "object" ? style.attributes["Format"] ?? "General" : "General"
+    if (code === "General" || this.#regions.length >= mostRegions) return
+    const at = (name: string): number => Number(attributes[name] ?? 0)
+    this.#regions.push({
+      columns: [at("startCol"), at("endCol")],
+      rows: [at("startRow"), at("endRow")],
+      format: formatOf(code, false)
+    })
+  }
+
+  /** Comments, text boxes, buttons. */
+  object({ attributes }: XmlElement): void {
+    const text = attributes["Text"] ?? attributes["Label"] ?? ""
+    const author = attributes["Author"] ?? ""
+    this.#objects.add("paragraph", author === "" || text.startsWith(author) ? text : `Comment by ${author}: ${text}`)
+  }
+
+  /** Cells come row by row. Whether it is a formula without its result. */
+  cell(element: XmlElement): boolean {
+    const [row, column] = [Number(element.attributes["Row"] ?? 0), Number(element.attributes["Col"] ?? 0)]
+    if (row !== this.#number) this.#endRow()
+    this.#number = row
+    const type = element.attributes["ValueType"]
+    const raw = textContent(element)
+    const text = numberTypes.has(type ?? "") ? this.#formatAt(row, column)(raw) : raw
+    if (text.trim() !== "") this.#cells.push([column, text.replaceAll("\n", " ")])
+    return type === undefined && (text.startsWith("=") || element.attributes["ExprID"] !== undefined)
+  }
+
+  end(): void {
+    this.#endRow()
+    this.#rows.end()
+    this.#objects.moveTo(this.#sink)
+  }
+
+  #endRow(): void {
+    this.#rows.row(this.#number, this.#cells)
+    this.#cells = []
+  }
+
+  #formatAt(row: number, column: number): CellFormat {
+    return this.#regions.find(({ columns, rows }) => rows[0] <= row && row <= rows[1] && columns[0] <= column && column <= columns[1])
+      ?.format ?? plainNumber
+  }
+}
