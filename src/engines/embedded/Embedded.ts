@@ -110,7 +110,11 @@ export const layer = (
       )
     ),
     // The reader comes first: it makes the database, and says what is wrong with it.
-    Layer.provide(options.bundle === undefined ? Writer.layer(options.dataDir, options.keepVectors) : Writer.layerOfBundle(options.bundle)),
+    Layer.provide(
+      options.bundle === undefined
+        ? Writer.layer(options.dataDir, { keepVectors: options.keepVectors })
+        : Writer.layerOfBundle(options.bundle)
+    ),
     Layer.provide(Reader.layer(options.bundle ?? options.dataDir, { serving: options.serving === true ? names.parent : undefined }))
   )
 }

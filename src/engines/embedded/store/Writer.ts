@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { MessageChannel, Worker } from "node:worker_threads"
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { ServiceError } from "../../../domain/Errors.ts"
@@ -23,14 +24,24 @@ const maxYoungGenerationSizeMb = { writer: 8, reader: 4 }
 const manyFiles = 16
 const readerIdle = 5_000
 
+/** With fewer processors that thread buys next to no time, and costs some 50 MB: what parses files has the second one. */
+const processorsOfReader = 3
+
+export interface WriterOptions {
+  /** Milliseconds for which vectors that no file uses are kept. Default 24 hours. */
+  readonly keepVectors?: number
+  /** Whether many files' texts are read in a thread of their own. Default: where there are three processors or more. */
+  readonly withReader?: boolean
+}
+
 /** What may wait for the writer, in units of {@link unit} UTF-16 units of text: about 64 MB. */
 const capacity = 1024
 const unit = 32 * 1024
 
 /**
  * The one way to change the store: commands to a worker thread, which commits those that come in together as one
- * transaction. Of many files the texts are read in a thread of their own on the way to it. A command that has returned is
- * durable. When the writer falls behind, `send` waits.
+ * transaction. Of many files the texts are read in a thread of their own on the way to it, where there is a processor for
+ * it. A command that has returned is durable. When the writer falls behind, `send` waits.
  */
 export class Writer extends Context.Service<Writer, {
   readonly send: <K extends CommandKind>(kind: K, payload: Commands[K]["in"]) => Effect.Effect<Commands[K]["out"], ServiceError>
@@ -40,14 +51,17 @@ export class Writer extends Context.Service<Writer, {
   /** Of a bundle, by its path: every command is `FAILED_PRECONDITION`. */
   static readonly layerOfBundle = (bundle: string): Layer.Layer<Writer> => Layer.sync(Writer, () => Writer.of(refusing(bundle)))
 
-  /** `keepVectors`: milliseconds for which vectors that no file uses are kept, default 24 hours. The thread starts with the first command and ends, all commands done, with the scope. */
-  static readonly layer = (dataDir: string, keepVectors?: number): Layer.Layer<Writer> =>
+  /** The thread starts with the first command and ends, all commands done, with the scope. */
+  static readonly layer = (
+    dataDir: string,
+    { keepVectors, withReader = availableParallelism() >= processorsOfReader }: WriterOptions = {}
+  ): Layer.Layer<Writer> =>
     Layer.effect(
       Writer,
       Effect.gen(function*() {
         const room = yield* Semaphore.make(capacity)
         const thread = yield* Effect.acquireRelease(
-          Effect.sync(() => new WriterThread({ dataDir, keepVectors })),
+          Effect.sync(() => new WriterThread({ dataDir, keepVectors }, withReader)),
           (thread) => Effect.promise(() => thread.close())
         )
         return Writer.of({
@@ -82,6 +96,7 @@ type Resume = (reply: Effect.Effect<unknown, ServiceError>) => void
 
 class WriterThread {
   readonly #data: WriterData
+  readonly #withReader: boolean
   readonly #waiting = new Map<number, Resume>()
   /** Of those, what may be given up; files; and of these, those that go through the {@link #reader}. */
   readonly #dispensable = new Set<number>()
@@ -94,8 +109,9 @@ class WriterThread {
   #readerIdle: NodeJS.Timeout | undefined
   #next = 0
 
-  constructor(data: WriterData) {
+  constructor(data: WriterData, withReader: boolean) {
     this.#data = data
+    this.#withReader = withReader
   }
 
   send<K extends CommandKind>(kind: K, payload: Commands[K]["in"]): Effect.Effect<Commands[K]["out"], ServiceError> {
@@ -118,7 +134,7 @@ class WriterThread {
     this.#outbox = []
     if (commands.length === 0) return
     const worker = this.#start()
-    if (this.#reader === undefined && this.#files.size < manyFiles) return worker.postMessage(commands)
+    if (!this.#withReader || (this.#reader === undefined && this.#files.size < manyFiles)) return worker.postMessage(commands)
     const { files = [], others = [] } = Object.groupBy(commands, ({ kind }) => kind === "putFile" ? "files" : "others")
     if (others.length > 0) worker.postMessage(others)
     if (files.length > 0) this.#sendToReader(files.filter((command) => command.kind === "putFile"), worker)

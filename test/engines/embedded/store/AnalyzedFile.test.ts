@@ -80,30 +80,36 @@ describe("what is found in a file on its way to the writer", () => {
 })
 
 describe("many files at once", () => {
-  it.live("are all kept but the one that is refused", () =>
-    Effect.gen(function*() {
-      const dir = mkdtempSync(join(tmpdir(), "sluice-"))
-      onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
-      const bench = new StoreBench(dir)
-      bench.send("createCorpus", { name: "c", displayName: "c", vectorDb: { _tag: "managed" }, embedder: "none", at: 0 })
-      const count = 80
-      const exits = yield* Effect.gen(function*() {
-        const writer = yield* Writer
-        return yield* Effect.forEach(Array.from({ length: count }, (_, at) => at), (at) =>
-          Effect.exit(writer.send("putFile", {
-            corpus: at === 50 ? "nobody" : "c",
-            // A large one goes another way.
-            file: fileOf(`f${at}`, at === 40 ? [`lantern${at} `.repeat(120_000)] : [`lantern${at} of the keeper`, "equal in all of them"]),
-            vectors: "hashed",
-            at: 0
-          })), { concurrency: "unbounded" })
-      }).pipe(Effect.provide(Writer.layer(dir)), Effect.scoped)
-      assert.deepStrictEqual(exits.flatMap((exit, at) => Exit.isSuccess(exit) ? [] : [at]), [50])
-      bench.reopen()
-      assert.strictEqual(bench.row("c").files, count - 1)
-      // The chunk that all of them share has one vector.
-      assert.strictEqual(bench.count("embeddings"), count)
-      for (const at of [0, 39, 40, 41, 79]) assert.strictEqual(bench.find("c", `lantern${at}`)[0]?.sourceDisplayName, `f${at}`)
-      assert.isUndefined(bench.find("c", "lantern50")[0])
-    }))
+  it.live.each([true, false])(
+    "are all kept but the one that is refused, with a thread that reads them: %s",
+    (withReader) =>
+      Effect.gen(function*() {
+        const dir = mkdtempSync(join(tmpdir(), "sluice-"))
+        onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+        const bench = new StoreBench(dir)
+        bench.send("createCorpus", { name: "c", displayName: "c", vectorDb: { _tag: "managed" }, embedder: "none", at: 0 })
+        const count = 80
+        const exits = yield* Effect.gen(function*() {
+          const writer = yield* Writer
+          return yield* Effect.forEach(Array.from({ length: count }, (_, at) => at), (at) =>
+            Effect.exit(writer.send("putFile", {
+              corpus: at === 50 ? "nobody" : "c",
+              // A large one goes another way.
+              file: fileOf(
+                `f${at}`,
+                at === 40 ? [`lantern${at} `.repeat(120_000)] : [`lantern${at} of the keeper`, "equal in all of them"]
+              ),
+              vectors: "hashed",
+              at: 0
+            })), { concurrency: "unbounded" })
+        }).pipe(Effect.provide(Writer.layer(dir, { withReader })), Effect.scoped)
+        assert.deepStrictEqual(exits.flatMap((exit, at) => Exit.isSuccess(exit) ? [] : [at]), [50])
+        bench.reopen()
+        assert.strictEqual(bench.row("c").files, count - 1)
+        // The chunk that all of them share has one vector.
+        assert.strictEqual(bench.count("embeddings"), count)
+        for (const at of [0, 39, 40, 41, 79]) assert.strictEqual(bench.find("c", `lantern${at}`)[0]?.sourceDisplayName, `f${at}`)
+        assert.isUndefined(bench.find("c", "lantern50")[0])
+      })
+  )
 })
