@@ -2,8 +2,9 @@ import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { brotliCompressSync } from "node:zlib"
-import { build, type BuildOptions, type OutputChunk } from "rolldown"
+import { build, type BuildOptions, type OutputChunk, type Plugin } from "rolldown"
 import { minifySync } from "rolldown/utils"
+import { packEncoding } from "../src/text/tokens/Encoding.ts"
 import { ofPackages, pruned } from "../src/wire/grpc/Protos.ts"
 
 const { dependencies, optionalDependencies, peerDependencies }: Record<string, Record<string, string>> = JSON.parse(
@@ -29,6 +30,20 @@ const minify = { compress: true, mangle: false } as const
 
 /** Built beside the last build and put in its place whole: a program that runs meanwhile finds one or the other. */
 const fresh = `dist-${process.pid}`
+
+/**
+ * `markdown-it` is compiled for engines without class fields, to calls that look at each key before they set it: a
+ * twentieth of the time of parsing. On objects that have just been made an assignment does the same.
+ */
+const plainFields: Plugin = {
+  name: "plain-fields",
+  transform(code, id) {
+    if (!/[\\/]markdown-it\.mjs$/.test(id)) return undefined
+    const call = /_defineProperty\(\s*this,\s*(?:\/\*(?:[^*]|\*(?!\/))*\*\/\s*)?"(\w+)",\s*([^;]*?)\s*\);/g
+    // Its sources are not shipped: a map has nothing to lead to.
+    return { code: code.replace(call, (_, field: string, value: string) => `this.${field} = ${value};`), map: { mappings: "" } }
+  }
+}
 
 const bundles: ReadonlyArray<BuildOptions> = [
   // The library shares effect with the program that imports it; `main` is the command line for who brings code of their own.
@@ -100,7 +115,7 @@ const notices = (names: Iterable<string>): string =>
 try {
   const packages = new Set<string>()
   for (const bundle of bundles) {
-    const { output: chunks } = await build(bundle)
+    const { output: chunks } = await build({ ...bundle, plugins: [plainFields] })
     const code = chunks.filter((chunk) => chunk.type === "chunk")
     for (const name of packagesIn(code)) packages.add(name)
     code.forEach(shrink)
@@ -108,12 +123,12 @@ try {
   packages.add("js-tiktoken")
   writeFileSync(join(fresh, "THIRD_PARTY_LICENSES.txt"), notices(packages))
   // Of packages that bring the same data in many forms, the one that is read.
-  const { resolve } = createRequire(import.meta.url)
-  copyFileSync(resolve("js-tiktoken/ranks/o200k_base"), join(fresh, "o200k.cjs"))
-  copyFileSync(resolve("@hyzyla/pdfium/pdfium.wasm"), join(fresh, "pdfium.wasm"))
+  const require = createRequire(import.meta.url)
+  writeFileSync(join(fresh, "o200k.bin"), packEncoding(require("js-tiktoken/ranks/o200k_base")))
+  copyFileSync(require.resolve("@hyzyla/pdfium/pdfium.wasm"), join(fresh, "pdfium.wasm"))
   for (const name of ["page.css", "icon.svg"]) copyFileSync(join("src/ui/page", name), join(fresh, "ui", name))
   // What gRPC needs of the protos, which JSON does without.
-  const protos = JSON.stringify(pruned(ofPackages(resolve("@google-cloud/aiplatform/build/protos/protos.json"))))
+  const protos = JSON.stringify(pruned(ofPackages(require.resolve("@google-cloud/aiplatform/build/protos/protos.json"))))
   writeFileSync(join(fresh, "protos.json.br"), brotliCompressSync(protos))
   const last = `${fresh}-last`
   if (existsSync("dist")) renameSync("dist", last)

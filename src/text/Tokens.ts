@@ -1,11 +1,12 @@
+import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import type o200k from "js-tiktoken/ranks/o200k_base"
 import { assetPath } from "./Assets.ts"
 import { BytePairs } from "./tokens/BytePairs.ts"
 import { hashed, hashOf, hashSeed } from "./tokens/ByteTable.ts"
+import { openEncoding, packEncoding } from "./tokens/Encoding.ts"
 import { KeptCounts } from "./tokens/KeptCounts.ts"
 import { keyLength, PlainPieces } from "./tokens/PlainPieces.ts"
-import { vocabularyOf } from "./tokens/VocabularyOf.ts"
 
 /**
  * Byte-pair encoding is quadratic on a piece without a break, so no piece longer than this many UTF-16 units is merged
@@ -16,23 +17,28 @@ const maxPiece = 256
 /** How much text the pattern is shown at a time, in UTF-16 units: on runs of tens of millions it overflows its stack. */
 const maxSeen = 1 << 18
 
-interface Encoding {
+interface Reader {
   /** Matches the piece at its `lastIndex`. */
   readonly pattern: RegExp
   readonly pairs: BytePairs
 }
 
-let loaded: Encoding | undefined
+let loaded: Reader | undefined
 
 /** Made when a token is first asked for, never on import: a program that counts nothing must not pay for it. */
-const encoding = (): Encoding => {
+const reader = (): Reader => {
   if (loaded !== undefined) return loaded
-  const data: typeof o200k = createRequire(import.meta.url)(assetPath("o200k.cjs", "js-tiktoken/ranks/o200k_base"))
-  loaded = {
-    pattern: new RegExp(data.pat_str, "uy"),
-    pairs: new BytePairs(vocabularyOf(data.bpe_ranks), piece.length)
-  }
+  const { pattern, vocabulary } = openEncoding(encodingFile())
+  loaded = { pattern: new RegExp(pattern, "uy"), pairs: new BytePairs(vocabulary, piece.length) }
   return loaded
+}
+
+/** From source it is made of what the package has. */
+const encodingFile = (): Uint8Array => {
+  const path = assetPath("o200k.bin", "js-tiktoken/ranks/o200k_base")
+  if (path.endsWith(".bin")) return readFileSync(path)
+  const ranks: typeof o200k = createRequire(import.meta.url)(path)
+  return packEncoding(ranks)
 }
 
 /**
@@ -173,7 +179,7 @@ const kept = new KeptCounts()
 
 /** Calls `visit` with the end offset and the token count of each piece of `text`, until it answers true. */
 const eachPiece = (text: string, visit: (end: number, count: number) => boolean): void => {
-  const { pairs, pattern } = encoding()
+  const { pairs, pattern } = reader()
   const countPlain = (start: number, end: number): number => countPiece(pairs, start, end)
   for (let from = 0; from < text.length;) {
     const seen = text.slice(from, characterStart(text, from + maxSeen))
@@ -222,7 +228,7 @@ const writePiece = (text: string, start: number, end: number): number => utf8.en
 
 /** Where the tokens of a piece start, each rounded down to whole characters. */
 const tokenStarts = (text: string, start: number, end: number): Uint32Array => {
-  const bytes = encoding().pairs.starts(piece, writePiece(text, start, end))
+  const bytes = reader().pairs.starts(piece, writePiece(text, start, end))
   const starts = new Uint32Array(bytes.length)
   let at = start
   let written = 0

@@ -175,9 +175,11 @@ export const isEbcdic = (bytes: Uint8Array): boolean => {
     if (byte === 0x40) blanks++
     if (byte === 0x40 || byte === 0x4b || byte === 0x6b || byte === 0x15 || byte === 0x25 || byte === 0x0d || byte >= 0xf0) text++
     else if (byte >= 0x81 && byte <= 0xe9 && (byte & 0xf) >= (byte >= 0xe0 ? 2 : 1) && (byte & 0xf) <= 9) text++
-    else if (byte === 0x20 || byte === 0x0a || (byte >= 0x61 && byte <= 0x7a && byte !== 0x6d)) ascii++
+    else if ((byte === 0x20 || byte === 0x0a || (byte >= 0x61 && byte <= 0x7a && byte !== 0x6d)) && ++ascii >= length * 0.05) {
+      return false
+    }
   }
-  return blanks > length * 0.06 && text > length * 0.85 && ascii < length * 0.05
+  return blanks > length * 0.06 && text > length * 0.85
 }
 
 /** Code page 37 from 0x40 on; national ones differ in a few signs. */
