@@ -1,5 +1,5 @@
 /**
- * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind SET] [--generate URL#MODEL] [--show] [--train]`.
+ * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind SET] [--embedding MODEL] [--rank MODEL] [--generate URL#MODEL] [--contexts FILE] [--show] [--train]`.
  *
  * DATA holds the collections that `answers/Corpora.ts` makes corpora of; DIR keeps the synced corpora for another run.
  * The questions are in `answers/questions.jsonl`, each with the file and the span that answer it, or with nothing where
@@ -9,6 +9,10 @@
  * have no answer, off the corpus's subject or near it. `--train` fits the weights of units and of the answer's
  * probability to the tuning half, prints them for `src/models/extractive/Coefficients.ts`, and cross-validates them by
  * file and by corpus.
+ *
+ * `--embedding` and `--rank` find the contexts by a model, `URL#MODEL` of a server that speaks OpenAI's protocol (`/rerank` as
+ * Cohere's does) or a model's folder. `--contexts FILE` keeps what was found for each question in FILE, and answers from there
+ * the next time: what only changes the answers is measured in a fraction of the time.
  *
  * `--generate URL#MODEL` prints the table twice, without a model and with one of a server that speaks OpenAI's protocol
  * (`http://127.0.0.1:1234/v1#qwen`; `OPENAI_API_KEY` is sent where it is set), and counts the citations that the model
@@ -21,7 +25,7 @@ import { parseArgs } from "node:util"
 import type { Answer } from "../src/domain/Answer.ts"
 import type { Context } from "../src/domain/Retrieval.ts"
 import { type Answerer, citedIn, extractive, servedBy } from "./answers/Answerers.ts"
-import { type Corpus, openCorpus } from "./answers/Corpora.ts"
+import { type Corpus, keptContexts, openCorpus } from "./answers/Corpora.ts"
 import { collect, train } from "./answers/Learn.ts"
 import { type Asked, blindQuestions, blindSets, isOf, plain, questions } from "./answers/Questions.ts"
 
@@ -40,7 +44,10 @@ const { positionals: [data], values } = parseArgs({
     corpus: { type: "string" },
     show: { type: "boolean", default: false },
     blind: { type: "string" },
+    embedding: { type: "string" },
+    rank: { type: "string" },
     generate: { type: "string" },
+    contexts: { type: "string" },
     train: { type: "boolean", default: false }
   }
 })
@@ -94,24 +101,28 @@ const measure = async (
   answerers: ReadonlyArray<Answerer>
 ): Promise<ReadonlyMap<Answerer, ReadonlyArray<Outcome>>> => {
   const outcomes = new Map(answerers.map((answerer): [Answerer, Array<Outcome>] => [answerer, []]))
+  const kept = keptContexts(values.contexts, values)
   for (const name of new Set(askedOf.map(({ corpus }) => corpus))) {
     if (values.corpus !== undefined && values.corpus !== name) continue
-    const corpus = await openCorpus(name, data, workspace)
+    const own = askedOf.filter(({ corpus, half }) => corpus === name && (values.half === undefined || half === values.half))
+    const isKept = own.every(({ question }) => kept.of(name, question) !== undefined)
+    const corpus = isKept ? undefined : await openCorpus(name, data, workspace, values)
     try {
-      await check(corpus, askedOf.filter((asked) => asked.corpus === name))
-      for (const asked of askedOf) {
-        if (asked.corpus !== name || (values.half !== undefined && asked.half !== values.half)) continue
-        const contexts = await corpus.search(asked.question)
-        for (const [answerer, own] of outcomes) {
+      if (corpus !== undefined) await check(corpus, own)
+      for (const asked of own) {
+        const contexts = kept.of(name, asked.question) ?? (await corpus!.search(asked.question))
+        kept.keep(name, asked.question, contexts)
+        for (const [answerer, answered] of outcomes) {
           const before = performance.now()
           const answer = await answerer.answer(asked.question, contexts)
-          own.push({ asked, contexts, answer, milliseconds: performance.now() - before })
+          answered.push({ asked, contexts, answer, milliseconds: performance.now() - before })
         }
       }
     } finally {
-      await corpus.close()
+      await corpus?.close()
     }
   }
+  kept.write()
   return outcomes
 }
 
@@ -155,7 +166,7 @@ const report = ({ name }: Answerer, outcomes: ReadonlyArray<Outcome>): void => {
 
 if (data === undefined || (values.blind !== undefined && blind === undefined)) {
   process.stderr.write(
-    "usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind SET] [--generate URL#MODEL] [--show] [--train]\n"
+    "usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind SET] [--embedding MODEL] [--rank MODEL] [--generate URL#MODEL] [--contexts FILE] [--show] [--train]\n"
   )
   process.exitCode = 4
 } else {

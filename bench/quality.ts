@@ -15,14 +15,14 @@
  * what becomes of files that are longer than a chunk.
  *
  * With --embedding or --rank, from offline to full: Lucene, BM25, the default, the default with the model's vectors, these
- * alone, and the best 50 of the last but one ordered by the cross encoder, each with the milliseconds of half of the
+ * alone, and the best 50 of the last but one ordered by the one that ranks, each with the milliseconds of half of the
  * questions. An embedding model is a folder (`./all-MiniLM-L6-v2`) or one of a server that speaks OpenAI's protocol
- * (`http://127.0.0.1:1234/v1#all-minilm`), a cross encoder a folder.
+ * (`http://127.0.0.1:1234/v1#all-minilm`); so is the one that ranks, whose server has `/rerank` as Cohere's does.
  *
  * With --porter, FOLDER holds `voc.txt` and `output.txt`, and every stem is checked.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { defaultChunking } from "../src/domain/Chunking.ts"
 import { porter } from "../src/search/analysis/Porter.ts"
@@ -61,7 +61,7 @@ const measureModels = async (collection: Collection, asked: ReadonlyMap<string, 
   const judgements = judged(collection, asked)
   const runs = (search: Search) => (how: Parameters<Search>[1] = {}) =>
     evaluate(judgements, (query) => search(asked.get(query) ?? "", { correctSpelling: true, topK: 100, ...how }))
-  const rank = values.rank === undefined ? undefined : { _tag: "crossEncoder", model: resolve(values.rank) } as const
+  const rank = values.rank === undefined ? undefined : { _tag: "crossEncoder", model: values.rank } as const
   const row = await withEngine(collection, engine, async (search) => {
     const run = runs(search)
     return {
@@ -71,9 +71,7 @@ const measureModels = async (collection: Collection, asked: ReadonlyMap<string, 
     }
   })
   if (values.embedding === undefined) return row
-  const [url = "", model] = values.embedding.split("#")
-  const embedding = model === undefined ? resolve(url) : { url: url.replace(/\/+$/, ""), model }
-  return withEngine(collection, { ...engine, embedding }, async (search) => {
+  return withEngine(collection, { ...engine, embedding: values.embedding }, async (search) => {
     const run = runs(search)
     return {
       ...row,
@@ -169,7 +167,7 @@ const checkPorter = (folder: string): void => {
 
 if (folder === undefined) {
   process.stderr.write(
-    "usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE] [--embedding URL#MODEL or FOLDER] [--rank FOLDER], or --porter FOLDER\n"
+    "usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE] [--embedding URL#MODEL or FOLDER] [--rank URL#MODEL or FOLDER], or --porter FOLDER\n"
   )
   process.exitCode = 4
 } else if (values.porter) {

@@ -1,12 +1,11 @@
 /** Who answers the questions: the extractive generator, or a model of a server that speaks OpenAI's protocol. */
-import { Effect, Layer, ManagedRuntime, Redacted } from "effect"
+import { Effect, Layer, ManagedRuntime } from "effect"
 import type { Answer } from "../../src/domain/Answer.ts"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { answerExtractively } from "../../src/models/extractive/Answer.ts"
 import * as OpenAiGenerator from "../../src/models/OpenAiGenerator.ts"
-import * as Http from "../../src/net/Http.ts"
 import { Generator } from "../../src/ports/Generator.ts"
-import * as EnvironmentSecrets from "../../src/secrets/EnvironmentSecrets.ts"
+import { connectionOf, network } from "../lib/Models.ts"
 
 export interface Answerer {
   readonly name: string
@@ -22,16 +21,10 @@ export const extractive: Answerer = {
 
 /** `served` is `URL#MODEL`, the URL up to and including the version; `OPENAI_API_KEY` is sent where it is set. @throws for another form */
 export const servedBy = (served: string): Answerer => {
-  const [url = "", model = ""] = served.split("#")
-  if (!/^https?:\/\//.test(url) || model === "") throw new Error(`--generate ${served}: give URL#MODEL, as http://127.0.0.1:1234/v1#qwen`)
-  const key = process.env["OPENAI_API_KEY"]
-  const runtime = ManagedRuntime.make(
-    OpenAiGenerator.layer({ baseUrl: url, model, ...(key === undefined ? {} : { apiKey: Redacted.make(key) }) }).pipe(
-      Layer.provide([Http.layer(), EnvironmentSecrets.layer({})])
-    )
-  )
+  const connection = connectionOf("--generate", served)
+  const runtime = ManagedRuntime.make(OpenAiGenerator.layer(connection).pipe(Layer.provide(network)))
   return {
-    name: model,
+    name: connection.model,
     answer: (question, contexts) => runtime.runPromise(Effect.flatMap(Generator, (generator) => generator.answer({ question, contexts }))),
     close: () => runtime.dispose()
   }

@@ -1,12 +1,14 @@
 /** The corpora that the questions of `questions.jsonl` are asked of, made of a folder of data and of this repository. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
-import { Schema } from "effect"
+import { Effect, Layer, ManagedRuntime, Schema } from "effect"
 import { compose, Embedded, generate, open, Pipeline, retrieve } from "../../src/Promise.ts"
 import { local } from "../../connectors/index.ts"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { defaultLimits } from "../../src/text/Prepared.ts"
 import { prepareFile } from "../../src/text/pool/PrepareFile.ts"
+import { Ranker } from "../../src/ports/Ranker.ts"
+import { embedderOf, folderOf, rankerOf } from "../lib/Models.ts"
 import { fileOf } from "./Questions.ts"
 
 export interface Corpus {
@@ -89,8 +91,19 @@ const filesOf = (name: string, data: string, folder: string): void => {
   write(folder, files)
 }
 
+/** What finds the contexts in place of what needs no model: `URL#MODEL` of a server, or a model's folder. */
+export interface SearchModels {
+  readonly embedding?: string | undefined
+  readonly rank?: string | undefined
+}
+
 /** Syncs a corpus below `workspace`, where it is kept, and opens it. */
-export const openCorpus = async (name: string, data: string, workspace: string): Promise<Corpus> => {
+export const openCorpus = async (
+  name: string,
+  data: string,
+  workspace: string,
+  { embedding, rank }: SearchModels = {}
+): Promise<Corpus> => {
   const folder = join(workspace, name, "docs")
   filesOf(name, data, folder)
   const pipeline = Pipeline.make(name, {
@@ -99,14 +112,42 @@ export const openCorpus = async (name: string, data: string, workspace: string):
     sources: { docs: local(folder) },
     stages: compose(retrieve({ topK }), generate())
   })
-  const app = await open(pipeline, Embedded.layer({ dataDir: join(workspace, name, "store") }))
+  const app = await open(
+    pipeline,
+    Embedded.layer({
+      dataDir: join(workspace, name, embedding === undefined ? "store" : `store ${folderOf(embedding)}`),
+      ...(embedding === undefined ? {} : { embedder: await embedderOf(embedding) })
+    })
+  )
   await app.run()
+  const ranking = rank === undefined ? undefined : ManagedRuntime.make(Layer.effect(Ranker, rankerOf(rank)))
   return {
-    search: async (question) => (await app.retrieve(question)).contexts,
+    search: async (question) => {
+      const { contexts } = await app.retrieve(question)
+      return ranking === undefined ? contexts : ranking.runPromise(Effect.flatMap(Ranker, (ranker) => ranker.rank(question, contexts)))
+    },
     textOf: async (file) => {
       const { chunks } = await prepareFile({ content: readFileSync(join(folder, file)), name: file, chunking }, defaultLimits)
       return chunks.map(({ text }) => text).join("\n")
     },
-    close: app.close
+    close: async () => {
+      await ranking?.dispose()
+      await app.close()
+    }
+  }
+}
+
+/** What the models found for each question of a corpus, in a file that stays for another run; nothing is kept without one. */
+export const keptContexts = (file: string | undefined, { embedding = "", rank = "" }: SearchModels) => {
+  const known: Record<string, ReadonlyArray<Context>> = file !== undefined && existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}
+  const key = (corpus: string, question: string): string => [corpus, embedding, rank, question].join("\n")
+  return {
+    of: (corpus: string, question: string): ReadonlyArray<Context> | undefined => known[key(corpus, question)],
+    keep: (corpus: string, question: string, contexts: ReadonlyArray<Context>): void => {
+      known[key(corpus, question)] = contexts
+    },
+    write: (): void => {
+      if (file !== undefined) writeFileSync(file, JSON.stringify(known))
+    }
   }
 }

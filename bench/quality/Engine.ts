@@ -1,26 +1,20 @@
-import { Cache, Effect, Layer, ManagedRuntime, Redacted, Schema, Scope } from "effect"
+import { Cache, Effect, Layer, ManagedRuntime, Scope } from "effect"
 import { NodeServices } from "@effect/platform-node"
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { basename, join } from "node:path"
+import { join } from "node:path"
 import { local } from "../../connectors/index.ts"
 import type { Chunking } from "../../src/domain/Chunking.ts"
-import type { ServiceError } from "../../src/domain/Errors.ts"
 import type { RetrievalRequest } from "../../src/domain/Retrieval.ts"
 import * as Engine from "../../src/engines/embedded/Embedded.ts"
 import { Embedded, Pipeline } from "../../src/index.ts"
-import * as CrossEncoder from "../../src/models/CrossEncoder.ts"
 import { HashEmbedder } from "../../src/models/HashEmbedder.ts"
 import * as LexicalRanker from "../../src/models/LexicalRanker.ts"
-import * as LocalEmbedder from "../../src/models/LocalEmbedder.ts"
-import * as OpenAiEmbedder from "../../src/models/OpenAiEmbedder.ts"
-import * as Http from "../../src/net/Http.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
-import type { Embedder } from "../../src/ports/Embedder.ts"
 import { Rankers } from "../../src/ports/Ranker.ts"
 import { Retrieval } from "../../src/ports/Retrieval.ts"
-import * as EnvironmentSecrets from "../../src/secrets/EnvironmentSecrets.ts"
 import { TextPool } from "../../src/text/TextPool.ts"
+import { embedderOf, folderOf, rankerOf } from "../lib/Models.ts"
 import type { Collection } from "./Collection.ts"
 import type { Hit } from "./Evaluate.ts"
 
@@ -34,15 +28,8 @@ export interface EngineOptions {
   readonly keep?: string
   /** In place of the default: small chunks make files of several chunks from short documents. */
   readonly chunking?: Chunking
-  /** In place of the offline embedder: of a server, or a model's folder. */
-  readonly embedding?: ServedModel | string
-}
-
-/** A model of a server that speaks OpenAI's protocol; `OPENAI_API_KEY` is sent where it is set. */
-export interface ServedModel {
-  /** Up to and including the version. */
-  readonly url: string
-  readonly model: string
+  /** In place of the offline embedder: `URL#MODEL` of a server, or a model's folder. */
+  readonly embedding?: string | undefined
 }
 
 /**
@@ -64,13 +51,9 @@ export const withEngine = async <A>(
   })
   const dataDir = join(
     folder,
-    embedding === undefined
-      ? "data"
-      : `data ${(typeof embedding === "string" ? basename(embedding) : embedding.model).replace(/[^\w.-]/g, "-")}`
+    embedding === undefined ? "data" : `data ${folderOf(embedding)}`
   )
-  const embedder = embedding === undefined ? HashEmbedder : typeof embedding === "string"
-    ? LocalEmbedder.layer({ model: embedding }, localModels)
-    : await embedderOf(embedding)
+  const embedder = embedding === undefined ? HashEmbedder : await embedderOf(embedding)
   const { totals } = await Effect.runPromise(
     pipeline.run.pipe(Effect.provide(Layer.merge(Embedded.layer({ dataDir, embedder }), NodeServices.layer)))
   )
@@ -100,9 +83,6 @@ export const withEngine = async <A>(
   }
 }
 
-/** The runtime is found where the tests have it, or installed beside Sluice. */
-const localModels = { cache: join(tmpdir(), "sluice-models"), from: join(import.meta.dirname, "../../node_modules/.onnx") }
-
 /** Cross encoders, each opened once. */
 const rankers = Layer.effect(
   Rankers,
@@ -110,34 +90,12 @@ const rankers = Layer.effect(
     const scope = yield* Effect.scope
     const opened = yield* Cache.make({
       capacity: 8,
-      lookup: (model: string) => Scope.provide(CrossEncoder.make("--rank", { model }, localModels), scope)
+      lookup: (model: string) => Scope.provide(rankerOf(model), scope)
     })
     return Rankers.of({
       of: (ranking) => ranking._tag === "crossEncoder" ? Cache.get(opened, ranking.model) : Effect.succeed(LexicalRanker.make())
     })
   })
-)
-
-/** Asks the server once, for the length of its vectors. */
-const embedderOf = async ({ model, url }: ServedModel): Promise<Layer.Layer<Embedder, ServiceError>> => {
-  const key = process.env["OPENAI_API_KEY"]
-  const response = await fetch(`${url}/embeddings`, {
-    method: "POST",
-    headers: { "content-type": "application/json", ...(key === undefined ? {} : { authorization: `Bearer ${key}` }) },
-    body: JSON.stringify({ model, input: ["length"] })
-  })
-  if (!response.ok) throw new Error(`${url}/embeddings answered ${response.status} for ${model}`)
-  const { data } = decodeVectors(await response.json())
-  return OpenAiEmbedder.layer({
-    baseUrl: url,
-    model,
-    dimensions: data[0].embedding.length,
-    ...(key === undefined ? {} : { apiKey: Redacted.make(key) })
-  }).pipe(Layer.provide([Http.layer(), EnvironmentSecrets.layer({})]))
-}
-
-const decodeVectors = Schema.decodeUnknownSync(
-  Schema.Struct({ data: Schema.NonEmptyArray(Schema.Struct({ embedding: Schema.Array(Schema.Finite) })) })
 )
 
 /** Document by name of its file. Ids may be addresses, so files are numbered. */
