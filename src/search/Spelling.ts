@@ -5,6 +5,8 @@ import { TrigramIndex } from "./TrigramIndex.ts"
 export interface Correction {
   /** A term that the index has. */
   readonly term: string
+  /** How likely it is what was meant, of all terms that are as near: 0 to 1. */
+  readonly likelihood: number
   readonly documentFrequency: number
   readonly distance: 1 | 2
 }
@@ -42,7 +44,7 @@ const shortestStem = 5
  *
  * The index holds stems, but a slip may be in the ending, so every spelling one edit away from the word is analyzed
  * and looked up; two edits are sought among the terms that share trigrams with the word's own. Fewer edits win, then
- * an unchanged first letter, then the more frequent term, then the alphabet.
+ * what is likeliest: a frequent term, with the first letter unchanged, that goes with the rest of the question.
  */
 export class SpellingIndex {
   readonly #frequencies = new Map<string, number>()
@@ -63,16 +65,18 @@ export class SpellingIndex {
     for (const term of this.#frequencies.keys()) this.#learnLetters(term)
   }
 
-  /** `analyzers` are those that the question is analyzed by. Undefined: nothing is near, or `word` is not prose. */
-  correct(word: string, analyzers: ReadonlyArray<AnalyzerId>): Correction | undefined {
-    if (!correctable.test(word)) return undefined
+  /**
+   * `analyzers` are those that the question is analyzed by. `fit` says how well a term goes with the rest of the question, 0
+   * to 1; it is asked where several are near. The likeliest first, {@link mostMeant} at most; none where nothing is near, or
+   * `word` is not prose.
+   */
+  correct(word: string, analyzers: ReadonlyArray<AnalyzerId>, fit: (term: string) => number = () => 0): ReadonlyArray<Correction> {
+    if (!correctable.test(word)) return []
     const lower = word.toLowerCase()
-    if (lower.length < shortestForSwap || lower.length > longestWord) return undefined
+    if (lower.length < shortestForSwap || lower.length > longestWord) return []
     const distinct = wordAnalyzers(analyzers, lower)
-    const near = this.#best(this.#byOneEdit(lower, distinct))
-    if (near !== undefined) return { ...near, distance: 1 }
-    const far = lower.length < shortestForTwo ? undefined : this.#best(this.#byTwoEdits(lower, distinct))
-    return far === undefined ? undefined : { ...far, distance: 2 }
+    const near = likeliest(this.#byOneEdit(lower, distinct), 1, fit)
+    return near.length > 0 || lower.length < shortestForTwo ? near : likeliest(this.#byTwoEdits(lower, distinct), 2, fit)
   }
 
   /**
@@ -159,12 +163,6 @@ export class SpellingIndex {
     if (documentFrequency !== undefined && (sameStart || term.length >= shortestForSwap)) yield { term, documentFrequency, sameStart }
   }
 
-  #best(found: Iterable<Found>): Omit<Correction, "distance"> | undefined {
-    let best: Found | undefined
-    for (const one of found) if (best === undefined || isBetter(one, best)) best = one
-    return best && { term: best.term, documentFrequency: best.documentFrequency }
-  }
-
   #learnLetters(term: string): void {
     const script = scriptOf(term)
     const alphabet = this.#alphabets.get(script) ?? new Set<string>()
@@ -179,11 +177,28 @@ interface Found {
   readonly sameStart: boolean
 }
 
-const isBetter = (a: Found, b: Found): boolean => {
-  if (a.sameStart !== b.sameStart) return a.sameStart
-  if (a.documentFrequency !== b.documentFrequency) return a.documentFrequency > b.documentFrequency
-  return a.term < b.term
+/** The likeliest first, equals by the alphabet. */
+const likeliest = (found: Iterable<Found>, distance: 1 | 2, fit: (term: string) => number): ReadonlyArray<Correction> => {
+  const terms = new Map<string, Found>()
+  for (const one of found) if (one.sameStart || !terms.has(one.term)) terms.set(one.term, one)
+  const several = terms.size > 1
+  const rated = Array.from(terms.values(), (one) => ({ ...one, odds: Math.exp(oddsOf(one, several ? fit(one.term) : 0)) }))
+  const all = rated.reduce((sum, { odds }) => sum + odds, 0)
+  return rated.sort((a, b) => b.odds - a.odds || (a.term < b.term ? -1 : 1)).slice(0, mostMeant)
+    .map(({ documentFrequency, odds, term }) => ({ term, documentFrequency, distance, likelihood: odds / all }))
 }
+
+/** Terms that a word may be meant for. */
+const mostMeant = 3
+
+/** A natural logarithm of odds: see docs/search.md. */
+const oddsOf = ({ documentFrequency, sameStart }: Found, fit: number): number =>
+  Math.log(documentFrequency) - (sameStart ? 0 : oddsOfFirst) + oddsOfFit * fit
+
+/** A slip is rarer in the first letter than in any other. */
+const oddsOfFirst = 3
+/** Of a term that is where the rest of the question is found best, against one that is nowhere beside any of it. */
+const oddsOfFit = 6
 
 const letters = /^[\p{L}\p{M}']+$/u
 

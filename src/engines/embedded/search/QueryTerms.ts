@@ -1,7 +1,7 @@
 import { analyzeQuery, analyzeWord, normalized, wordAnalyzers } from "../../../search/analysis/Analyzer.ts"
 import { grammarOf } from "../../../search/analysis/Grammar.ts"
 import { ranking } from "../../../search/Ranking.ts"
-import { idf } from "./Bm25.ts"
+import { addTermScores, idf } from "./Bm25.ts"
 import type { CorpusIndex, TermPostings } from "./CorpusIndex.ts"
 import { scanRuns } from "../../../search/analysis/WordBreak.ts"
 import type { Reread, SpellingIndex } from "../../../search/Spelling.ts"
@@ -40,8 +40,8 @@ export interface QueryTermOptions {
 }
 
 /**
- * The query's terms that some chunk has. For words that no chunk has, `spelling` gives what was probably meant; it is
- * made only when there are such words. A word of grammar is never taken for another one's misspelling.
+ * The query's terms that some chunk has. For words that no chunk has, `spelling` gives what was probably meant, each by how
+ * likely that is; it is made only when there are such words. A word of grammar is never taken for another one's misspelling.
  */
 export const queryTerms = (
   index: CorpusIndex,
@@ -50,9 +50,17 @@ export const queryTerms = (
 ): ReadonlyArray<ScoredTerm> => {
   const scored: Array<ScoredTerm> = []
   const isGrammar = grammarOf(query, index.analyzers)
-  const add = (term: string, from: string, occurrences: number, edits: 0 | 1 | 2, found: TermPostings, frequency: number): void => {
+  const add = (
+    term: string,
+    from: string,
+    occurrences: number,
+    edits: 0 | 1 | 2,
+    found: TermPostings,
+    frequency: number,
+    likelihood = 1
+  ): void => {
     const factor = lowerGrammar ? factorOf(term, isGrammar(edits > 0 ? term : from)) : 1
-    const weight = factor * trust[edits] * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
+    const weight = factor * trust[edits] * likelihood * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
     scored.push({ term, from, corrected: edits > 0, shared: false, factor, weight, found })
   }
   const terms = analyzeQuery(query, index.analyzers).map((term) => ({ ...term, found: index.lookup(term.term) }))
@@ -77,15 +85,42 @@ export const queryTerms = (
     const found = index.lookup(term)
     add(term, as, 1, distance, found, found.documentFrequency)
   }
+  const fit = fitOf(index, [...scored])
   for (const { from, occurrences } of unknown) {
     if (spelling === undefined || knownWords.has(from) || isGrammar(from)) continue
-    const meant = spelling().correct(from, index.analyzers)
-    if (meant === undefined || used.has(meant.term)) continue
-    used.add(meant.term)
-    const found = index.lookup(meant.term)
-    add(meant.term, from, occurrences, meant.distance, found, found.documentFrequency)
+    for (const { distance, likelihood, term } of spelling().correct(from, index.analyzers, fit)) {
+      if (used.has(term)) continue
+      used.add(term)
+      const found = index.lookup(term)
+      add(term, from, occurrences, distance, found, found.documentFrequency, likelihood)
+    }
   }
   return scored
+}
+
+/** How well a term goes with the words that are known: the best BM25 by these of a chunk that has it, of the best of any, 0 to 1. */
+const fitOf = (index: CorpusIndex, known: ReadonlyArray<ScoredTerm>): (term: string) => number => {
+  let scores: Float64Array | undefined
+  let most = 0
+  return (term) => {
+    if (scores === undefined) {
+      scores = addScores(index, known, new Float64Array(index.slots))
+      for (const score of scores) most = Math.max(most, score)
+    }
+    let best = 0
+    for (const { postings: { ordinals }, segment } of index.lookup(term).bySegment) {
+      for (const ordinal of ordinals) best = Math.max(best, scores[segment.offset + ordinal] as number)
+    }
+    return most === 0 ? 0 : best / most
+  }
+}
+
+/** Adds the terms' BM25 of every chunk, by slot, to `scores`. */
+export const addScores = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, scores: Float64Array): Float64Array => {
+  for (const { found, weight } of terms) {
+    for (const { postings, segment } of found.bySegment) addTermScores(scores, index.norms, segment.offset, weight, postings)
+  }
+  return scores
 }
 
 /** Stretches, from which on no further run is read anew: see Spelling.ts. */

@@ -4,14 +4,13 @@ import type { Names } from "../Names.ts"
 import { indexedText } from "../store/FileWords.ts"
 import type { CorpusRow } from "../store/Rows.ts"
 import { allowedSlots, type FileFilter } from "./Allowed.ts"
-import { addTermScores } from "./Bm25.ts"
 import { ByteCache } from "../../../search/ByteCache.ts"
 import { ChunkReader } from "./ChunkReader.ts"
 import { CorpusIndex } from "./CorpusIndex.ts"
 import { type Dense, DenseArm } from "./DenseArm.ts"
 import { explain } from "./Explain.ts"
 import { type Candidate, candidateDepth, firstByPath, fuse, type Fused, fuseWords } from "../../../search/Fusion.ts"
-import { queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
+import { addScores, queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
 import { SharedWords } from "./SharedWords.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
@@ -189,14 +188,6 @@ export class Search {
     this.#spelling.set(index, made)
     return made
   }
-}
-
-/** Adds the terms' BM25 of every chunk, by slot, to `scores`. */
-const addScores = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, scores: Float64Array): Float64Array => {
-  for (const { found, weight } of terms) {
-    for (const { postings, segment } of found.bySegment) addTermScores(scores, index.norms, segment.offset, weight, postings)
-  }
-  return scores
 }
 
 const moreSimilarThan = (least: number, cosines: Float64Array, allowed: Uint8Array): Uint8Array => {

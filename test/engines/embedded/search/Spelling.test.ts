@@ -16,7 +16,7 @@ const handbook = new SpellingIndex(vocabularyOf(
     "flying, meeting rooms and parking. Reimbursement of expenses takes ten days. Wing, king and ring are rooms."
 ))
 
-const correct = (word: string): string | undefined => handbook.correct(word, ["en"])?.term
+const correct = (word: string): string | undefined => handbook.correct(word, ["en"])[0]?.term
 
 describe("SpellingIndex", () => {
   it("corrects a letter lost, added, changed or swapped", () => {
@@ -24,13 +24,13 @@ describe("SpellingIndex", () => {
   })
 
   it("corrects slips in the ending that the stemmer takes off", () => {
-    assert.deepStrictEqual(handbook.correct("flyign", ["en"]), { term: "fly", documentFrequency: 1, distance: 1 })
+    assert.deepStrictEqual(handbook.correct("flyign", ["en"]), [{ term: "fly", documentFrequency: 1, distance: 1, likelihood: 1 }])
     assert.strictEqual(correct("expensses"), "expens")
     assert.strictEqual(correct("polices"), "polici")
   })
 
   it("corrects two slips in a long word, one in a shorter", () => {
-    assert.deepStrictEqual(handbook.correct("riemburesment", ["en"])?.distance, 2)
+    assert.deepStrictEqual(handbook.correct("riemburesment", ["en"])[0]?.distance, 2)
     assert.strictEqual(correct("rimbursemet"), undefined, "one of them in an ending")
     assert.strictEqual(correct("raaavel"), undefined)
   })
@@ -40,11 +40,27 @@ describe("SpellingIndex", () => {
     assert.strictEqual(correct("ding"), undefined)
   })
 
-  it("prefers fewer edits, then an unchanged first letter, then the more frequent term", () => {
+  it("prefers fewer edits, then what is likeliest: an unchanged first letter and frequent terms", () => {
     const index = new SpellingIndex([["parking", 1], ["barking", 9], ["charge", 2], ["change", 5], ["chance", 3]])
-    assert.strictEqual(index.correct("parkin", ["simple"])?.term, "parking")
-    assert.strictEqual(index.correct("chanve", ["simple"])?.term, "change")
-    assert.strictEqual(index.correct("charje", ["simple"])?.term, "charge")
+    assert.strictEqual(index.correct("parkin", ["simple"])[0]?.term, "parking")
+    assert.strictEqual(index.correct("charje", ["simple"])[0]?.term, "charge")
+    const meant = index.correct("chanve", ["simple"])
+    assert.deepStrictEqual(meant.map(({ likelihood, term }) => [term, likelihood.toFixed(3)]), [["change", "0.625"], ["chance", "0.375"]])
+    // A first letter is seldom wrong, but a term a thousand times as frequent is likelier all the same.
+    const rather = (known: number, frequent: number) =>
+      new SpellingIndex([["promote", known], ["remote", frequent]]).correct("romote", ["simple"])[0]?.term
+    assert.strictEqual(rather(20, 9), "remote")
+    assert.strictEqual(rather(700, 9), "promote")
+  })
+
+  it("goes by the rest of the question, and says how sure it is", () => {
+    const index = new SpellingIndex([["liver", 173], ["liter", 9]])
+    assert.strictEqual(index.correct("licer", ["simple"])[0]?.term, "liver")
+    const [first, second] = index.correct("licer", ["simple"], (term) => term === "liter" ? 1 : 0.1)
+    assert.strictEqual(first?.term, "liter")
+    assert.isAbove(first?.likelihood ?? 0, 0.9)
+    assert.strictEqual(second?.term, "liver")
+    assert.approximately((first?.likelihood ?? 0) + (second?.likelihood ?? 0), 1, 1e-9)
   })
 
   it("leaves alone what is short, has digits, is an identifier or is written in ideographs", () => {
@@ -55,14 +71,14 @@ describe("SpellingIndex", () => {
 
   it("says nothing where nothing is near", () => {
     assert.strictEqual(correct("xylophone"), undefined)
-    assert.strictEqual(new SpellingIndex([]).correct("vacation", ["en"]), undefined)
+    assert.deepStrictEqual(new SpellingIndex([]).correct("vacation", ["en"]), [])
   })
 
   it("knows the letters of the corpus", () => {
     const german = new SpellingIndex(vocabularyOf("Die Kündigung und der Überstundenausgleich", "de"))
-    assert.strictEqual(german.correct("Kundigumg", ["de"])?.term, analyze("Kündigung", "de")[0])
+    assert.strictEqual(german.correct("Kundigumg", ["de"])[0]?.term, analyze("Kündigung", "de")[0])
     const russian = new SpellingIndex([["отпуск", 3]])
-    assert.strictEqual(russian.correct("отпуcк".replace("c", "з"), ["ru"])?.term, "отпуск")
+    assert.strictEqual(russian.correct("отпуcк".replace("c", "з"), ["ru"])[0]?.term, "отпуск")
   })
 
   it("keeps the most frequent terms of an immense vocabulary", () => {
@@ -72,8 +88,8 @@ describe("SpellingIndex", () => {
       yield ["vacation", 2]
     }
     const index = new SpellingIndex(immense())
-    assert.strictEqual(index.correct("vacaton", ["simple"])?.term, "vacation")
-    assert.strictEqual(index.correct(`${word(7)}x`, ["simple"]), undefined)
+    assert.strictEqual(index.correct("vacaton", ["simple"])[0]?.term, "vacation")
+    assert.deepStrictEqual(index.correct(`${word(7)}x`, ["simple"]), [])
   })
 })
 
