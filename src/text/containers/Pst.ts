@@ -176,9 +176,17 @@ const part = (type: string, bytes: Buffer, budget: { left: number }, disposition
     // Messages within messages may not be encoded.
     `Content-Transfer-Encoding: ${plain ? "8bit" : "base64"}`,
     "",
-    plain ? bytes.toString("utf8") : bytes.toString("base64").replace(/.{76}/g, "$&\r\n")
+    plain ? bytes.toString("utf8") : inLines(bytes.toString("base64"))
   ].join("\r\n")
 }
+
+/** Long lines, as mail itself may have them (RFC 5322): its reader takes base64 line by line. */
+const lineCharacters = 988
+
+const inLines = (text: string): string =>
+  Array.from({ length: Math.ceil(text.length / lineCharacters) }, (_, i) => text.slice(i * lineCharacters, (i + 1) * lineCharacters)).join(
+    "\r\n"
+  )
 
 /** A header's text in words of RFC 2047, short enough for lines. */
 const encoded = (text: string): string => {

@@ -144,16 +144,22 @@ const binaries: ReadonlyArray<readonly [RegExp, string]> = [
   [/^ID3|^\xff[\xe2-\xff]|^RIFF....WAVE|^fLaC|^OggS|^#!AMR|^....ftypM4A/s, "audio"],
   [/^....ftyp|^....moov|^RIFF....AVI |^\x1aE\xdf\xa3|^FLV|^\x30\x26\xb2\x75/s, "video"],
   [/^\xffWPC/, "WordPerfect document"],
+  [/^[\xdb\x9b]\xa5/, "Word document of before 1993"],
+  [/^1\xbe\0\0\0\xab/, "document of Word for DOS, or of Windows Write"],
   [/^\0\0[\x02\x1a]\0/, "Lotus or Quattro worksheet"],
   [/^SQLite format 3|^\0\x01\0\0Standard (?:Jet|ACE) DB/, "database"],
   [/^MZ|^\x7fELF|^\xca\xfe\xba\xbe|^[\xcf\xce]\xfa\xed\xfe/, "program"],
   [/^\0\x01\0\0\0|^OTTO|^wOF[F2]/, "font"]
 ]
 
-const binaryFile = (named: FormatKey | undefined, name: string, start: string): ReadFailure =>
-  named !== undefined && formats[named].kind === "binary"
+const binaryFile = (named: FormatKey | undefined, name: string, start: string): ReadFailure => {
+  // A file of another program is not damaged, whatever it is called.
+  const known = binaries.find(([pattern]) => pattern.test(start))?.[1]
+  if (known !== undefined) return unsupported(known)
+  return named !== undefined && formats[named].kind === "binary"
     ? new ReadFailure("corrupt", `named .${extensionOf(name)}, but its content is no ${formats[named].name}`)
-    : unsupported(binaries.find(([pattern]) => pattern.test(start))?.[1] ?? "binary file")
+    : unsupported("binary file")
+}
 
 /** Text has no control characters but white space and escapes; a few strays are borne where the name says text. */
 const isBinary = (file: Buffer, named: FormatKey | undefined): boolean => {

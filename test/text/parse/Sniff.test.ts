@@ -113,6 +113,9 @@ describe("what is not read", () => {
     ["a.exe", "MZ\u0090", "program"],
     ["a.7z", "7z\u00bc\u00af\u0027\u001c", "7-Zip archive; import.archives opens it"],
     ["a.rar", "Rar!\u001a\u0007", "RAR archive; import.archives opens it"],
+    ["a.doc", "\u00db\u00a5-\0", "Word document of before 1993"],
+    ["a.doc", "1\u00be\0\0\0\u00ab", "document of Word for DOS, or of Windows Write"],
+    ["a.pdf", "\u00ffWPC", "WordPerfect document"],
     ["a.dat", "\u0001\u0002", "binary file"]
   ])("is %s for what its bytes say", async (name, start, message) => {
     const content = Buffer.concat([Buffer.from(start, "latin1"), Buffer.alloc(64, 1)])
