@@ -17,6 +17,12 @@ const maxPiece = 256
 /** How much text the pattern is shown at a time, in UTF-16 units: on runs of tens of millions it overflows its stack. */
 const maxSeen = 1 << 18
 
+/** How much of it at first: often a few pieces are all that is asked for. */
+const firstSeen = 1 << 12
+
+/** Of `'ll` and its kin, which are of the word before them. */
+const longestEnding = 3
+
 interface Reader {
   /** Matches the piece at its `lastIndex`. */
   readonly pattern: RegExp
@@ -181,8 +187,9 @@ const kept = new KeptCounts()
 const eachPiece = (text: string, visit: (end: number, count: number) => boolean): void => {
   const { pairs, pattern } = reader()
   const countPlain = (start: number, end: number): number => countPiece(pairs, start, end)
-  for (let from = 0; from < text.length;) {
-    const seen = text.slice(from, characterStart(text, from + maxSeen))
+  let most = firstSeen
+  for (let from = 0; from < text.length; most = maxSeen) {
+    const seen = text.slice(from, characterStart(text, from + most))
     const isLast = from + seen.length === text.length
     plain.show(seen, !isLast)
     let at = 0
@@ -194,7 +201,7 @@ const eachPiece = (text: string, visit: (end: number, count: number) => boolean)
         // The pattern's alternatives cover every character; the fallback only keeps a change of it from looping here.
         end = pattern.test(seen) ? pattern.lastIndex : at + 1
         // There may be more of this piece: see on from its start.
-        if (end === seen.length && !isLast && at > 0) break
+        if (end > seen.length - longestEnding && !isLast && (at > 0 || most < maxSeen)) break
       }
       while (at < end) {
         const cut = end - at > maxPiece ? characterStart(seen, at + maxPiece) : end

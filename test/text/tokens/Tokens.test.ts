@@ -70,6 +70,13 @@ describe("tokens", () => {
     }
   })
 
+  it("counts the same where the text is seen in stretches", () => {
+    const texts = Array.from({ length: 12 }, (_, i) => "x".repeat(i) + " it's we'll don'T".repeat(400))
+    for (const text of [...texts, mixed(1, 4_000)]) {
+      expect([text, countTokens(text)]).toEqual([text, tiktoken.encode(text, [], []).length])
+    }
+  })
+
   it("finds where each token starts", () => {
     for (const text of [...samples, ...Array.from({ length: 20 }, (_, i) => mixed(i, 60))].map((t) => t.toWellFormed())) {
       const index = new TokenIndex(text)
