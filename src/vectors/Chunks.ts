@@ -190,6 +190,8 @@ export const unfit = (field: string, message: string, fix: string): ServiceError
 /** What servers say where nothing more can be written, whatever status they say it with. */
 const full = /no space left|disk (?:usage|space|is full)|storage (?:limit|quota)|max(?:imum)? storage|out of disk/i
 const readOnly = /read-?only/i
+/** What servers say that take no keys, where one is brought. */
+const keyless = /no authentication scheme is configured|remove the header for anonymous/i
 
 /** An error of a database with the field of the pipeline file that decides it, and what can be done. */
 export const blamed = ({ address, key, part }: Fields) => (error: ServiceError): ServiceError => {
@@ -202,6 +204,7 @@ export const blamed = ({ address, key, part }: Fields) => (error: ServiceError):
   }
   switch (error.code) {
     case "UNAUTHENTICATED":
+      if (keyless.test(error.message)) return on(key, "leave the key out: the server takes none")
       // Where no field names a key, the credentials are the machine's.
       return on(key, error.status === undefined || key === part ? error.fix : "put a key that is valid now into the secret version")
     case "PERMISSION_DENIED":

@@ -14,6 +14,8 @@ import * as Embedded from "../../src/compose/EmbeddedEntry.ts"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import { type Asked, type FakeServer, fakeServer, sendJson } from "../fakes/Http.ts"
+import { discoveryEngineNames, fakeDiscoveryEngine } from "../fakes/DiscoveryEngine.ts"
+import { fakeFeatureStore, type FakeFeatureStoreOptions, featureStoreNames } from "../fakes/FeatureStore.ts"
 import { fakePinecone } from "../fakes/Pinecone.ts"
 import { fakeQdrant } from "../fakes/Qdrant.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
@@ -109,6 +111,34 @@ const pinecone = (
     expected
   )
 
+/** Google's services at other addresses, for as long as the scope lives. */
+const overriding = (apis: ReadonlyArray<string>) => ({ origin }: FakeServer) =>
+  Effect.forEach(apis, (api) => {
+    const name = `CLOUDSDK_API_ENDPOINT_OVERRIDES_${api}`
+    return Effect.acquireRelease(
+      Effect.sync(() => void (process.env[name] = origin)),
+      () => Effect.sync(() => void delete process.env[name])
+    )
+  })
+const featureStore = (
+  expected: Omit<Bad, "settings" | "written" | "field">,
+  options: Partial<FakeFeatureStoreOptions> = {},
+  faults: Parameters<typeof faulty>[2] = {}
+) =>
+  faulty(
+    Effect.tap(fakeFeatureStore({ dimensions: 2048, ...options }), overriding(["AIPLATFORM", "BIGQUERY"])),
+    () => featureStoreNames,
+    faults,
+    { ...expected, field: "featureView" }
+  )
+const agentSearch = (expected: Omit<Bad, "settings" | "written" | "field">, faults: Parameters<typeof faulty>[2] = {}) =>
+  faulty(
+    Effect.tap(fakeDiscoveryEngine(), overriding(["DISCOVERYENGINE"])),
+    () => ({ servingConfig: discoveryEngineNames.servingConfig }),
+    faults,
+    { ...expected, field: "servingConfig" }
+  )
+
 /** A server that answers every connection with an error of PostgreSQL's protocol, as a real one words it. */
 const refusing = (code: string, message: string) =>
   Effect.acquireRelease(
@@ -181,6 +211,9 @@ const isWrite = ({ method, url }: Asked) =>
 const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
   weaviate: {
     "a wrong key": weaviate({}, { field: "apiKey", code: "UNAUTHENTICATED", said: /401/, fix: /key/ }, { key: () => "another" }),
+    "a key where none is taken": weaviate({
+      fails: [() => true, 401, { error: [{ message: "no authentication scheme is configured (API Key or OIDC)" }] }]
+    }, { field: "apiKey", code: "UNAUTHENTICATED", said: /401/, fix: /leave the key out/ }),
     "a key that may only read": weaviate({ ...collection({}), fails: [isWrite, 403, { error: [{ message: "rbac: forbidden" }] }] }, {
       field: "apiKey",
       code: "PERMISSION_DENIED",
@@ -252,6 +285,19 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
     "an index of another API": pinecone({ field: "indexName", said: /2026-07/ }, {}, {
       fails: [({ url }) => url.pathname.startsWith("/indexes/"), 200, { name: "docs", host: "h", dimension: 2048, metric: "cosine" }]
     })
+  },
+  featureStore: {
+    "vectors of other dimensions": featureStore({ said: /has 768 dimensions/, fix: /2048/ }, { dimensions: 768 }),
+    "a table of somebody else": featureStore({ said: /somebody else's: its column chunk_record/ }, {
+      more: [{ name: "chunk_record", type: "BYTES" }]
+    }),
+    "credentials that may only read": featureStore({ code: "PERMISSION_DENIED", said: /403/, fix: /./ }, {}, {
+      fails: [({ method }) => method !== "GET", 403, { error: { code: 403, message: "Access Denied", status: "PERMISSION_DENIED" } }]
+    }),
+    "something else at its address": featureStore({ said: /otherwise than its API/ }, {}, { fails: [() => true, 200, []] })
+  },
+  agentSearch: {
+    "vectors longer than it takes": agentSearch({ said: /768 dimensions at most, and the embedder gives 2048/, fix: /embedding model/ })
   },
   postgres: {
     "a wrong password": ofUrl(refusing("28P01", "password authentication failed for user \"sluice\""), {

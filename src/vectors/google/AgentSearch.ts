@@ -364,6 +364,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
     mostFiles,
     prepare: Effect.gen(function*() {
       const found = yield* fitted
+      yield* writable(found)
       if (found.wanted !== undefined) {
         const { json } = yield* call("writing the schema", `/${found.schema}?allowMissing=true`, {
           method: "PATCH",
@@ -371,14 +372,13 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
         })
         yield* finished("writing the schema", json)
       }
-      yield* writable(found)
     }),
     check: Effect.gen(function*() {
       const found = yield* fitted
+      yield* writable(found)
       if (found.wanted !== undefined) {
         return yield* new ServiceError({ code: "NOT_FOUND", message: `the schema of ${place} lacks properties of chunks` })
       }
-      yield* writable(found)
       const { total } = yield* find("counting", ofCorpus, 1)
       return { chunks: total, dimensions, version: "API v1beta" }
     }),

@@ -117,6 +117,8 @@ const columnsWith = (vector: string): ReadonlyArray<Column> => [
 /** As the service tells types, by their older names. */
 const toldTypes: Readonly<Record<string, string>> = { INTEGER: "INT64", FLOAT: "FLOAT64" }
 
+const shown = (type: string, repeated: boolean): string => repeated ? `ARRAY<${type}>` : type
+
 const camelCase = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
@@ -229,10 +231,9 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
       else if ((toldTypes[column.type] ?? column.type) !== type || (column.mode === "REPEATED") !== repeated) {
         return yield* unfit(
           field,
-          `the table ${uri} of ${place} is somebody else's: its column ${name} is ${column.mode ?? ""} ${column.type}, not ${type}`.replace(
-            "is  ",
-            "is "
-          ),
+          `the table ${uri} of ${place} is somebody else's: its column ${name} is ${shown(column.type, column.mode === "REPEATED")}, not ${
+            shown(type, repeated)
+          }`,
           "use a table of its own"
         )
       }
@@ -247,8 +248,12 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
     }
   })
   let known: Fitted | undefined
+  /** Columns that are lacking may be made by others at any time. */
+  const keep = (found: Fitted): void => {
+    if (found.wanted === undefined) known = found
+  }
   const set = Effect.suspend(() =>
-    known === undefined ? Effect.tap(fitted, (found) => Effect.sync(() => void (known = found))) : Effect.succeed(known)
+    known === undefined ? Effect.tap(fitted, (found) => Effect.sync(() => keep(found))) : Effect.succeed(known)
   )
   const tableIn = ({ table: { dataset, project, table } }: Fitted): string => quoted(`${project}.${dataset}.${table}`)
 
@@ -352,19 +357,20 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
     abilities: Effect.succeed({ words: false, mixes: false, rarity: false }),
     mostFiles,
     prepare: Effect.gen(function*() {
-      const found = known = yield* fitted
+      const found = yield* fitted
+      yield* probe
       if (found.wanted !== undefined) {
         yield* bigQuery("writing the columns", tablePath(found.table), { method: "PATCH", body: { schema: { fields: found.wanted } } })
-        known = { ...found, wanted: undefined }
       }
-      yield* probe
+      keep({ ...found, wanted: undefined })
     }),
     check: Effect.gen(function*() {
-      known = yield* fitted
-      if (known.wanted !== undefined) {
+      const found = yield* fitted
+      yield* probe
+      if (found.wanted !== undefined) {
         return yield* new ServiceError({ code: "NOT_FOUND", message: `the table of ${place} lacks columns of chunks` })
       }
-      yield* probe
+      keep(found)
       const { rows: [[chunks] = []] } = yield* select("counting", ["COUNT(*)"], corpus)
       return { chunks: Number(chunks ?? 0), dimensions, version: "API v1" }
     }),
