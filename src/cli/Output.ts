@@ -19,7 +19,7 @@ export class Output extends Context.Service<Output, {
   readonly print: (text: string) => Effect.Effect<void>
   /** A piece of the result that comes bit by bit, where stdout is a terminal for it. */
   readonly write: ((text: string) => Effect.Effect<void>) | undefined
-  /** One JSON line on stdout. */
+  /** One JSON line on stdout, where many of one moment go together: a run says a line of every file. */
   readonly json: (value: unknown) => Effect.Effect<void>
   /** A line for people, to stderr. */
   readonly say: (text: string) => Effect.Effect<void>
@@ -31,6 +31,13 @@ export class Output extends Context.Service<Output, {
     Effect.gen(function*() {
       const args = yield* (yield* Stdio.Stdio).args
       const { stderr, stdout } = process
+      let lines = ""
+      const flushNow = (): void => {
+        if (lines !== "") stdout.write(lines)
+        lines = ""
+      }
+      const flush = Effect.sync(flushNow)
+      yield* Effect.addFinalizer(() => flush)
       const forced = columns(process.env["COLUMNS"])
       return Output.of({
         width: forced ?? (stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY),
@@ -47,9 +54,13 @@ export class Output extends Context.Service<Output, {
         wantsJson: jsonAsked(args),
         paint: (format, text) => styleText(format, text, { stream: stdout }),
         paintError: (format, text) => styleText(format, text, { stream: stderr }),
-        print: (text) => Console.log(text),
+        print: (text) => Effect.andThen(flush, Console.log(text)),
         write: stdout.isTTY ? (text) => Effect.sync(() => void stdout.write(text)) : undefined,
-        json: (value) => Console.log(JSON.stringify(value)),
+        json: (value) =>
+          Effect.sync(() => {
+            if (lines === "") setImmediate(flushNow)
+            lines += `${JSON.stringify(value)}\n`
+          }),
         say: (text) => Console.error(text),
         interrupted: { what: "interrupted: what was written stays", next: "run it again to go on from here" }
       })

@@ -21,8 +21,7 @@ import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
 import { factsAfter } from "./store/FileFacts.ts"
 import { textHash } from "./store/Hash.ts"
 import { Reader } from "./store/Reader.ts"
-import type { Row } from "./store/Checksum.ts"
-import { type CorpusRow, fileOfRow } from "./store/Rows.ts"
+import { type CorpusRow, fileOfRow, newFileOf } from "./store/Rows.ts"
 import { sparseVectorOf } from "./store/Vector.ts"
 import { Writer } from "./store/Writer.ts"
 import { newId, now } from "../../domain/Stamps.ts"
@@ -57,20 +56,21 @@ export const embeddedFiles = (
         return row === undefined ? yield* ServiceError.notFound(`file ${name}`) : fileOfRow(row, corpus, names)
       })
 
-      /** Embeds what has no vector yet and commits; gives the row, and which hashes were sent to the embedder. */
+      /** Embeds what has no vector yet and commits; gives when, and which hashes were sent to the embedder. */
       const store = Effect.fnUntraced(function*(
         corpus: CorpusRow,
         file: NewFile,
         more: Pick<Commands["putFile"]["in"], "described" | "ledger" | "replaces">
-      ): Effect.fn.Return<{ readonly row: Row; readonly embedded: ReadonlySet<string> }, ServiceError, Scope.Scope> {
+      ): Effect.fn.Return<{ readonly at: number; readonly embedded: ReadonlySet<string> }, ServiceError, Scope.Scope> {
         const embedded = new Set<string>()
         if (embedder.hashed === true && !isElsewhere(corpus.vectorDb) && budget?.isLimited() !== true) {
-          const put = yield* writer.send("putFile", { corpus: corpus.name, file, ...more, vectors: "hashed", at: yield* now })
+          const at = yield* now
+          const put = yield* writer.send("putFile", { corpus: corpus.name, file, ...more, vectors: "hashed", at })
           if ("missing" in put) return yield* ServiceError.internal("the writer asked for vectors that it makes itself")
           const made = put.made.map((place) => file.chunks[place]!)
           for (const { hash } of made) embedded.add(hash)
           budget?.settle([], made.map(({ tokens }) => tokens))
-          return { row: put.file, embedded }
+          return { at, embedded }
         }
         const texts = new Map(file.chunks.map(({ hash, text }) => [hash, text]))
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
@@ -90,7 +90,7 @@ export const embeddedFiles = (
           }
           const elsewhere = version === undefined ? {} : { elsewhere: yield* version.put(vectors) }
           const put = yield* writer.send("putFile", { corpus: corpus.name, file, ...more, ...elsewhere, vectors, at })
-          if ("file" in put) return { row: put.file, embedded }
+          if ("made" in put) return { at, embedded }
           missing = put.missing
         }
         return yield* new ServiceError({ code: "ABORTED", message: "vectors kept disappearing while the file was committed" })
@@ -122,7 +122,7 @@ export const embeddedFiles = (
         const described = request.describing?.describe(prepared.properties ?? {})
         if (described?.fails === true) return yield* unfit(described)
         const file = newFile(request, prepared)
-        const { embedded, row } = yield* Effect.scoped(store(corpus, file, {
+        const { at, embedded } = yield* Effect.scoped(store(corpus, file, {
           replaces,
           described,
           ledger: ledger === undefined ? undefined : { scope: ledger.scope, change: ledger.change(names.file(corpusId, file.name)) }
@@ -130,7 +130,7 @@ export const embeddedFiles = (
         if (replaces !== undefined) yield* tidied(corpus)
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
         return {
-          file: fileOfRow(row, corpusId, names),
+          file: newFileOf(file, at, corpusId, names),
           embedded: embedded.size,
           embeddedTokens: [...embedded].reduce((sum, hash) => sum + (tokens.get(hash) ?? 0), 0),
           remark: prepared.remark,

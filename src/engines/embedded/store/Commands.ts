@@ -11,7 +11,6 @@ import type { Statement } from "../../../state/LedgerWrites.ts"
 import { stateFailure } from "../StateFailure.ts"
 import type { Analysis, AnalyzedFile } from "./AnalyzedFile.ts"
 import type { NewChunk } from "./ChunkPage.ts"
-import type { Row } from "./Checksum.ts"
 
 /** A vector as it is stored, and the hash of its text. */
 export interface NewVector {
@@ -105,8 +104,8 @@ export interface Commands {
       readonly ledger?: { readonly scope: string; readonly change: LedgerChange }
       readonly at: number
     }
-    /** The file's row, and the places of the chunks that the writer made vectors for; or hashes whose vectors are not there, and nothing was written. */
-    readonly out: { readonly file: Row; readonly made: ReadonlyArray<number> } | { readonly missing: ReadonlyArray<string> }
+    /** The places of the chunks that the writer made vectors for; or hashes whose vectors are not there, and nothing was written. */
+    readonly out: { readonly made: ReadonlyArray<number> } | { readonly missing: ReadonlyArray<string> }
   }
   /** Notes a version that is about to be written to the corpus's own database; or, with `failed`, that it is to be deleted there. */
   readonly beginVersion: { readonly in: { readonly corpus: string; readonly file: string; readonly failed?: boolean }; readonly out: void }

@@ -56,14 +56,14 @@ export class Committer {
   /** Why nothing is written any more. */
   #damaged: StateError | undefined
 
-  /** `keepVectors`: milliseconds for which vectors that no file uses are kept. */
-  constructor(db: DatabaseSync, path: string, keepVectors = defaultKeepVectors) {
+  /** `keepVectors`: milliseconds for which vectors that no file uses are kept. `mergePatience`: those that a step of a merge takes at most. */
+  constructor(db: DatabaseSync, path: string, keepVectors = defaultKeepVectors, mergePatience?: number) {
     this.#db = db
     this.#keepVectors = keepVectors
     this.#path = path
     this.#corpora = new CorpusTable(db)
     this.#files = new FileTable(db)
-    this.#index = new Index(db)
+    this.#index = new Index(db, mergePatience)
     this.#metadata = new MetadataTable(db)
     this.#operations = new OperationTable(db)
     this.#ledger = new LedgerTable(db)
@@ -128,9 +128,11 @@ export class Committer {
     this.#corpora.seal()
   }
 
-  /** One merge, in a transaction of its own. True where there may be more to do. */
+  /** A step of a merge, in a transaction of its own. True where there may be more to do. */
   merge(pace: keyof typeof mergeRatio): boolean {
     if (this.#damaged !== undefined) return false
+    if (this.#index.merging !== undefined) return this.#mergeOnce(this.#index.merging, mergeRatio[pace])
+    if (pace === "idle" && this.#index.mayHaveStrays) transaction(this.#db, () => this.#index.sweep())
     for (const [corpus, commits] of this.#unmerged) {
       if (pace === "busy" && commits < mergeEvery) continue
       if (this.#mergeOnce(corpus, mergeRatio[pace])) return true
@@ -143,12 +145,14 @@ export class Committer {
   #mergeOnce(corpus: number, ratio: number): boolean {
     try {
       return transaction(this.#db, () => {
-        const merged = this.#index.merge(corpus, ratio)
-        if (merged) this.#corpora.count(corpus, 0, 0)
+        const step = this.#index.merge(corpus, ratio)
+        if (step === "done") this.#corpora.count(corpus, 0, 0)
         this.#seal()
-        return merged
+        return step !== "nothing"
       })
     } catch (cause) {
+      this.#index.forgetMerge()
+      this.#corpora.discard()
       if (!(cause instanceof SegmentDamage)) throw this.#noted(cause)
       transaction(this.#db, () => {
         this.#files.begin()
@@ -211,6 +215,7 @@ export class Committer {
 
   #apply(message: CommandMessage): ReplyMessage {
     this.#savepoint.run()
+    this.#corpora.mark()
     try {
       const value = this.#handle(message)
       this.#release.run()
@@ -219,6 +224,7 @@ export class Committer {
       // What the database or the disk says concerns every command; all else is this one's own fault.
       if (cause instanceof StateError || (cause instanceof Error && "errcode" in cause)) throw this.#noted(cause)
       this.#db.exec("ROLLBACK TO command; RELEASE command")
+      this.#corpora.revert()
       return cause instanceof Missing
         ? { id: message.id, ok: true, value: { missing: cause.hashes } satisfies Commands["putFile"]["out"] }
         : { id: message.id, ok: false, error: this.#errorMessage(cause) }
@@ -260,18 +266,18 @@ export class Committer {
     // Gone already is as good: what counts is that readers do not see both.
     const old = replaces === undefined ? undefined : this.#files.find(corpus.id, replaces)
     if (old !== undefined) {
-      this.#metadata.move(old.id, Number(written.file["id"]))
+      this.#metadata.move(old.id, written.id)
       this.#files.delete(corpus.embedder, old, at)
       if (corpus.elsewhere === undefined) this.#index.remove(corpus.id, old.firstChunk, old.chunks)
       else if (replaces !== undefined) this.#vectors.note(workOf(corpus, name, replaces, "delete"))
     }
-    if (described !== undefined) this.#metadata.describe(corpus.id, Number(written.file["id"]), described)
+    if (described !== undefined) this.#metadata.describe(corpus.id, written.id, described)
     this.#corpora.count(corpus.id, old === undefined ? 1 : 0, written.indexed.length - (old?.chunks ?? 0))
     if (ledger !== undefined) this.#ledger.write(ledger.scope, ledger.change)
     if (corpus.elsewhere === undefined) {
       this.#index.add(corpus.id, { chunks: written.indexed, language: file.language, words })
     }
-    return { file: written.file, made: written.made }
+    return { made: written.made }
   }
 
   #patchFile({ at, corpus: name, name: fileName, patch }: Commands["updateFile"]["in"]): void {

@@ -4,7 +4,15 @@ import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { refuseDamaged, refuseMissing, type Commands } from "./Commands.ts"
 import { asJson, corpusRow } from "./Rows.ts"
 
-/** The rows of corpora, for the writer. */
+/** `elsewhere`: the JSON of its VectorDb, where that is not this one. */
+interface Found {
+  readonly id: number
+  readonly embedder: string
+  readonly files: number
+  readonly elsewhere?: string
+}
+
+/** The rows of corpora, for the writer. Many commands of a transaction are about one corpus: it is read and counted once. */
 export class CorpusTable {
   readonly #insert: StatementSync
   readonly #update: StatementSync
@@ -15,6 +23,11 @@ export class CorpusTable {
   readonly #row: StatementSync
   readonly #seal: StatementSync
   readonly #ofFile: StatementSync
+  /** Those that the transaction at hand has looked up, by name. */
+  readonly #found = new Map<string, Found>()
+  /** What the transaction at hand adds to their counts, and what of it is the last command's. */
+  readonly #counted = new Map<number, { files: number; chunks: number }>()
+  #last: Array<{ readonly id: number; readonly files: number; readonly chunks: number }> = []
   /** Corpora whose rows changed and have not got their new sums yet. */
   readonly #unsealed = new Set<number>()
 
@@ -55,16 +68,25 @@ export class CorpusTable {
 
   update({ at, description, displayName, name, vectorDb }: Commands["updateCorpus"]["in"]): void {
     const { id } = this.find(name)
+    this.#found.delete(name)
     this.#update.run(displayName ?? null, description ?? null, asJson(vectorDb), at, id)
     this.#unsealed.add(id)
   }
 
   delete(id: number): void {
     this.#delete.run(id)
+    this.#found.clear()
+    this.#counted.delete(id)
   }
 
-  /** `elsewhere`: the JSON of its VectorDb, where that is not this one. @throws {Refusal} NOT_FOUND; DATA_LOSS where the row is not as it was written */
-  find(name: string): { readonly id: number; readonly embedder: string; readonly files: number; readonly elsewhere?: string } {
+  /** @throws {Refusal} NOT_FOUND; DATA_LOSS where the row is not as it was written */
+  find(name: string): Found {
+    const found = this.#found.get(name) ?? this.#read(name)
+    this.#found.set(name, found)
+    return { ...found, files: found.files + (this.#counted.get(found.id)?.files ?? 0) }
+  }
+
+  #read(name: string): Found {
     const row = this.#find.get(name)
     if (row === undefined) throw refuseMissing("corpus", name)
     // Between a change and its seal the row is ours and has the old sum.
@@ -86,12 +108,34 @@ export class CorpusTable {
 
   /** Adds to a corpus's counts of files and chunks, and starts a new generation: readers drop what they derived from the one before. */
   count(id: number, files: number, chunks: number): void {
-    this.#count.run(files, chunks, id)
-    this.#unsealed.add(id)
+    this.#add(id, files, chunks)
+    this.#last.push({ id, files, chunks })
   }
 
-  /** Gives every row that was changed its new sum; the last thing a transaction does. */
+  #add(id: number, files: number, chunks: number): void {
+    const counted = this.#counted.get(id) ?? { files: 0, chunks: 0 }
+    this.#counted.set(id, { files: counted.files + files, chunks: counted.chunks + chunks })
+  }
+
+  /** A command begins, which {@link revert} may take back. */
+  mark(): void {
+    this.#last = []
+  }
+
+  /** The command since {@link mark} left no trace. */
+  revert(): void {
+    for (const { chunks, files, id } of this.#last) this.#add(id, -files, -chunks)
+    this.#found.clear()
+    this.mark()
+  }
+
+  /** Writes the counts, and gives every row that was changed its new sum; the last thing a transaction does. */
   seal(): void {
+    for (const [id, { chunks, files }] of this.#counted) {
+      this.#count.run(files, chunks, id)
+      this.#unsealed.add(id)
+    }
+    this.#forget()
     for (const id of this.#unsealed) {
       const row = this.#row.get(id)
       if (row !== undefined) this.#seal.run(sumOf("corpora", row), id)
@@ -102,5 +146,12 @@ export class CorpusTable {
   /** Forgets what was changed: the transaction failed. */
   discard(): void {
     this.#unsealed.clear()
+    this.#forget()
+  }
+
+  #forget(): void {
+    this.#found.clear()
+    this.#counted.clear()
+    this.mark()
   }
 }

@@ -163,7 +163,7 @@ class Writing {
     }
     this.#corpora = new CorpusTable(to)
     this.#files = new FileTable(to)
-    this.#index = new Index(to)
+    this.#index = new Index(to, Infinity)
     to.exec("CREATE TEMP TABLE copied (file INTEGER PRIMARY KEY)")
     this.#copied = { note: to.prepare("INSERT OR IGNORE INTO copied VALUES (?)") }
     this.#pages = from.prepare(
@@ -244,7 +244,7 @@ class Writing {
     if (this.#count.files !== files || this.#count.chunks !== chunks) throw this.#damage("the list of files")
     transaction(this.#to, () => {
       this.#index.flush()
-      while (this.#index.merge(id, Infinity)) { /* until there is one */ }
+      while (this.#index.merge(id, Infinity) !== "nothing") { /* until there is one */ }
       this.#corpora.count(id, files, chunks)
       this.#corpora.seal()
     })
@@ -287,7 +287,7 @@ class Writing {
       0
     )
     if ("missing" in inserted) throw this.#damage(`a vector of ${shown}`)
-    const { file, indexed } = inserted
+    const { id: file, indexed } = inserted
     this.#index.add(corpus, {
       chunks: indexed,
       language: textOf(row, "language"),
@@ -298,7 +298,7 @@ class Writing {
       const id = String(written["name"])
       // One that was made by chance is derived, as the file's own is.
       this.#writeMetadata.run(
-        Number(file["id"]),
+        file,
         /^\d{19}$/.test(id) ? derivedId("metadata", name, key) : id,
         key,
         String(written["value"])

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { FilePatch } from "../../../domain/RagFile.ts"
 import { type PackedPage, unpackChunks } from "./ChunkPage.ts"
-import { checkedColumns, isIntact, type Row, sumOf } from "./Checksum.ts"
+import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { type NewFile, type NewVector, refuseDamaged, type Refusal } from "./Commands.ts"
 import { fromHex, unpackHashes } from "./Hash.ts"
 import type { IndexedChunk, KeptFile } from "./Index.ts"
@@ -24,7 +24,7 @@ export interface StoredFile {
 }
 
 export interface InsertedFile {
-  readonly file: Row
+  readonly id: number
   readonly indexed: ReadonlyArray<IndexedChunk>
   readonly made: ReadonlyArray<number>
 }
@@ -112,7 +112,7 @@ export class FileTable {
   }
 
   /**
-   * Writes a file and its chunks, and returns its row, the chunks as they go to the index, and the places of those that
+   * Writes a file and its chunks, and returns the number of its row, the chunks as they go to the index, and the places of those that
    * `vectors`, where it makes them, made one for. Fails with the hashes whose vectors are not there, leaving it to the
    * caller to roll back.
    */
@@ -173,7 +173,7 @@ export class FileTable {
       const chunkPage = { first_chunk: first + page.first, file: id, chunks: page.count, hashes: page.hashes, body: page.body }
       this.#insertPage.run(...Object.values(chunkPage), sumOf("chunk_pages", chunkPage))
     }
-    return { file: row, indexed, made }
+    return { id, indexed, made }
   }
 
   /** @throws {Refusal} DATA_LOSS where neither its row nor its chunks say reliably which chunks are its own */

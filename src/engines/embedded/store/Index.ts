@@ -7,7 +7,7 @@ import { sumOf } from "./Checksum.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import { FileWords, languageOf, type WordsOfFile } from "./FileWords.ts"
 import { SegmentBuilder } from "./SegmentBuilder.ts"
-import { SegmentMerger } from "./SegmentMerger.ts"
+import { type MergeStep, SegmentMerger } from "./SegmentMerger.ts"
 import { SegmentTable, summed } from "./SegmentTable.ts"
 import type { SegmentBody } from "./SegmentBody.ts"
 
@@ -34,9 +34,10 @@ export class Index {
   /** Corpora that lost chunks. */
   readonly #shrunk = new Set<number>()
 
-  constructor(db: DatabaseSync) {
+  /** `patience`: milliseconds that a step of a merge takes at most. */
+  constructor(db: DatabaseSync, patience?: number) {
     this.#table = new SegmentTable(db)
-    this.#merger = new SegmentMerger(db, this.#table)
+    this.#merger = new SegmentMerger(db, this.#table, patience)
     this.#bury = db.prepare("INSERT INTO tombstones (corpus, first_chunk, chunks, sum) VALUES (?, ?, ?, ?)")
     this.#unbury = db.prepare("DELETE FROM tombstones WHERE corpus = ?")
   }
@@ -110,15 +111,36 @@ export class Index {
     this.#shrunk.clear()
   }
 
-  /** One step of merging; false where nothing is to do. @throws {SegmentDamage} */
-  merge(corpus: number, ratio: number): boolean {
+  /** The corpus of a merge that goes on. */
+  get merging(): number | undefined {
+    return this.#merger.corpus
+  }
+
+  /** One step of merging. @throws {SegmentDamage} */
+  merge(corpus: number, ratio: number): MergeStep {
     return this.#merger.step(corpus, ratio)
+  }
+
+  /** A step of merging failed with its transaction. */
+  forgetMerge(): void {
+    this.#merger.forget()
+  }
+
+  /** Whether merges of processes that were killed may have left something behind. */
+  get mayHaveStrays(): boolean {
+    return this.#merger.mayHaveStrays
+  }
+
+  /** Deletes that. */
+  sweep(): void {
+    this.#merger.sweep()
   }
 
   /** Forgets everything about a corpus. */
   drop(corpus: number): void {
     this.#building.delete(corpus)
     this.#shrunk.delete(corpus)
+    this.#merger.abandon()
     this.#table.drop(corpus)
     this.#unbury.run(corpus)
   }

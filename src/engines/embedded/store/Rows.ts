@@ -6,6 +6,7 @@ import type { Marker, Metadata, Permissions, RagFile, RagFileName } from "../../
 import type { Names } from "../Names.ts"
 import { timestamp } from "../../../domain/Stamps.ts"
 import { isIntact, type Row } from "./Checksum.ts"
+import type { NewFile } from "./Commands.ts"
 
 /** A corpus's row: the resource, and what only the engine knows of it. */
 export interface CorpusRow {
@@ -95,11 +96,13 @@ export const corpusOfRow = (row: Row, names: Names): Corpus => ({
 })
 
 /** What is said of a file; where the caller gave no title or author, the document's own. */
-export const metadataOfRow = (row: Row): Metadata | undefined => {
-  const own = { ...field("title", text(row, "title")), ...field("author", text(row, "author")) }
-  const given = json<Metadata>(row, "metadata")
+const metadataWith = (title: string | undefined, author: string | undefined, given: Metadata | undefined): Metadata | undefined => {
+  const own = { ...field("title", title), ...field("author", author) }
   return given === undefined && Object.keys(own).length === 0 ? undefined : { ...own, ...given }
 }
+
+export const metadataOfRow = (row: Row): Metadata | undefined =>
+  metadataWith(text(row, "title"), text(row, "author"), json<Metadata>(row, "metadata"))
 
 /** What {@link writtenOfRow} reads, of a file `f`; `which` restricts the keys. */
 export const writtenColumn = (which = ""): string =>
@@ -153,6 +156,27 @@ export const fileOfRow = (row: Row, corpus: string, names: Names): RagFile => ({
   createTime: timestamp(Number(row["created"])),
   updateTime: timestamp(Number(row["updated"]))
 })
+
+/** What {@link fileOfRow} gives of a file that was just written, known without its row. */
+export const newFileOf = (file: NewFile, at: number, corpus: string, names: Names): RagFile => {
+  const time = timestamp(at)
+  return {
+    name: names.file(corpus, file.name),
+    displayName: file.displayName,
+    ...field("description", file.description),
+    sourceUri: file.sourceUri,
+    sizeBytes: file.sizeBytes,
+    state: "ACTIVE",
+    ...field("marker", file.marker),
+    ...field("metadata", metadataWith(file.title, file.author, file.metadata)),
+    ...field("permissions", file.permissions),
+    chunks: file.chunks.length,
+    tokens: file.tokens,
+    ...field("pages", file.pages),
+    createTime: time,
+    updateTime: time
+  }
+}
 
 export const operationOfRow = (row: Row, names: Names): Operation => ({
   name: names.operation(String(row["name"])),

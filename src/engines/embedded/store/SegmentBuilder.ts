@@ -59,8 +59,8 @@ export class SegmentBuilder {
     this.#count = kept
   }
 
-  /** Writes every term with its postings, in order. */
-  writeTo(pages: PostingPageWriter, vocabulary: Vocabulary): void {
+  /** Writes every term with its postings, in order, at once. */
+  *writeTo(pages: PostingPageWriter, vocabulary: Vocabulary): Generator<void, void> {
     const { frequencies, ordinals, starts } = this.#byTerm(vocabulary.size)
     const scratch = Buffer.allocUnsafe(longestTerm)
     for (const term of vocabulary.sorted()) {

@@ -4,28 +4,103 @@ import { mergePlan } from "./MergePlan.ts"
 import { PostingPageReader, type PostingPageWriter } from "./PostingPages.ts"
 import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "./SegmentBody.ts"
 import { checkedColumns, isIntact } from "./Checksum.ts"
-import { SegmentDamage, type SegmentRow, summed, type SegmentTable } from "./SegmentTable.ts"
+import { SegmentDamage, type SegmentIds, type SegmentRow, summed, type SegmentTable } from "./SegmentTable.ts"
 
 const dead = 0xffffffff
 
-/** Merges neighbouring segments into one, leaving out dead chunks. Pages are streamed: memory stays flat. */
+/** Milliseconds after which a step ends: for so long others wait who write. */
+const defaultPatience = 250
+
+/** What a step came to: no merge was needed, one goes on, or one is done and seen by readers. */
+export type MergeStep = "nothing" | "under way" | "done"
+
+/** A merge that goes on. */
+interface Merging {
+  readonly corpus: number
+  readonly ids: SegmentIds
+  readonly inputs: ReadonlyArray<Input>
+  readonly writing: Generator<void, void>
+}
+
+/**
+ * Merges neighbouring segments into one, leaving out dead chunks. Pages are streamed: memory stays flat. A large merge
+ * takes several steps, each a transaction of the caller's, and is seen with the last: until then its pages are nobody's,
+ * under ids that were kept for it. Of one that does not get there the next one sweeps them.
+ */
 export class SegmentMerger {
   readonly #table: SegmentTable
   readonly #tombstones: StatementSync
   readonly #forget: StatementSync
+  readonly #patience: number
+  #merging: Merging | undefined
+  /** What other processes left behind has been swept. */
+  #swept = false
 
-  constructor(db: DatabaseSync, table: SegmentTable) {
+  constructor(db: DatabaseSync, table: SegmentTable, patience = defaultPatience) {
     this.#table = table
+    this.#patience = patience
     this.#tombstones = db.prepare(`SELECT ${checkedColumns("tombstones")} FROM tombstones WHERE corpus = ? ORDER BY first_chunk`)
-    this.#forget = db.prepare("DELETE FROM tombstones WHERE corpus = ? AND first_chunk BETWEEN ? AND ?")
+    this.#forget = db.prepare("DELETE FROM tombstones WHERE corpus = ? AND first_chunk = ?")
+  }
+
+  /** The corpus of the merge that goes on. */
+  get corpus(): number | undefined {
+    return this.#merging?.corpus
   }
 
   /**
-   * Does one merge if the corpus needs one, in the caller's transaction; false when there was nothing to do.
+   * Does one step of the merge that goes on, or begins one if the corpus needs it, in the caller's transaction. Where that
+   * one fails, {@link forget} must be called.
    *
    * @throws {SegmentDamage}
    */
-  step(corpus: number, ratio: number): boolean {
+  step(corpus: number, ratio: number): MergeStep {
+    const resumed = this.#merging
+    // Somebody else took it for left behind: it is swept, and begins anew.
+    if (resumed !== undefined && !this.#table.isReserved(resumed.ids)) this.#merging = undefined
+    const merging = this.#merging ?? this.#begin(corpus, ratio)
+    if (merging === undefined) return "nothing"
+    const until = performance.now() + this.#patience
+    while (merging.writing.next().done !== true) {
+      if (performance.now() < until) continue
+      if (this.#merging === undefined) this.#table.reserve(merging.ids)
+      this.#merging = merging
+      return "under way"
+    }
+    for (const { segment, tombstones } of merging.inputs) {
+      this.#table.delete(segment)
+      // Others came meanwhile, and are the merged segment's.
+      for (const { first } of tombstones) this.#forget.run(merging.corpus, first)
+    }
+    if (this.#merging !== undefined) this.#table.settle()
+    this.#merging = undefined
+    return "done"
+  }
+
+  /** Forgets the merge that goes on: its transaction failed. What of it is written is swept by the next one. */
+  forget(): void {
+    this.#merging = undefined
+    this.#swept = false
+  }
+
+  /** Ends the merge that goes on, another process's too: segments go that it may be made of. */
+  abandon(): void {
+    this.#table.sweep()
+    this.#merging = undefined
+  }
+
+  /** Whether merges of processes that were killed may have left something behind. */
+  get mayHaveStrays(): boolean {
+    return !this.#swept && this.#merging === undefined
+  }
+
+  /** Deletes that. */
+  sweep(): void {
+    this.#table.sweep()
+    this.#swept = true
+  }
+
+  #begin(corpus: number, ratio: number): Merging | undefined {
     const segments = this.#table.list(corpus)
     const tombstones = this.#tombstones.all(corpus).map((row): Tombstone => {
       if (!isIntact("tombstones", row)) throw new SegmentDamage(`tombstone of chunk ${String(row["first_chunk"])}`)
@@ -39,19 +114,17 @@ export class SegmentMerger {
       })),
       ratio
     )
-    if (run === undefined) return false
+    if (run === undefined) return undefined
+    this.#table.sweep()
     const merged = segments.slice(run.from, run.to)
     const inputs = merged.map((segment) => this.#open(segment, buriedIn(segment)))
     const body = concatenate(inputs)
-    if (body.chunks.length > 0) {
-      const analyzers = summed(merged.map((segment) => segment.analyzers))
-      this.#table.insert(corpus, body, analyzers, (pages) => mergeTerms(this.#table, inputs, pages))
-    }
-    for (const segment of merged) {
-      this.#table.delete(segment)
-      this.#forget.run(corpus, segment.firstChunk, segment.lastChunk)
-    }
-    return true
+    const analyzers = summed(merged.map((segment) => segment.analyzers))
+    const ids = { ...this.#table.nextIds(), room: roomFor(merged) }
+    const writing = body.chunks.length === 0
+      ? nothing()
+      : this.#table.inserting(corpus, body, analyzers, ids, (pages) => mergeTerms(this.#table, inputs, pages))
+    return { corpus, ids, inputs, writing }
   }
 
   #open(segment: SegmentRow, tombstones: ReadonlyArray<Tombstone>): Input {
@@ -61,9 +134,17 @@ export class SegmentMerger {
     for (const { count, first } of tombstones) {
       target.fill(dead, ordinalFrom(body.chunks, first), ordinalFrom(body.chunks, first + count))
     }
-    return { segment, body, target, whole: tombstones.length === 0 }
+    return { segment, body, target, tombstones, whole: tombstones.length === 0 }
   }
 }
+
+function* nothing(): Generator<void, void> {}
+
+/**
+ * Pages that merged segments take at most. Two that follow one another are more than one full page together, and what is
+ * merged has no more bytes than before but for the terms that pages begin with.
+ */
+const roomFor = (segments: ReadonlyArray<SegmentRow>): number => 4 * segments.reduce((sum, { pages }) => sum + pages, 0) + 16
 
 interface Tombstone {
   readonly first: number
@@ -74,6 +155,8 @@ interface Tombstone {
 interface Input {
   readonly segment: SegmentRow
   readonly body: SegmentBody
+  /** Those of its chunks. */
+  readonly tombstones: ReadonlyArray<Tombstone>
   /** New ordinal by old one, or {@link dead}. */
   readonly target: Uint32Array
   /** No chunk of it is dead: all ordinals move by the same amount. */
@@ -170,8 +253,11 @@ const compareTerms = (a: PostingPageReader, b: PostingPageReader): number => {
   return leftLength - rightLength
 }
 
+/** Lists of postings appended in one step. */
+const listsOfStep = 256
+
 /** A k-way merge: the cursors are a binary heap by {@link compareCursors}. */
-const mergeTerms = (table: SegmentTable, inputs: ReadonlyArray<Input>, pages: PostingPageWriter): void => {
+function* mergeTerms(table: SegmentTable, inputs: ReadonlyArray<Input>, pages: PostingPageWriter): Generator<void, void> {
   const heap = inputs.map((input, place) => TermCursor.open(table, input, place)).filter((cursor) => cursor !== undefined)
   heap.sort(compareCursors)
   const term = new ByteWriter()
@@ -179,7 +265,8 @@ const mergeTerms = (table: SegmentTable, inputs: ReadonlyArray<Input>, pages: Po
   const close = (): void => {
     if (pages.list.count > 0) pages.add(term.view(), term.length)
   }
-  while (heap.length > 0) {
+  for (let lists = 1; heap.length > 0; lists++) {
+    if (lists % listsOfStep === 0) yield
     const cursor = heap[0] as TermCursor
     const { termBytes, termLength } = cursor.page
     if (term.length !== termLength || term.sharedPrefix(termBytes, termLength) !== termLength) {

@@ -53,6 +53,20 @@ export const summed = (counts: Iterable<AnalyzerCounts>): Map<AnalyzerId, number
   return sums
 }
 
+/** What a segment is written under: its row, the first of its pages, and for how many pages there is room. */
+export interface SegmentIds {
+  readonly segment: number
+  readonly firstPage: number
+  readonly room: number
+}
+
+/** Writes terms in order, in steps. */
+export type WriteTerms = (pages: PostingPageWriter) => Iterable<void>
+
+/** Rows of `counters`: the {@link SegmentIds} of a merge that is under way. */
+const noteNames = ["merge segment", "merge page", "merge room"] as const
+const notes = ({ firstPage, room, segment }: SegmentIds) => [segment, firstPage, room].map((value, at) => [noteNames[at]!, value] as const)
+
 /** The rows of segments and posting pages, for the writer. */
 export class SegmentTable {
   readonly #insertSegment: StatementSync
@@ -65,6 +79,10 @@ export class SegmentTable {
   readonly #page: StatementSync
   readonly #deletePages: StatementSync
   readonly #deleteSegment: StatementSync
+  readonly #setSequence: StatementSync
+  readonly #note: StatementSync
+  readonly #noted: StatementSync
+  readonly #unnote: StatementSync
   readonly #vectorLists: VectorListTable
 
   constructor(db: DatabaseSync) {
@@ -83,29 +101,81 @@ export class SegmentTable {
     this.#page = db.prepare(`SELECT ${checkedColumns("posting_pages")} FROM posting_pages WHERE id = ?`)
     this.#deletePages = db.prepare("DELETE FROM posting_pages WHERE id >= ? AND id < ?")
     this.#deleteSegment = db.prepare("DELETE FROM segments WHERE id = ?")
+    this.#setSequence = db.prepare("UPDATE sqlite_sequence SET seq = max(seq, ?) WHERE name = ?")
+    this.#note = db.prepare("INSERT OR REPLACE INTO counters (name, value) VALUES (?, ?)")
+    this.#noted = db.prepare("SELECT name, value FROM counters WHERE name LIKE 'merge %'")
+    this.#unnote = db.prepare("DELETE FROM counters WHERE name LIKE 'merge %'")
     this.#vectorLists = new VectorListTable(db)
   }
 
   /** Writes a segment; `writeTerms` gives its terms in order. */
-  insert(
+  insert(corpus: number, body: SegmentBody, analyzers: ReadonlyMap<AnalyzerId, number>, writeTerms: WriteTerms): void {
+    for (const _ of this.inserting(corpus, body, analyzers, this.nextIds(), writeTerms)) continue
+  }
+
+  /** The ids that a segment would have which is written now. */
+  nextIds(): SegmentIds {
+    return { segment: this.#last("segments") + 1, firstPage: this.#last("posting_pages") + 1, room: Number.POSITIVE_INFINITY }
+  }
+
+  /**
+   * Keeps ids for a segment that is written in several transactions, in one that has written some of it, and notes that
+   * it is: what is written under them is nobody's until the last step.
+   */
+  reserve(ids: SegmentIds): void {
+    this.#setSequence.run(ids.firstPage + ids.room - 1, "posting_pages")
+    this.#setSequence.run(ids.segment, "segments")
+    for (const [name, value] of notes(ids)) this.#note.run(name, value)
+  }
+
+  /** Whether the ids are still noted: another process may have taken what was written under them for left behind. */
+  isReserved(ids: SegmentIds): boolean {
+    const noted = this.#reserved()
+    return noted?.segment === ids.segment && noted.firstPage === ids.firstPage
+  }
+
+  /** Takes back a reservation whose segment is written. */
+  settle(): void {
+    this.#unnote.run()
+  }
+
+  /** Deletes what a merge left behind that did not get to its end. */
+  sweep(): void {
+    const ids = this.#reserved()
+    if (ids === undefined) return
+    this.#vectorLists.delete(ids.segment)
+    this.#deletePages.run(ids.firstPage, ids.firstPage + ids.room)
+    this.settle()
+  }
+
+  #reserved(): SegmentIds | undefined {
+    const noted = new Map(this.#noted.all().map((row) => [String(row["name"]), Number(row["value"])]))
+    const [segment, firstPage, room] = noteNames.map((name) => noted.get(name))
+    return segment === undefined || firstPage === undefined || room === undefined ? undefined : { segment, firstPage, room }
+  }
+
+  /** {@link insert} in steps: between two others may write, as long as the ids are kept. The segment is there with the last. */
+  *inserting(
     corpus: number,
     body: SegmentBody,
     analyzers: ReadonlyMap<AnalyzerId, number>,
-    writeTerms: (pages: PostingPageWriter) => void
-  ): void {
+    { firstPage, room, segment }: SegmentIds,
+    writeTerms: WriteTerms
+  ): Generator<void, void> {
     const count = body.chunks.length
-    const firstPage = this.#last("posting_pages") + 1
     let pages = 0
     let firstTerms = 0
     const writer = new PostingPageWriter(({ body, firstTerm }) => {
+      if (pages >= room) throw new Error(`segment ${segment} has more pages than were kept for it`)
       const id = firstPage + pages++
       firstTerms = crc32(firstTerm, firstTerms)
       this.#insertPage.run(id, firstTerm, body, sumOf("posting_pages", { id, first_term: firstTerm, body }))
     })
-    writeTerms(writer)
+    yield* writeTerms(writer)
     writer.finish()
+    yield* this.#vectorLists.insert(segment, body.embeddings)
     const row = {
-      id: this.#last("segments") + 1,
+      id: segment,
       corpus,
       first_chunk: body.chunks[0] ?? 0,
       last_chunk: body.chunks[count - 1] ?? 0,
@@ -118,7 +188,6 @@ export class SegmentTable {
       body: packSegmentBody(body)
     }
     this.#insertSegment.run(...Object.values(row), sumOf("segments", row))
-    this.#vectorLists.insert(row.id, body.embeddings)
   }
 
   /** The highest id a table ever gave. */

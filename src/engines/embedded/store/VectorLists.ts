@@ -15,6 +15,9 @@ import { forEachComponent, isMostlyZeros } from "./Vector.ts"
 /** Chunks from which a segment has lists: fewer are scanned faster than their candidates are rescored. */
 export const leastListed = 16_384
 
+/** Vectors read in one step. */
+const chunksOfStep = 256
+
 /** Components of a vector that are listed: see docs/search.md. */
 const listedComponents = 48
 
@@ -66,14 +69,15 @@ export class VectorListTable {
     this.#delete = db.prepare("DELETE FROM vector_lists WHERE id >= ? AND id < ?")
   }
 
-  /** Lists the vectors of a segment's chunks, unless they are too few or have too few zeros. */
-  insert(segment: number, embeddings: Float64Array): void {
-    const lists = embeddings.length < leastListed ? undefined : this.#collect(embeddings)
+  /** Lists the vectors of a segment's chunks, unless they are too few or have too few zeros. In steps: between two others may write. */
+  *insert(segment: number, embeddings: Float64Array): Generator<void, void> {
+    const lists = embeddings.length < leastListed ? undefined : yield* this.#collect(embeddings)
     if (lists === undefined) return
     // Empty lists are written too: one that is missing is damage.
     for (const [component, list] of lists.entries()) {
       const id = vectorListId(segment, component)
       this.#insert.run(id, (list ?? new ListWriter()).sealed(id, lists.length))
+      yield
     }
   }
 
@@ -81,10 +85,11 @@ export class VectorListTable {
     this.#delete.run(vectorListId(segment, 0), vectorListId(segment + 1, 0))
   }
 
-  #collect(embeddings: Float64Array): Array<ListWriter | undefined> | undefined {
+  *#collect(embeddings: Float64Array): Generator<void, Array<ListWriter | undefined> | undefined> {
     const lists: Array<ListWriter | undefined> = []
     const heaviest = new Heaviest()
     for (let ordinal = 0; ordinal < embeddings.length; ordinal++) {
+      if (ordinal % chunksOfStep === 0) yield
       const packed = asBlob(this.#vector.get(embeddings[ordinal] as number)?.["vector"])
       // Chunks without a word have the zero vector, and are in no list.
       if (packed.length <= 1) continue
