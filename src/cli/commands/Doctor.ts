@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from "node:util"
 import { Effect, FileSystem, Option, Stream } from "effect"
 import { Command } from "effect/cli"
+import { CorpusName } from "../../domain/Corpus.ts"
 import { ExitCode } from "../../domain/Errors.ts"
 import { localModelName } from "../../domain/LocalModel.ts"
 import { RagFileName } from "../../domain/RagFile.ts"
@@ -126,12 +128,25 @@ export const doctor = Command.make(
                 yield* check("generations", Effect.succeed(generationLines(generations).join(". ")), (found) => found)
               }
               const { displayName, vectorDb } = pipeline.corpus
+              const corpusOf = (role: "live" | "candidate") =>
+                generations.filter((each) => each.role === role).map(({ corpus }) => CorpusName.make(corpus))[0]
               if (checkVectors !== undefined && vectorDb._tag !== "managed") {
-                yield* check(
+                const serving = corpusOf("live") ?? items.find((corpus) => corpus.displayName === displayName)?.name
+                // What serves is looked at by the settings that it was built by, whatever candidate the file describes.
+                const live = yield* check(
                   "vectors",
-                  atItsPlace(loaded.value, checkVectors(vectorDb, items.find((corpus) => corpus.displayName === displayName)?.name)),
-                  (found) => found
+                  onEngine(loaded.value, { mode: "read", of: "live" }, ({ corpus }) =>
+                    Effect.gen(function*() {
+                      const { checkVectors } = yield* Engine
+                      if (checkVectors === undefined || corpus.vectorDb._tag === "managed") return { corpus, found: "the engine's own" }
+                      return { corpus, found: yield* checkVectors(corpus.vectorDb, serving) }
+                    })),
+                  ({ found }) => found
                 )
+                const candidate = corpusOf("candidate")
+                if (candidate !== undefined && Option.isSome(live) && !isDeepStrictEqual(live.value.corpus, pipeline.corpus)) {
+                  yield* check("candidate", atItsPlace(loaded.value, checkVectors(vectorDb, candidate)), (found) => found)
+                }
               }
               if (checkEmbedder !== undefined) yield* check("embedding", checkEmbedder, (found) => found)
               for (const ranking of rankings(pipeline)) {
