@@ -36,6 +36,8 @@ export interface Signs {
   /** The share of a field's name that the question has; a field or a row of a table. */
   readonly field: number
   readonly key: number
+  /** A field or a row that has the number, date or name that is asked for. */
+  readonly keyTyped: number
   /** A field, or a listing, where something is to be told: how, why, whether, what. */
   readonly keyOdd: number
   readonly listingOdd: number
@@ -78,58 +80,72 @@ export interface Signs {
   readonly toldYesNo: number
   /** Says what is not so. */
   readonly negative: number
+  /** `told`, with the sentence before where this one leans on it. */
+  readonly carried: number
+  readonly toldSquared: number
+  /** Asked how to: how much of the question's first term it has; a listing is at most two blocks below. */
+  readonly verb: number
+  readonly listingNear: number
+  /** Of the file whose context retrieval put first. */
+  readonly firstFile: number
 }
 
 /** What each sign of a unit adds to its score. Made by `npm run bench:answers -- DATA --train`. */
 export const unitWeights: Readonly<Record<keyof Signs, number>> = {
-  own: 0.13,
-  told: 5.95,
-  block: 1.01,
-  context: 2.08,
-  heading: 0.84,
-  title: 0.14,
-  names: 0.42,
-  adjacency: 1.34,
-  typed: 1.79,
+  own: -0.01,
+  told: 2.73,
+  block: 1.10,
+  context: 2.50,
+  heading: 0.87,
+  title: 0.09,
+  names: 0.21,
+  adjacency: 1.25,
+  typed: 2.02,
   first: 0.46,
-  rank: 0.27,
-  score: 2.43,
-  cosine: 0.52,
-  shape: -0.24,
-  listing: -0.92,
-  listingAsked: 1.90,
-  steps: -0.00,
-  instruction: 0.88,
-  reason: 1.12,
-  definition: 1.80,
-  field: 1.70,
-  key: -1.57,
-  keyOdd: -0.91,
-  listingOdd: -1.25,
-  novelty: 0.01,
-  named: 0.89,
-  headed: 0.84,
-  under: -0.06,
-  lead: 0.40,
-  titled: 0.21,
-  early: 2.14,
-  window: 0.73,
-  rarest: -0.37,
-  least: 0.24,
-  subject: 0.54,
-  votes: 1.06,
-  opening: 0.80,
-  aside: -0.25,
-  length: 0.13,
-  both: -1.17,
-  typedTold: 1.42,
-  typedNear: 0.41,
-  ahead: 3.40,
+  rank: -0.22,
+  score: 2.47,
+  cosine: 0.84,
+  shape: -0.01,
+  listing: -0.72,
+  listingAsked: 1.63,
+  steps: 0.13,
+  instruction: 0.96,
+  reason: 1.18,
+  definition: 1.62,
+  field: 1.24,
+  key: -1.72,
+  keyTyped: 0.34,
+  keyOdd: -0.92,
+  listingOdd: -1.42,
+  novelty: 0.13,
+  named: 0.78,
+  headed: 0.76,
+  under: -0.01,
+  lead: 0.35,
+  titled: 0.06,
+  early: 2.21,
+  window: 0.83,
+  rarest: -0.36,
+  least: -0.19,
+  subject: 0.57,
+  votes: 0.45,
+  opening: 0.85,
+  aside: -0.28,
+  length: 0.06,
+  both: -1.90,
+  typedTold: 1.28,
+  typedNear: 1.00,
+  ahead: 2.47,
   ownHow: -0.59,
-  ownWhy: -2.04,
-  ownDefinition: 0.77,
-  toldYesNo: 1.36,
-  negative: -0.61
+  ownWhy: -2.07,
+  ownDefinition: 0.66,
+  toldYesNo: 1.11,
+  negative: -0.67,
+  carried: 3.04,
+  toldSquared: 2.40,
+  verb: -0.06,
+  listingNear: 0.65,
+  firstFile: 0.50
 }
 
 /** What speaks for the best unit being an answer, each 0..1. */
@@ -180,33 +196,33 @@ export interface Grounds {
 
 /** What each ground adds to the logit of an answer's probability. Made by the same command. */
 export const confidenceWeights: Readonly<Record<keyof Grounds, number>> = {
-  bias: -5.65,
-  own: -0.64,
-  told: 1.62,
-  block: 1.24,
-  context: 0.72,
+  bias: -6.01,
+  own: -0.61,
+  told: 1.64,
+  block: 1.26,
+  context: 1.09,
   title: -0.08,
-  names: -0.30,
-  adjacency: 1.05,
-  definition: 1.32,
-  rarest: 0.12,
-  least: 0.05,
-  missing: -2.45,
-  untyped: -0.30,
-  cosine: 1.05,
-  rank: 1.09,
-  agreement: -0.19,
-  best: 1.56,
-  margin: 1.06,
-  nameless: -0.79,
-  window: -0.62,
-  headed: 0.37,
+  names: -0.31,
+  adjacency: 0.85,
+  definition: 1.08,
+  rarest: 0.06,
+  least: 0.02,
+  missing: -2.41,
+  untyped: -1.21,
+  cosine: 1.01,
+  rank: 1.16,
+  agreement: -0.46,
+  best: 1.49,
+  margin: 1.11,
+  nameless: -0.81,
+  window: -0.56,
+  headed: 0.32,
   votes: 1.62,
-  named: 0.78,
+  named: 0.77,
   other: -0.68,
-  gap: -0.62,
-  few: -0.96,
-  terms: 1.47,
-  early: 1.10,
-  typedNear: -0.57
+  gap: -0.80,
+  few: -1.00,
+  terms: 1.90,
+  early: 1.05,
+  typedNear: -0.42
 }

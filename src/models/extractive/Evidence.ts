@@ -1,5 +1,6 @@
 import type { Context } from "../../domain/Retrieval.ts"
 import { holdsType, isDated, type Question, type Term } from "./Question.ts"
+import { leaning } from "./Passage.ts"
 import type { Unit } from "./Units.ts"
 import { type Signs, unitWeights } from "./Coefficients.ts"
 import { placesOf, synonymsOf } from "./Synonyms.ts"
@@ -33,7 +34,7 @@ export interface Evidence {
 }
 
 /** Credit for a term found not in the quote but near it. */
-const near = { above: 0.7, heading: 0.7, field: 0.95, opening: 0.5, neighbour: 0.5, context: 0.35 }
+const near = { above: 0.7, before: 0.8, heading: 0.7, field: 0.95, opening: 0.5, neighbour: 0.5, context: 0.35 }
 
 /** Characters from a unit's first on that are taken for its passage; to the end of a listing that it leads up to, more. */
 const ahead = { instruction: 600, statement: 450, listing: 1200 }
@@ -109,6 +110,11 @@ export const evidenceFor = (
     return said
   })
 
+  // What "it" is, the sentence before says.
+  const carriedTo = (at: number): ReadonlyArray<number> | undefined =>
+    leaning.test(units[at]!.display) && units[at - 1]?.context === units[at]!.context ? own[at - 1] : undefined
+  const firstFile = contexts[0]?.file
+
   const evidence = units.map((unit, at): Evidence => {
     const mine = own[at]!
     const above = ofAbove.get(unit.above)!
@@ -133,9 +139,11 @@ export const evidenceFor = (
     const inBlock = ofBlock.get(`${unit.context}.${unit.block}`)!
     const followed = unit.blocks[unit.block + 1]?.kind
     const mineShare = share(mine)
+    const toldShare = share(told)
+    const carried = carriedTo(at)
     const signs: Signs = {
       own: mineShare,
-      told: share(told),
+      told: toldShare,
       block: share(told.map((match, term) => Math.max(match, inBlock[term]!))),
       context: share(ofContext[unit.context]!),
       heading: share(heading.map((match, term) => Math.max(match, 0.8 * above[term]!))),
@@ -159,6 +167,7 @@ export const evidenceFor = (
       definition: question.kind === "definition" || question.kind === "other" ? definition(question, unit) : 0,
       field: unit.kind === "key" ? fieldAsked(question, unit.display) : 0,
       key: unit.kind === "key" || unit.kind === "row" ? 1 : 0,
+      keyTyped: typed && question.type !== "other" && (unit.kind === "key" || unit.kind === "row") ? 1 : 0,
       keyOdd: unit.kind === "key" && tells(question) ? 1 : 0,
       listingOdd: unit.kind === "code" && (tells(question) ? question.kind !== "howTo" : question.kind !== "other") ? 1 : 0,
       novelty: Math.min(1, unit.words.filter((word) => !question.words.has(word)).length / 8),
@@ -177,14 +186,19 @@ export const evidenceFor = (
       aside: [...contexts[unit.context]!.headings, unit.heading ?? ""].some((one) => aside.test(one)) ? 1 : 0,
       length: Math.min(1, unit.words.length / 40),
       both: mineShare * mineShare,
-      typedTold: question.type === "other" || !typed ? 0 : share(told),
+      typedTold: question.type === "other" || !typed ? 0 : toldShare,
       typedNear: question.type === "number" || question.type === "date" ? typedNear(question, unit, mine) : 0,
       ahead: share(told.map((match, term) => Math.max(match, ofPassage[at]![term]!))),
       ownHow: question.kind === "howTo" ? mineShare : 0,
       ownWhy: question.kind === "why" ? mineShare : 0,
       ownDefinition: question.kind === "definition" ? mineShare : 0,
-      toldYesNo: question.kind === "yesNo" ? share(told) : 0,
-      negative: negation.test(unit.display) ? 1 : 0
+      toldYesNo: question.kind === "yesNo" ? toldShare : 0,
+      negative: negation.test(unit.display) ? 1 : 0,
+      carried: carried === undefined ? toldShare : share(told.map((match, term) => Math.max(match, near.before * carried[term]!))),
+      toldSquared: toldShare * toldShare,
+      verb: asksAfter ? told[0] ?? 0 : 0,
+      listingNear: asksAfter && (followed === "code" || unit.blocks[unit.block + 2]?.kind === "code") ? 1 : 0,
+      firstFile: contexts[unit.context]!.file === firstFile ? 1 : 0
     }
     return { unit, score: weighed(signs), signs, covered, matches: mine, told, block: inBlock, titled: ofHeadings[unit.context]!, typed }
   })

@@ -54,7 +54,7 @@ const room: Readonly<Record<QuestionKind, number>> = {
 const most = { listing: 1200, list: 800, shortList: 450, intro: 320 }
 
 /** Begins with what the sentence before it named, or answers it with a word. */
-const leaning =
+export const leaning =
   /^(?:this|that|these|those|it|its|they|their|he|she|such|then|however|but|therefore|thus|so|otherwise|instead|also|in this case|doing so|no|yes|dies|diese[rsmn]?|das|er|sie|es|damit|dann|aber|cela|ceci|eso|esto|questo)\b|^(?:这|那|它|他|她|因此|其|これ|それ|その|この)/iu
 
 /** The smallest span that says all that the unit says: a sentence that leans on another with it, a lead-in with what it leads to. */
@@ -87,7 +87,7 @@ const sentencesAround = (unit: Unit, block: Block, text: string, kind: QuestionK
   let last = at
   const length = (): number => sentences[last]!.end - sentences[first]!.start
   const isQuestion = (index: number): boolean => /[?？]["'”’)]*$/u.test(sentences[index]!.text)
-  while (first > 0 && at - first < 2 && leaning.test(sentences[first]!.text) && !isQuestion(first - 1)) first--
+  while (first > 0 && at - first < (kind === "person" ? 4 : 2) && leaning.test(sentences[first]!.text) && !isQuestion(first - 1)) first--
   // A Chinese or Japanese text says as much in fewer characters.
   const limit = Math.max(isCjk(unit.words[0] ?? "") ? room[kind] / 3 : room[kind], length())
   while (last + 1 < sentences.length && !isQuestion(last + 1) && sentences[last + 1]!.end - sentences[first]!.start <= limit) last++

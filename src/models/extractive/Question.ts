@@ -144,7 +144,7 @@ const cues: ReadonlyArray<readonly [AnswerType, RegExp]> = [
   ],
   [
     "number",
-    /\b(?:how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy)|what (?:percentage|percent|number|amount|rate|price|cost|size|is the (?:price|cost|number|limit|maximum|minimum|percentage|population))|wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|wievielfache|combien|cuánt[oa]s?|quant[oaie]s?|hoeveel)\b|多少|几[个位名次天年人种]|多[久长大高远]|いくつ|いくら|何(?:人|個|回|件|%|パーセント|円|歳|本|枚)|どのくらい|どれくらい/iu
+    /\b(?:how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy)|(?:what|which) (?:[\p{L}\p{N}.]+ ){0,3}(?:versions?|port)|what (?:percentage|percent|number|amount|rate|price|cost|size|is the (?:price|cost|number|limit|maximum|minimum|percentage|population))|wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|wievielfache|combien|cuánt[oa]s?|quant[oaie]s?|hoeveel)\b|多少|几[个位名次天年人种]|多[久长大高远]|いくつ|いくら|何(?:人|個|回|件|%|パーセント|円|歳|本|枚)|どのくらい|どれくらい/iu
   ],
   ["person", /\b(?:who|whom|whose|wer|wem|wen|qui|quién|quiénes|chi|quem)\b|谁|誰|だれ/iu]
 ]
@@ -184,7 +184,7 @@ export const asksCondition = ({ text, type }: Question): boolean => type === "da
 const ofThePast = /\b(?:when (?:was|were|did)|wann (?:wurden?|waren?|hat|haben|begann|starb|endete)|quand .{0,20}\ba été)\b/iu
 
 const frequency =
-  /\b(?:every|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|forever|unlimited|infinite(?:ly)?|any number|no (?:limit|more|maximum|minimum)|as (?:many|much|long|often) as|none|single|both|zero|täglich|wöchentlich|monatlich|jährlich)\b|毎|每/iu
+  /\b(?:every|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|forever|unlimited|infinite(?:ly)?|any number|no (?:limit|more|maximum|minimum)|as (?:many|much|long|often) as|zero|täglich|wöchentlich|monatlich|jährlich)\b|毎|每/iu
 /** Names of several words, and those who act in a document that names nobody. */
 const fullName = /\p{Lu}[\p{Ll}'’]+(?:[ -](?:\p{Lu}\.|\p{Lu}[\p{Ll}'’]+|van|von|de|der|da|del|bin|al))*[ -]\p{Lu}[\p{Ll}'’]+/gu
 const actor =

@@ -110,7 +110,7 @@ test, mock, try
 deploy, publish, release, ship
 pay, salary, wage, compensation, remuneration
 cost, price, fee, charge, expense
-reimburse, refund, expense, claim back
+reimburse, refund, expense, claim back, money back, get back
 buy, purchase, order, procure
 holiday, vacation, leave, time off, day off
 sick, ill, illness, sickness
