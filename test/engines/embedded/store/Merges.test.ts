@@ -40,7 +40,7 @@ describe("merges", () => {
     assert.strictEqual(bench.count("segments"), before)
     assert.strictEqual(noted(bench), 3)
     const { generation } = bench.row("c")
-    assert.isTrue(bench.committer.merge("idle"))
+    for (let step = 0; step < 3; step++) assert.isTrue(bench.committer.merge("idle"))
     assert.isAbove(strays(bench), 0)
     assert.strictEqual(bench.row("c").generation, generation, "readers need not look again")
 
