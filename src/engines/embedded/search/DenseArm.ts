@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type SlotRange, slotsFrom, topSlots } from "../../../search/TopSlots.ts"
-import { asBlob } from "../store/Rows.ts"
+import { asBlob } from "../store/Checksum.ts"
 import { addListScores, openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
 import { type CorpusIndex, IndexDamage, type Segment } from "./CorpusIndex.ts"
 import { DenseScan } from "./DenseScan.ts"

@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite"
-import { areIntact, checkedColumns, columnAt, type PreparedValues, preparedValues, type RowValues } from "../store/Checksum.ts"
-import { asBlob } from "../store/Rows.ts"
+import { areIntact, asBlob, checkedColumns, columnAt, type PreparedValues, preparedValues, type RowValues } from "../store/Checksum.ts"
 import { cosineOf, inverseNorm, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type Columns, columnsOf, weightsOf } from "./ColumnSums.ts"

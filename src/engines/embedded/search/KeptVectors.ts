@@ -1,6 +1,5 @@
 import type { DatabaseSync } from "node:sqlite"
-import { areIntact, checkedColumns, columnAt, preparedValues } from "../store/Checksum.ts"
-import { asBlob } from "../store/Rows.ts"
+import { areIntact, asBlob, checkedColumns, columnAt, preparedValues } from "../store/Checksum.ts"
 import { forEachComponent, inverseNorm, unpackVector } from "../store/Vector.ts"
 
 /** Bytes of a block: vectors lie in blocks one behind the other, as an array of its own costs each as much as its bytes. */

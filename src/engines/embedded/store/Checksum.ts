@@ -4,6 +4,9 @@ import { crc32 } from "node:zlib"
 /** A row as `node:sqlite` gives it. */
 export type Row = Record<string, unknown>
 
+/** A blob column's bytes; nothing where the row is not there, which no checksum accepts. */
+export const asBlob = (value: unknown): Uint8Array => value instanceof Uint8Array ? value : new Uint8Array(0)
+
 /** Tables whose rows carry a checksum. */
 type Checked = "corpora" | "files" | "chunk_pages" | "embeddings" | "segments" | "posting_pages" | "tombstones"
 

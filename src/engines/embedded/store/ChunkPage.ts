@@ -1,8 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import type { Chunk } from "../../../domain/Document.ts"
-import { areIntact, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
+import { areIntact, asBlob, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
 import { packHashes, textHash, unpackHashes } from "./Hash.ts"
-import { asBlob } from "./Rows.ts"
 
 /** A chunk as it is kept: what a context shows, and what the index is rebuilt from. */
 export type StoredChunk = Omit<Chunk, "ordinal" | "start" | "end">

@@ -10,14 +10,14 @@ import type { Metadata } from "../../../domain/RagFile.ts"
 import { isAlive } from "../../../jobs/JobRunner.ts"
 import { makeBundleDatabase, sealBundle, type Sealed } from "../../../state/Bundle.ts"
 import { asStateError, databaseAt, openDatabase, transaction } from "../../../state/Database.ts"
-import { checkedColumns, isIntact, type Row, StoreDamage } from "./Checksum.ts"
+import { asBlob, checkedColumns, isIntact, type Row, StoreDamage } from "./Checksum.ts"
 import { intactPage, type NewChunk, packPages, unpackChunk } from "./ChunkPage.ts"
 import { damageError } from "./Commands.ts"
 import { CorpusTable } from "./CorpusTable.ts"
 import { FileTable } from "./FileTable.ts"
 import { fromHex, unpackHashes } from "./Hash.ts"
 import { Index } from "./Index.ts"
-import { asBlob, corpusRow, permissionsOfRow } from "./Rows.ts"
+import { corpusRow, permissionsOfRow } from "./Rows.ts"
 
 /** What is put into a bundle. */
 export interface ExportRequest {

@@ -1,11 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { FilePatch } from "../../../domain/RagFile.ts"
 import { type PackedPage, unpackChunks } from "./ChunkPage.ts"
-import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
+import { asBlob, checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { type NewFile, type NewVector, refuseDamaged, type Refusal } from "./Commands.ts"
 import { fromHex, unpackHashes } from "./Hash.ts"
 import type { IndexedChunk, KeptFile } from "./Index.ts"
-import { asBlob, asJson, packMarker } from "./Rows.ts"
+import { asJson, packMarker } from "./Rows.ts"
 
 /** Embeddings dropped in one transaction. */
 const collectStep = 2_000

@@ -6,10 +6,10 @@ import type { Page, PageRequest } from "../../../ports/Paging.ts"
 import { asStateError, databaseAt, openDatabase } from "../../../state/Database.ts"
 import { stateFailure } from "../StateFailure.ts"
 import { intactPage, unpackChunk } from "./ChunkPage.ts"
-import { checkedColumns, isIntact, preparedValues, type Row, StoreDamage } from "./Checksum.ts"
+import { asBlob, checkedColumns, isIntact, preparedValues, type Row, StoreDamage } from "./Checksum.ts"
 import { damageError } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
-import { asBlob, corpusRow, type CorpusRow, writtenColumn } from "./Rows.ts"
+import { corpusRow, type CorpusRow, writtenColumn } from "./Rows.ts"
 
 /** Rows of a page of a listing: unset, and at most. */
 const defaultPage = 100

@@ -20,9 +20,6 @@ export interface CorpusRow {
   readonly chunks: number
 }
 
-/** A blob column's bytes; nothing where the row is not there, which no checksum accepts. */
-export const asBlob = (value: unknown): Uint8Array => value instanceof Uint8Array ? value : new Uint8Array(0)
-
 /** What is written to a JSON column. */
 export const asJson = (value: unknown): string | null => value === undefined ? null : JSON.stringify(value)
 

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { ByteReader, ByteWriter } from "./Bytes.ts"
-import { asBlob } from "./Rows.ts"
+import { asBlob } from "./Checksum.ts"
 import { forEachComponent, isMostlyZeros } from "./Vector.ts"
 
 /**

@@ -1,8 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
-import { checkedColumns, isIntact } from "./Checksum.ts"
+import { asBlob, checkedColumns, isIntact } from "./Checksum.ts"
 import { openPage } from "./ChunkPage.ts"
 import { fromHex, textHash, unpackHashes } from "./Hash.ts"
-import { asBlob } from "./Rows.ts"
 
 /** A file that is not as it was stored. */
 export interface DamagedFile {
