@@ -2,15 +2,17 @@
  * The quality bench: what a user gets. Each document of a collection is a Markdown file, put into a corpus by `runPipeline`
  * with default settings; hits are files, in the order of their best contexts.
  *
- *     npm run bench:quality -- FOLDER [COLLECTION…] [--queries 2000] [--chunk-size N] [--keep DIRECTORY] [--json FILE]
+ *     npm run bench:quality -- FOLDER [COLLECTION…] [--queries 2000] [--slips 1] [--chunk-size N] [--keep DIRECTORY] [--json FILE]
  *     npm run bench:quality -- FOLDER [COLLECTION…] [--embedding MODEL] [--rank MODEL] [--queries N] [--chunk-size N] [--keep DIRECTORY]
+ *     npm run bench:quality -- FOLDER [COLLECTION…] --vary NAME=VALUE,VALUE… [--embedding MODEL] [--queries N] [--chunk-size N] [--keep DIRECTORY]
  *     npm run bench:quality -- --porter FOLDER
  *
  * FOLDER holds a folder for each collection in BEIR's layout, and may hold `lucene-reference.json` (figures by
  * `collection|analyzer|k1/b`, of whole documents). Per collection, nDCG@10 and Recall@100: Lucene's BM25; ours (alpha 0);
  * the default; the offline embedder alone (alpha 1), all of 100 contexts; the default at the ten contexts that a request
  * gets that names no number; then BM25 and the default for misspelt questions (two words, or every sixth of more), without correction and
- * with it. Spelling is corrected but where that is said. At most --queries questions are asked, spread over the file;
+ * with it, and how many of the slips are read as what was meant. Spelling is corrected but where that is said. --slips N asks
+ * the misspelt questions N times, with other slips each time, and prints the mean. At most --queries questions are asked, spread over the file;
  * the reference has all of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens) show
  * what becomes of files that are longer than a chunk.
  *
@@ -19,6 +21,10 @@
  * questions. An embedding model is a folder (`./all-MiniLM-L6-v2`) or one of a server that speaks OpenAI's protocol
  * (`http://127.0.0.1:1234/v1#all-minilm`); so is the one that ranks, whose server has `/rerank` as Cohere's does.
  *
+ * With --vary, the default with each value of `alpha` or of a constant of `src/search/Ranking.ts`, with milliseconds of
+ * processor time a question. Each question is asked with all values before the next, another one first each time, so that
+ * times can be compared on a busy machine: `--vary sharedChunks=0,10` is without shared words and with them.
+ *
  * With --porter, FOLDER holds `voc.txt` and `output.txt`, and every stem is checked.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
@@ -26,15 +32,18 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { defaultChunking } from "../src/domain/Chunking.ts"
 import { porter } from "../src/search/analysis/Porter.ts"
+import { ranking } from "../src/search/Ranking.ts"
 import { type Collection, collectionNames, readCollection } from "./quality/Collection.ts"
 import { type EngineOptions, type Search, withEngine } from "./quality/Engine.ts"
-import { evaluate, type Figures } from "./quality/Evaluate.ts"
-import { misspell } from "./quality/Misspell.ts"
+import { evaluate, evaluateEach, type Figures } from "./quality/Evaluate.ts"
+import { type Corrected, correctedIn, misspell } from "./quality/Misspell.ts"
 
 const { positionals: [folder, ...wanted], values } = parseArgs({
   allowPositionals: true,
   options: {
     queries: { type: "string", default: "2000" },
+    slips: { type: "string", default: "1" },
+    vary: { type: "string" },
     porter: { type: "boolean", default: false },
     "chunk-size": { type: "string" },
     keep: { type: "string" },
@@ -44,11 +53,16 @@ const { positionals: [folder, ...wanted], values } = parseArgs({
   }
 })
 
-const offline = ["lucene", "bm25", "default", "dense", "default@10", "typos bm25", "fixed bm25", "typos", "fixed"] as const
-const toFull = ["lucene", "bm25", "default", "model", "model dense", "ranked"] as const
-const columns = values.embedding === undefined && values.rank === undefined ? offline : toFull
-type Column = (typeof offline)[number] | (typeof toFull)[number]
-type Row = { readonly [C in Column]?: Figures | undefined }
+const offline = ["lucene", "bm25", "default", "dense", "default@10", "typos bm25", "fixed bm25", "typos", "fixed", "right"]
+const toFull = ["lucene", "bm25", "default", "model", "model dense", "ranked"]
+const [varied, ...settings] = values.vary?.split(/[=,]/) ?? []
+const columns = settings.length > 0
+  ? settings.map((value) => `${varied} ${value}`)
+  : values.embedding === undefined && values.rank === undefined
+  ? offline
+  : toFull
+const isTimed = columns !== offline
+type Row = { readonly [column: string]: Figures | Corrected | undefined }
 
 const chunkSize = values["chunk-size"]
 const engine: EngineOptions = {
@@ -82,6 +96,19 @@ const measureModels = async (collection: Collection, asked: ReadonlyMap<string, 
   })
 }
 
+/** The default with each of the values, in turns. */
+const measureVaried = (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Row> =>
+  withEngine(collection, { ...engine, embedding: values.embedding }, async (search) => {
+    const ways = settings.map((value) => (query: string) => {
+      const how = { correctSpelling: true, topK: 100 }
+      if (varied === "alpha") return search(asked.get(query) ?? "", { ...how, hybrid: { alpha: Number(value) } })
+      Object.assign(ranking, { [varied ?? ""]: Number(value) })
+      return search(asked.get(query) ?? "", how)
+    })
+    const figures = await evaluateEach(judged(collection, asked), ways)
+    return Object.fromEntries(figures.map((one, at) => [columns[at] ?? "", { ...one, milliseconds: one.processor }]))
+  })
+
 const judged = (collection: Collection, asked: ReadonlyMap<string, string>): Collection["judgements"] =>
   new Map([...collection.judgements].filter(([query]) => asked.has(query)))
 
@@ -98,16 +125,29 @@ const measure = (collection: Collection, asked: ReadonlyMap<string, string>): Pr
           topK: how.topK ?? 100,
           ...(how.alpha === undefined ? {} : { hybrid: { alpha: how.alpha } })
         }))
-    const misspelt = (text: string, query: string) => misspell(text.toLowerCase(), Number.parseInt(query.slice(-6), 36))
+    const runs = Array.from({ length: Number(values.slips) }, (_, run) => {
+      const misspelt = (text: string, query: string) => misspell(text.toLowerCase(), Number.parseInt(query.slice(-6), 36) + run)
+      return { misspelt, text: (text: string, query: string) => misspelt(text, query).text }
+    })
+    const runMisspelt = async (how: Parameters<typeof run>[0]): Promise<Figures> => {
+      const figures: Array<Figures> = []
+      for (const { text } of runs) figures.push(await run(how, text))
+      return meanOf(figures)
+    }
+    const corrected: Array<Corrected> = []
+    for (const { misspelt } of runs) {
+      for (const [query, text] of asked) corrected.push(await correctedIn(search, text.toLowerCase(), misspelt(text, query)))
+    }
     return {
       bm25: await run({ alpha: 0 }),
       default: await run({}),
       dense: await run({ alpha: 1 }),
       "default@10": await run({ topK: 10 }),
-      "typos bm25": await run({ alpha: 0, correctSpelling: false }, misspelt),
-      "fixed bm25": await run({ alpha: 0 }, misspelt),
-      typos: await run({ correctSpelling: false }, misspelt),
-      fixed: await run({}, misspelt)
+      "typos bm25": await runMisspelt({ alpha: 0, correctSpelling: false }),
+      "fixed bm25": await runMisspelt({ alpha: 0 }),
+      typos: await runMisspelt({ correctSpelling: false }),
+      fixed: await runMisspelt({}),
+      right: sumOf(corrected)
     }
   })
 
@@ -120,25 +160,36 @@ const luceneOf = (path: string, collection: string): Figures | undefined => {
 }
 
 const print = (name: string, cells: ReadonlyArray<string>): void => {
-  process.stdout.write(`${name.padEnd(18)}${cells.map((cell) => cell.padStart(columns === offline ? 14 : 20)).join("")}\n`)
+  process.stdout.write(`${name.padEnd(18)}${cells.map((cell) => cell.padStart(isTimed ? 20 : 14)).join("")}\n`)
 }
 
-const cell = (figures: Figures | undefined): string =>
-  figures === undefined
-    ? "-"
-    : `${figures.ndcg10.toFixed(4)} ${figures.recall100.toFixed(3)}${
-      columns === offline || figures.milliseconds === undefined ? "" : ` ${figures.milliseconds.toFixed(1).padStart(5)}`
-    }`
+const cell = (measured: Figures | Corrected | undefined): string => {
+  if (measured === undefined) return "-"
+  if ("slips" in measured) return measured.slips === 0 ? "-" : `${measured.right} of ${measured.slips}`
+  const time = isTimed && measured.milliseconds !== undefined ? ` ${measured.milliseconds.toFixed(1).padStart(5)}` : ""
+  return `${measured.ndcg10.toFixed(4)} ${measured.recall100.toFixed(3)}${time}`
+}
 
-const mean = (rows: ReadonlyArray<Row>, column: Column): Figures | undefined => {
-  const known = rows.flatMap((row) => row[column] ?? [])
-  if (known.length < rows.length) return undefined
-  const average = (of: keyof Figures) => known.reduce((sum, figures) => sum + (figures[of] ?? 0), 0) / known.length
+const meanOf = (figures: ReadonlyArray<Figures>): Figures => {
+  const average = (of: keyof Figures) => figures.reduce((sum, one) => sum + (one[of] ?? 0), 0) / figures.length
   return { ndcg10: average("ndcg10"), recall100: average("recall100"), milliseconds: average("milliseconds") }
 }
 
+const sumOf = (corrected: ReadonlyArray<Corrected>): Corrected => ({
+  slips: corrected.reduce((sum, { slips }) => sum + slips, 0),
+  right: corrected.reduce((sum, { right }) => sum + right, 0)
+})
+
+/** Of all collections; of figures that not all have there is none. */
+const overall = (rows: ReadonlyArray<Row>, column: string): Figures | Corrected | undefined => {
+  const known = rows.flatMap((row) => row[column] ?? [])
+  const corrected = known.flatMap((one) => "slips" in one ? one : [])
+  if (corrected.length > 0) return sumOf(corrected)
+  return known.length < rows.length ? undefined : meanOf(known.flatMap((one) => "slips" in one ? [] : one))
+}
+
 const compareCollections = async (folder: string): Promise<void> => {
-  print(columns === offline ? "nDCG@10 R@100" : "nDCG@10 R@100 ms", columns)
+  print(isTimed ? "nDCG@10 R@100 ms" : "nDCG@10 R@100", columns)
   const rows: Array<Row> = []
   for (const name of wanted.length > 0 ? wanted : collectionNames(folder)) {
     const collection = readCollection(folder, name)
@@ -146,11 +197,12 @@ const compareCollections = async (folder: string): Promise<void> => {
     const every = Math.max(1, Math.ceil(judged.length / Number(values.queries)))
     const asked = new Map(judged.filter((_, index) => index % every === 0).map(({ id, text }) => [id, text]))
     const lucene = luceneOf(join(folder, "lucene-reference.json"), name)
-    const row = { lucene, ...await (columns === offline ? measure : measureModels)(collection, asked) }
+    const measured = await (settings.length > 0 ? measureVaried : columns === offline ? measure : measureModels)(collection, asked)
+    const row: Row = { lucene, ...measured }
     print(name, columns.map((column) => cell(row[column])))
     rows.push(row)
   }
-  print("mean", columns.map((column) => cell(mean(rows, column))))
+  print("mean", columns.map((column) => cell(overall(rows, column))))
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`)
 }
 
@@ -165,9 +217,14 @@ const checkPorter = (folder: string): void => {
   process.exitCode = wrong.length > 0 ? 1 : 0
 }
 
-if (folder === undefined) {
+const isVariable = varied === undefined ||
+  ((varied === "alpha" || varied in ranking) && settings.length > 0 && settings.every((value) => /^[\d.]+$/.test(value)))
+
+if (folder === undefined || !isVariable || !/^[1-9]\d*$/.test(values.slips)) {
   process.stderr.write(
-    "usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE] [--embedding URL#MODEL or FOLDER] [--rank URL#MODEL or FOLDER], or --porter FOLDER\n"
+    `usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--slips N] [--chunk-size N] [--keep DIRECTORY] [--json FILE] [--embedding URL#MODEL or FOLDER] [--rank URL#MODEL or FOLDER] [--vary NAME=VALUE,VALUE…], or --porter FOLDER; NAME is alpha or one of ${
+      Object.keys(ranking).join(", ")
+    }\n`
   )
   process.exitCode = 4
 } else if (values.porter) {

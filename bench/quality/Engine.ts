@@ -20,7 +20,7 @@ import type { Hit } from "./Evaluate.ts"
 
 export type Search = (
   query: string,
-  how: Pick<RetrievalRequest, "hybrid" | "correctSpelling" | "topK" | "rank">
+  how: Pick<RetrievalRequest, "hybrid" | "correctSpelling" | "topK" | "rank" | "explain">
 ) => Promise<ReadonlyArray<Hit>>
 
 export interface EngineOptions {
@@ -54,10 +54,13 @@ export const withEngine = async <A>(
     embedding === undefined ? "data" : `data ${folderOf(embedding)}`
   )
   const embedder = embedding === undefined ? HashEmbedder : await embedderOf(embedding)
-  const { totals } = await Effect.runPromise(
+  const { ended, reasons = [], totals, why } = await Effect.runPromise(
     pipeline.run.pipe(Effect.provide(Layer.merge(Embedded.layer({ dataDir, embedder }), NodeServices.layer)))
   )
-  if (totals.failed + totals.skipped > 0) throw new Error(`${totals.failed} files failed, ${totals.skipped} were skipped`)
+  if (ended !== "done" || totals.failed + totals.skipped > 0) {
+    const said = reasons.map(({ count, message = "", outcome, path, reason }) => `${count} ${outcome}, ${reason}: ${path}: ${message}`)
+    throw new Error([`${totals.failed} files failed, ${totals.skipped} were skipped; the run was ${ended}`, why ?? "", ...said].join("\n"))
+  }
   // The engine's own ports: a pipeline opens it anew for every question.
   const runtime = ManagedRuntime.make(
     Engine.layer({ dataDir }).pipe(Layer.provide(Layer.mergeAll(embedder, rankers, TextPool.layerInline())))
@@ -70,9 +73,9 @@ export const withEngine = async <A>(
         const retrieval = yield* Retrieval
         const contexts = yield* retrieval.retrieve({ corpus: corpus.name, query, ...how })
         const hits = new Map<string, Hit>()
-        for (const { score, sourceDisplayName } of contexts) {
+        for (const { explanation, score, sourceDisplayName } of contexts) {
           const id = ids.get(sourceDisplayName) ?? sourceDisplayName
-          if (!hits.has(id)) hits.set(id, { id, score })
+          if (!hits.has(id)) hits.set(id, { id, score, ...(explanation === undefined ? {} : { terms: explanation.terms }) })
         }
         return [...hits.values()]
       }))

@@ -24,6 +24,8 @@ export interface TextPoolOptions {
   readonly size?: number
   /** Milliseconds that files wait for the workers there are before another one is started. Default 1,000. */
   readonly patience?: number
+  /** Milliseconds by the clock that a process has to start. Default 150,000. */
+  readonly startup?: number
   /** Bounds of one file; what is not given is the default. */
   readonly limits?: Partial<Limits>
   /** Another entry of a worker process, which calls `serve`. */
@@ -56,7 +58,8 @@ export class TextPool extends Context.Service<TextPool, {
               size: options.size ?? Math.max(1, Math.min(4, availableParallelism(), Math.floor(limits.memory / leastShare))),
               entry: options.entry ?? workerEntry,
               limits,
-              patience: options.patience
+              patience: options.patience,
+              startup: options.startup
             })
           ),
           (pool) => Effect.sync(() => pool.close())

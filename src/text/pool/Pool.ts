@@ -39,6 +39,7 @@ export class Pool {
   readonly #entry: URL
   readonly #limits: Limits
   readonly #patience: number
+  readonly #startup: number | undefined
   readonly #workers = new Set<WorkerProcess>()
   readonly #idle = new Map<WorkerProcess, NodeJS.Timeout>()
   #queue: Array<Job> = []
@@ -49,16 +50,19 @@ export class Pool {
   #pumping = false
   #nextId = 0
   #failedStarts = 0
-  /** When the youngest worker was ready. */
+  /** When the youngest worker was ready, or did not start. */
   #started = 0
   /** Runs while files wait and there may be more workers. */
   #waiting: NodeJS.Timeout | undefined
 
-  constructor(options: { readonly size: number; readonly entry: URL; readonly limits: Limits; readonly patience?: number }) {
+  constructor(
+    options: { readonly size: number; readonly entry: URL; readonly limits: Limits; readonly patience?: number; readonly startup?: number }
+  ) {
     this.#size = options.size
     this.#entry = options.entry
     this.#limits = options.limits
     this.#patience = options.patience ?? defaultPatience
+    this.#startup = options.startup
   }
 
   /** Calls `done` once, unless the returned function was called first. */
@@ -209,7 +213,7 @@ export class Pool {
         if (from.jobs.length < lowWater) this.#wake()
       },
       onEnd: (from, ending) => this.#ended(from, ending)
-    })
+    }, this.#startup)
     this.#workers.add(worker)
     return worker
   }
@@ -257,13 +261,14 @@ export class Pool {
 
   #notStarted(worker: WorkerProcess): void {
     this.#failedStarts++
+    this.#started = performance.now()
     this.#queue.unshift(...worker.jobs.filter((job) => !job.suspect))
     this.#suspects.push(...worker.jobs.filter((job) => job.suspect))
     if (this.#failedStarts >= failedStarts) {
-      const jobs = [...this.#suspects, ...this.#queue]
-      this.#suspects = []
-      this.#queue = []
-      const error = new Error(`the process that reads documents does not start: ${worker.errors.trim()}`)
+      const jobs = this.#suspects.splice(0)
+      // Those that were sent to others are read there, and so is what waits.
+      if (![...this.#workers].some(({ ready }) => ready)) jobs.push(...this.#queue.splice(0))
+      const error = new Error(`the process that reads documents does not start: ${worker.errors}`)
       for (const job of jobs) finish(job, error)
     }
     this.#wake()

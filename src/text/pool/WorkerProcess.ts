@@ -12,7 +12,11 @@ export type Ending = "timeout" | "memory" | "crash" | "unready"
 
 /** A worker that was silent for this long over a file's own time is taken for dead; its guard should have ended it. */
 const silence = 10_000
-const startup = 30_000
+/**
+ * Milliseconds by the clock that a worker has to start. It takes a second; where the processor was busy with much else it took
+ * more than thirty, which is nobody's fault.
+ */
+const defaultStartup = 30_000 * patience
 
 /** Heap over the memory limit, so that it is the guard that sees the limit crossed. */
 const heapSlack = 512
@@ -63,12 +67,14 @@ export class WorkerProcess {
   ready = false
   #overdue: NodeJS.Timeout | undefined
   #silent = false
+  #late = false
   #errors = ""
 
   constructor(
     entry: URL,
     limits: Limits,
-    events: Events
+    events: Events,
+    startup = defaultStartup
   ) {
     this.#limits = limits
     this.#child = fork(fileURLToPath(entry), {
@@ -91,8 +97,17 @@ export class WorkerProcess {
       clearTimeout(this.#overdue)
       events.onEnd(this, ending)
     }
-    this.#child.on("error", () => end(this.ready ? "crash" : "unready"))
-    this.#child.on("exit", (_code, signal) => {
+    this.#child.on("error", ({ message }) => {
+      this.#errors ||= message
+      end(this.ready ? "crash" : "unready")
+    })
+    this.#child.on("exit", (code, signal) => {
+      this.#errors = this.#errors.trim()
+      this.#errors ||= this.#late
+        ? `it was not ready within ${startup / 1000} s`
+        : signal === null
+        ? `it ended with exit code ${code}`
+        : `it was ended by ${signal}`
       if (this.#silent || signal === overTime) end("timeout")
       else if (signal === overMemory) end("memory")
       else end(this.ready ? "crash" : "unready")
@@ -100,7 +115,7 @@ export class WorkerProcess {
     this.#watch(startup)
   }
 
-  /** The last words of a worker that did not start. */
+  /** The last words of a worker that did not start, or how it ended without any. */
   get errors(): string {
     return this.#errors
   }
@@ -172,6 +187,7 @@ export class WorkerProcess {
     clearTimeout(this.#overdue)
     this.#overdue = setTimeout(() => {
       this.#silent = this.ready
+      this.#late = !this.ready
       this.#child.kill("SIGKILL")
     }, milliseconds)
     this.#overdue.unref()

@@ -1,6 +1,8 @@
 import { execFileSync, spawn } from "node:child_process"
-import { readdirSync, readFileSync } from "node:fs"
+import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { once } from "node:events"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { expect, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { describe } from "vitest"
@@ -9,6 +11,7 @@ import type { DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
 import type { Limits, Raw } from "../../../src/text/Prepared.ts"
 import { TextPool } from "../../../src/text/TextPool.ts"
 import { eventually } from "../../support/Eventually.ts"
+import { tempFolder } from "../../support/TempFolder.ts"
 
 const entry = new URL("./HostileWorker.ts", import.meta.url)
 /** Time enough for anything but a parser that never ends, however busy the machine is. */
@@ -126,6 +129,40 @@ describe("TextPool", () => {
       const failure = yield* Effect.flip(prepare(raw("good")))
       expect(failure).toMatchObject({ _tag: "ServiceError", code: "UNAVAILABLE", message: expect.stringContaining("does not start") })
     }).pipe(Effect.provide(TextPool.layer({ entry: new URL("./missing.ts", import.meta.url), limits }))))
+
+  it.live("a worker that ends or waits before it is ready, without a word, is told of by how it did", () =>
+    Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const reasonOf = Effect.fnUntraced(function*(name: string, code: string) {
+        const entry = join(folder, `${name}.mjs`)
+        writeFileSync(entry, code)
+        const failure = TextPool.use(({ prepare }) => Effect.flip(prepare(raw("good"))))
+        return yield* failure.pipe(
+          Effect.map(({ message }) => message),
+          Effect.provide(TextPool.layer({ entry: pathToFileURL(entry), limits, startup: 500 }))
+        )
+      })
+      expect(yield* reasonOf("exit", "process.exit(3)")).toMatch(/does not start: it (ended with exit code 3|was not ready within 0.5 s)$/)
+      expect(yield* reasonOf("wait", "setInterval(() => {}, 1000)")).toMatch(/does not start: it was not ready within 0.5 s$/)
+    }))
+
+  it.live("files are read by the worker that is there when no other starts", () =>
+    Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const first = join(folder, "once.mjs")
+      writeFileSync(
+        first,
+        `import { existsSync, writeFileSync } from "node:fs"
+import { isMainThread } from "node:worker_threads"
+if (isMainThread && existsSync("${folder}/started")) process.exit(3)
+writeFileSync("${folder}/started", "")
+await import("${entry}")`
+      )
+      const results = yield* prepareAll(Array.from({ length: 200 }, () => "nap")).pipe(
+        Effect.provide(TextPool.layer({ size: 2, patience: 0, entry: pathToFileURL(first), limits }))
+      )
+      expect(results.filter(Result.isFailure)).toEqual([])
+    }))
 
   it.live("an interrupted call does not disturb the others", () =>
     Effect.gen(function*() {
