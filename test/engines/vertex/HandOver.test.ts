@@ -14,12 +14,28 @@ import { fakeGcs } from "../../fakes/Gcs.ts"
 import { type ConnectorSet, pipelineOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 
+/** Where Cloud Storage is, as the environment says, until the scope closes. */
+const emulator = (origin: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = process.env["STORAGE_EMULATOR_HOST"]
+      process.env["STORAGE_EMULATOR_HOST"] = origin
+      return before
+    }),
+    (before) =>
+      Effect.sync(() => {
+        if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
+        else process.env["STORAGE_EMULATOR_HOST"] = before
+      })
+  )
+
 /** A server whose bucket `docs` is a folder, and the same objects behind the storage API for our own connector. */
 const setUpWith = (options: Partial<EmbeddedServerOptions>) =>
   Effect.gen(function*() {
     const folder = yield* tempFolder
     const gcs = yield* fakeGcs()
     const bucket = join(folder, "bucket")
+    if (options.allowRemote === true) yield* emulator(gcs.origin)
     const { url } = yield* serveEmbedded({
       dataDir: join(folder, "server"),
       version: "test",
@@ -56,21 +72,6 @@ const setUpWith = (options: Partial<EmbeddedServerOptions>) =>
     return { bucket, engine: engineAt(url), engineAt, folder, gcs, pipeline, put, remove }
   })
 const setUp = setUpWith({})
-
-/** Where objects are staged, as the environment says. */
-const emulator = (origin: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const before = process.env["STORAGE_EMULATOR_HOST"]
-      process.env["STORAGE_EMULATOR_HOST"] = origin
-      return before
-    }),
-    (before) =>
-      Effect.sync(() => {
-        if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
-        else process.env["STORAGE_EMULATOR_HOST"] = before
-      })
-  )
 
 const expectCounts = (report: Report, counts: Partial<Counts>) => {
   const seen = Object.fromEntries(Object.entries(report.totals).filter(([key, n]) => n !== 0 && key !== "listed"))
@@ -123,7 +124,6 @@ describe("cloud sources on the hosted engine, against a server", () => {
   it.live("without a connector of ours it is imported whole, which the report says; results go to the sink", () =>
     Effect.gen(function*() {
       const { bucket, engine, gcs, pipeline, put } = yield* setUpWith({ allowRemote: true })
-      yield* emulator(gcs.origin)
       gcs.put("results", "other", "")
       put({ "hr/leave.md": leave, "hr/travel #1?.md": travel, "hr/broken.docx": "no document" })
       const named: Array<string> = []
