@@ -52,8 +52,10 @@ export const VectorDb = Schema.Union([
 ])
 export type VectorDb = typeof VectorDb.Type
 
+// Written out: the type that is inferred does not hold in programs with exactOptionalPropertyTypes.
 /** Whether a database exists at Google only. */
-export const isOfGoogle = (db: VectorDb) => db._tag === "featureStore" || db._tag === "vectorSearch" || db._tag === "agentSearch"
+export const isOfGoogle = (db: VectorDb): db is Extract<VectorDb, { _tag: "featureStore" | "vectorSearch" | "agentSearch" }> =>
+  db._tag === "featureStore" || db._tag === "vectorSearch" || db._tag === "agentSearch"
 
 /**
  * What the embedded engine's own store stands in for, in words: a database that exists at Google only. Undefined where it
