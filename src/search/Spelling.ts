@@ -5,7 +5,7 @@ import { TrigramIndex } from "./TrigramIndex.ts"
 export interface Correction {
   /** A term that the index has. */
   readonly term: string
-  /** How likely it is what was meant, of all terms that are as near: 0 to 1. */
+  /** How likely it is what was meant, of the terms that are told: 0 to 1, together 1. */
   readonly likelihood: number
   readonly documentFrequency: number
   readonly distance: 1 | 2
@@ -67,8 +67,8 @@ export class SpellingIndex {
 
   /**
    * `analyzers` are those that the question is analyzed by. `fit` says how well a term goes with the rest of the question, 0
-   * to 1; it is asked where several are near. The likeliest first, {@link mostMeant} at most; none where nothing is near, or
-   * `word` is not prose.
+   * to 1; it is asked where several are near. The likeliest first and those that are not much less likely, {@link mostMeant} at
+   * most; none where nothing is near, or `word` is not prose.
    */
   correct(word: string, analyzers: ReadonlyArray<AnalyzerId>, fit: (term: string) => number = () => 0): ReadonlyArray<Correction> {
     if (!correctable.test(word)) return []
@@ -183,13 +183,16 @@ const likeliest = (found: Iterable<Found>, distance: 1 | 2, fit: (term: string) 
   for (const one of found) if (one.sameStart || !terms.has(one.term)) terms.set(one.term, one)
   const several = terms.size > 1
   const rated = Array.from(terms.values(), (one) => ({ ...one, odds: Math.exp(oddsOf(one, several ? fit(one.term) : 0)) }))
-  const all = rated.reduce((sum, { odds }) => sum + odds, 0)
-  return rated.sort((a, b) => b.odds - a.odds || (a.term < b.term ? -1 : 1)).slice(0, mostMeant)
-    .map(({ documentFrequency, odds, term }) => ({ term, documentFrequency, distance, likelihood: odds / all }))
+    .sort((a, b) => b.odds - a.odds || (a.term < b.term ? -1 : 1))
+  const meant = rated.filter(({ odds }) => odds * leastMeant >= (rated[0]?.odds ?? 0)).slice(0, mostMeant)
+  const all = meant.reduce((sum, { odds }) => sum + odds, 0)
+  return meant.map(({ documentFrequency, odds, term }) => ({ term, documentFrequency, distance, likelihood: odds / all }))
 }
 
 /** Terms that a word may be meant for. */
 const mostMeant = 3
+/** What is less likely than the likeliest by more than this is not meant. */
+const leastMeant = 3
 
 /** A natural logarithm of odds: see docs/search.md. */
 const oddsOf = ({ documentFrequency, sameStart }: Found, fit: number): number =>

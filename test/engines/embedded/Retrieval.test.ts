@@ -156,6 +156,17 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       assert.deepStrictEqual(yield* ask(false), [])
     }))
 
+  it.effect("corrects words by what is asked of them, not by words of grammar", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      yield* files.upload(textFile(corpus, "a", "A clade has one ancestor."))
+      yield* files.upload(textFile(corpus, "b", "What Claud painted are landscapes. What he wrote about are they."))
+      const [hit] = yield* (yield* Retrieval).retrieve({ corpus, query: "What about claddes?", hybrid: { alpha: 0 }, explain: true })
+      const corrected = hit?.explanation?.terms.filter(({ from }) => from === "claddes")
+      assert.deepStrictEqual(corrected?.map(({ term }) => term), ["clade", "claud"])
+    }))
+
   it.effect("explains how a score came about", () =>
     Effect.gen(function*() {
       const files = yield* Files

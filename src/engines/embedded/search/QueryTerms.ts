@@ -85,7 +85,8 @@ export const queryTerms = (
     const found = index.lookup(term)
     add(term, as, 1, distance, found, found.documentFrequency)
   }
-  const fit = fitOf(index, [...scored])
+  // "What are" is everywhere, and says nothing of a third word.
+  const fit = fitOf(index, scored.filter(({ from }) => !isGrammar(from)))
   for (const { from, occurrences } of unknown) {
     if (spelling === undefined || knownWords.has(from) || isGrammar(from)) continue
     for (const { distance, likelihood, term } of spelling().correct(from, index.analyzers, fit)) {

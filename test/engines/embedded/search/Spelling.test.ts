@@ -56,11 +56,13 @@ describe("SpellingIndex", () => {
   it("goes by the rest of the question, and says how sure it is", () => {
     const index = new SpellingIndex([["liver", 173], ["liter", 9]])
     assert.strictEqual(index.correct("licer", ["simple"])[0]?.term, "liver")
-    const [first, second] = index.correct("licer", ["simple"], (term) => term === "liter" ? 1 : 0.1)
-    assert.strictEqual(first?.term, "liter")
-    assert.isAbove(first?.likelihood ?? 0, 0.9)
-    assert.strictEqual(second?.term, "liver")
+    const [first, second] = index.correct("licer", ["simple"], (term) => term === "liter" ? 1 : 0.4)
+    assert.deepStrictEqual([first?.term, second?.term], ["liter", "liver"])
+    assert.isAbove(first?.likelihood ?? 0, second?.likelihood ?? 1)
     assert.approximately((first?.likelihood ?? 0) + (second?.likelihood ?? 0), 1, 1e-9)
+    // What is a third as likely or less is not looked for: rare terms weigh much.
+    const sure = index.correct("licer", ["simple"], (term) => term === "liter" ? 1 : 0.1)
+    assert.deepStrictEqual(sure.map(({ likelihood, term }) => [term, likelihood]), [["liter", 1]])
   })
 
   it("leaves alone what is short, has digits, is an identifier or is written in ideographs", () => {
