@@ -18,6 +18,8 @@ export interface TableHead {
 
 /** Tables by address, `bq://<project>.<dataset>.<table>`. Errors name the table and what to do. */
 export class TableStore extends Context.Service<TableStore, {
+  /** The same for all addresses of one table, and for no two tables; undefined where it is no address of one. */
+  readonly idOf: (uri: string) => string | undefined
   /** Fails with `NOT_FOUND`. */
   readonly head: (uri: string) => Effect.Effect<TableHead, ServiceError>
   /** Every row, in groups, in an order that repeats while the table stays as it is. JSON columns are values. */

@@ -40,6 +40,15 @@ export const suite = <E>(name: string, store: Layer.Layer<TableStore, E>): void 
         }
       }))
 
+    it.effect("tells tables apart by their addresses, however those are written", () =>
+      Effect.gen(function*() {
+        const { idOf } = yield* TableStore
+        assert.isDefined(idOf("p.d.t"))
+        assert.strictEqual(idOf("bq://p.d.t"), idOf("p.d.t"))
+        assert.lengthOf(new Set(["p.d.t", "p.d.u", "p.e.t", "p.main.t"].map(idOf)), 4)
+        assert.isUndefined(idOf("d.t"))
+      }))
+
     it.effect("keeps integers that doubles would round", () =>
       Effect.gen(function*() {
         const { put } = yield* TableStore

@@ -1,14 +1,7 @@
 import { join } from "node:path"
 import { Effect, Layer, Schedule, type Scope, Semaphore } from "effect"
 import { parseBatchFilter } from "../../domain/batch/BatchFilter.ts"
-import {
-  type BatchJob,
-  type BatchJobName,
-  type BatchSpec,
-  batchViolations,
-  parseTable,
-  tableUri
-} from "../../domain/batch/BatchPrediction.ts"
+import { type BatchJob, type BatchJobName, type BatchSpec, batchViolations } from "../../domain/batch/BatchPrediction.ts"
 import { renamed } from "../../domain/ChatRefusal.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import { refusalOf } from "../../domain/Rule.ts"
@@ -181,12 +174,9 @@ export const layer = (
           Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed(false))
         )
         if (there) return yield* ServiceError.invalid(field, `table ${uri} is there already`, "name a table that is not there")
-        const same = (other: string) => {
-          const [a, b] = [parseTable(uri), parseTable(other)]
-          return a !== undefined && b !== undefined && tableUri({ ...a, project: "" }) === tableUri({ ...b, project: "" })
-        }
+        const id = tables.idOf(uri)
         const open = yield* attempt(() => table.open())
-        const other = open.find(({ body: { output } }) => output._tag === "table" && same(output.uri))
+        const other = open.find(({ body: { output } }) => output._tag === "table" && id !== undefined && tables.idOf(output.uri) === id)
         if (other !== undefined) return yield* ServiceError.invalid(field, `job ${names.batchJob(other.id)} is making table ${uri}`)
       })
 

@@ -8,20 +8,30 @@ import * as EmbeddedBatchPrediction from "../../../src/engines/embedded/Embedded
 import { Names } from "../../../src/engines/embedded/Names.ts"
 import * as FolderObjectStore from "../../../src/engines/embedded/stores/FolderObjectStore.ts"
 import * as SqliteTableStore from "../../../src/engines/embedded/stores/SqliteTableStore.ts"
+import * as BigQueryTableStore from "../../../src/engines/vertex/tableStore/BigQueryTableStore.ts"
+import { GoogleAuth } from "../../../src/net/GoogleAuth.ts"
+import * as Http from "../../../src/net/Http.ts"
 import { BatchPrediction } from "../../../src/ports/BatchPrediction.ts"
 import { ChatModel } from "../../../src/ports/ChatModel.ts"
+import type { TableStore } from "../../../src/ports/TableStore.ts"
 import { State } from "../../../src/state/State.ts"
 import * as Conformance from "../../conformance/BatchPrediction.ts"
+import { fakeBigQuery } from "../../fakes/Bigquery.ts"
 import { batchLine, type EchoModel, echoModel } from "../../support/EchoModel.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 
 const names = new Names("local", "local")
 
-const engineOver = (folder: string, { model }: EchoModel, options: Partial<EmbeddedBatchPrediction.EmbeddedBatchOptions> = {}) =>
+const engineOver = (
+  folder: string,
+  { model }: EchoModel,
+  options: Partial<EmbeddedBatchPrediction.EmbeddedBatchOptions> = {},
+  tables: Layer.Layer<TableStore> = SqliteTableStore.layer(join(folder, "tables.db"))
+) =>
   EmbeddedBatchPrediction.layer(names, { run: "always", ...options }).pipe(Layer.provideMerge(Layer.mergeAll(
     State.layer(join(folder, "data")),
     FolderObjectStore.layer({ buckets: new Map([["b", join(folder, "bucket")]]), files: options.files === true }),
-    SqliteTableStore.layer(join(folder, "tables.db")),
+    tables,
     Layer.succeed(ChatModel, model)
   )))
 
@@ -158,11 +168,30 @@ describe("batch jobs on the embedded engine", () => {
             (yield* Effect.flip(jobs.create(spec({ output: { _tag: "table", uri: "bq://q.main.new" } })))).message,
             "is making table"
           )
+          const sameInSqlite = yield* Effect.flip(jobs.create(spec({ output: { _tag: "table", uri: "p.main.NEW" } })))
+          assert.include(sameInSqlite.message, "is making table")
           const same = yield* Effect.flip(
             jobs.create(spec({ input: { _tag: "table", uri: "p.main.t" }, output: { _tag: "table", uri: "bq://p.main.t" } }))
           )
           assert.include(same.message, "must not be the input table")
         }))
+    }).pipe(Effect.scoped))
+
+  it.live("may write tables of one name in two projects, where projects are told apart", () =>
+    Effect.gen(function*() {
+      const folder = yield* tempFolder
+      put(folder, [batchLine("a", "wait")])
+      const { origin } = yield* fakeBigQuery()
+      const bigQuery = BigQueryTableStore.layer({ endpoint: origin }).pipe(Layer.provide([Http.layer(), GoogleAuth.layerAnonymous]))
+      yield* Effect.gen(function*() {
+        const { create } = yield* BatchPrediction
+        const into = (uri: string) => create(spec({ output: { _tag: "table", uri } }))
+        const { name } = yield* into("bq://p.d.new")
+        assert.include((yield* Effect.flip(into("p.d.new"))).message, `${name} is making table`)
+        assert.strictEqual((yield* into("bq://q.d.new")).state, "PENDING")
+        // BigQuery's names differ by the case of their letters.
+        assert.strictEqual((yield* into("bq://p.d.NEW")).state, "PENDING")
+      }).pipe(Effect.provide(engineOver(folder, echoModel(), { run: "awaited" }, bigQuery)))
     }).pipe(Effect.scoped))
 
   it.live("go on where they were stopped, asking no answered row again", () =>

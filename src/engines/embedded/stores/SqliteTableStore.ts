@@ -2,7 +2,7 @@ import { existsSync } from "node:fs"
 import { DatabaseSync, type SQLInputValue, type SQLOutputValue } from "node:sqlite"
 import { Effect, Layer, Semaphore, Stream } from "effect"
 import type { JsonRecord } from "../../../domain/Chat.ts"
-import { parseTable } from "../../../domain/batch/BatchPrediction.ts"
+import { parseTable, type TableName } from "../../../domain/batch/BatchPrediction.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
 import { parseExactly } from "../../../domain/Json.ts"
 import { type Column, TableStore } from "../../../ports/TableStore.ts"
@@ -36,6 +36,11 @@ export const make = (file: string) =>
     })
 
     return TableStore.of({
+      idOf: (uri) => {
+        const name = parseTable(uri)
+        // SQLite's names are the same in either case of ASCII letters.
+        return name === undefined ? undefined : tableIn(name).replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+      },
       head,
       read: (uri) =>
         Stream.unwrap(Effect.gen(function*() {
@@ -101,6 +106,7 @@ export const layerNone: Layer.Layer<TableStore> = Layer.sync(TableStore, () => {
     fix: "give a SQLite file with --tables FILE"
   })
   return TableStore.of({
+    idOf: () => undefined,
     head: () => Effect.fail(none),
     read: () => Stream.fail(none),
     put: () => Effect.fail(none),
@@ -117,8 +123,10 @@ const open = (file: string): DatabaseSync => {
 const tableOf = (uri: string): Effect.Effect<string, ServiceError> => {
   const name = parseTable(uri)
   if (name === undefined) return Effect.fail(ServiceError.invalid("uri", `${uri} is not bq://<project>.<dataset>.<table>`))
-  return Effect.succeed(name.dataset === "main" ? name.table : `${name.dataset}.${name.table}`)
+  return Effect.succeed(tableIn(name))
 }
+
+const tableIn = ({ dataset, table }: TableName): string => dataset === "main" ? table : `${dataset}.${table}`
 
 const quoted = (name: string): string => `"${name.replaceAll("\"", "\"\"")}"`
 

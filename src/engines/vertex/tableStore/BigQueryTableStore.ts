@@ -1,7 +1,7 @@
 import { Effect, Layer, Option, Schema, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import type { JsonRecord } from "../../../domain/Chat.ts"
-import { parseTable, type TableName } from "../../../domain/batch/BatchPrediction.ts"
+import { parseTable, type TableName, tableUri } from "../../../domain/batch/BatchPrediction.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
 import { parseExactly } from "../../../domain/Json.ts"
 import { call, type Caller, callJson, jsonOf, malformed } from "../../../net/Call.ts"
@@ -143,6 +143,10 @@ export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
   })
 
   return TableStore.of({
+    idOf: (uri) => {
+      const name = parseTable(uri)
+      return name === undefined ? undefined : tableUri(name)
+    },
     head: Effect.fn("TableStore.head")(function*(uri) {
       const { location, numRows, schema } = yield* find(uri, yield* nameOf(uri))
       return {
