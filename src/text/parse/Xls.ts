@@ -108,11 +108,24 @@ const besideCells = (bytes: Uint8Array, limits: Limits): BesideCells => {
 
 const open = (bytes: Uint8Array) => {
   try {
-    return read(bytes, { type: "buffer", dense: true, cellFormula: false, cellHTML: false, cellStyles: false, UTC: true })
+    return withoutConsole(() =>
+      read(bytes, { type: "buffer", dense: true, cellFormula: false, cellHTML: false, cellStyles: false, UTC: true })
+    )
   } catch (error) {
     const why = error instanceof Error ? error.message : ""
     if (/password|encrypt/i.test(why)) throw new ReadFailure("encrypted", "the workbook is protected by a password")
     throw new ReadFailure("corrupt", "the workbook is damaged")
+  }
+}
+
+/** The library tells the console of records and of names' formulas that it does not know: neither is text, so nobody is told. */
+const withoutConsole = <A>(body: () => A): A => {
+  const { error } = console
+  console.error = () => {}
+  try {
+    return body()
+  } finally {
+    console.error = error
   }
 }
 

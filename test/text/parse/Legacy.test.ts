@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib"
 import { utils, write } from "@e965/xlsx"
 import template from "@e965/xlsx/dist/xlsx.zahl.mjs"
-import { describe, expect, it } from "vitest"
+import { describe, expect, it, vi } from "vitest"
 import { drawingsOf } from "../../../src/text/parse/xls/Drawings.ts"
 import { parsed, refusal } from "./support/Parsed.ts"
 import { compound, wordStreams } from "./support/WordWriter.ts"
@@ -22,6 +22,31 @@ describe("workbooks in binary formats", () => {
     expect(pages).toBe(2)
     expect(blocks.at(-1)?.page).toBe(2)
     expect(remarks).toEqual([{ kind: "hidden", text: "sheet Old", pages: [2] }])
+  })
+
+  it("are read without a word on the console, whatever the library does not know in them", async () => {
+    const book = utils.book_new()
+    utils.book_append_sheet(book, utils.aoa_to_sheet([["Ann", 3]]), "Sheet1")
+    const plain = write(book, { type: "buffer", bookType: "biff2" }) as Buffer // asked for as a buffer
+    const record = (type: number, body: Buffer): Buffer => {
+      const head = Buffer.alloc(4)
+      head.writeUInt16LE(type)
+      head.writeUInt16LE(body.length, 2)
+      return Buffer.concat([head, body])
+    }
+    // A name for the range from "a!b" to A1, which is none, and a record of no type that there is.
+    const formula = Buffer.from([0x17, 3, ...Buffer.from("a!b"), 0x44, 0, 0, 0, 0x11])
+    const name = record(0x18, Buffer.concat([Buffer.from([0, 0, 0, 4, formula.length]), Buffer.from("both"), formula, Buffer.alloc(1)]))
+    const begin = 4 + plain.readUInt16LE(2)
+    const file = Buffer.concat([plain.subarray(0, begin), name, record(0x7777, Buffer.alloc(2)), plain.subarray(begin)])
+    const said = vi.spyOn(console, "error")
+    try {
+      expect((await parsed("a.xls", file)).shown).toEqual(["heading 1: Sheet1", "table: Ann | 3"])
+      console.error("and after it there is a console again")
+      expect(said.mock.calls).toEqual([["and after it there is a console again"]])
+    } finally {
+      said.mockRestore()
+    }
   })
 })
 
