@@ -60,6 +60,8 @@ describe.skipIf(browserPath === undefined)(
             await page.waitForURL(`${base}/ui/c/${id}`)
             assert.notInclude(page.url(), "token", "it does not stay in the address")
             await page.getByRole("heading", { name: "Test" }).waitFor()
+            assert.strictEqual(await page.getByRole("link", { name: "1 skipped" }).count(), 1)
+            await page.getByText("The last run skipped 1 more path as it listed the sources").waitFor()
             await page.getByRole("link", { name: "1 quarantined" }).click()
             await page.getByText("the PDF is damaged").waitFor()
             assert.strictEqual(await page.getByRole("row").count(), 2)

@@ -26,6 +26,7 @@ export const inspectedProject = Effect.tap(
     "docs/rules.md": `# Rules\n\n${rules.join("\n\n")}\n`,
     "docs/broken.pdf": "%PDF-1.4 broken",
     "docs/noise.bin": new Uint8Array([0, 1, 2, 3]),
+    "docs/.hidden.md": "# Hidden\n\nNobody reads this.\n",
     "docs/hostile.md": "# <img src=x onerror=\"document.title='owned'\">\n\n`<script>document.title='owned'</script>` prizes of Osaka.\n"
   }),
   (cwd) => Effect.promise(() => sluice(["run"], { cwd }))

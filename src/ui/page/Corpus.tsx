@@ -54,6 +54,9 @@ export const Corpus = ({ id }: { readonly id: string }) => {
 const Overview = ({ corpus }: { readonly corpus: CorpusView }) => {
   const { accounted, description, files, id, pipeline, principal, runs, states, where } = corpus
   const known = Object.entries(states).map(([name, count]) => ({ name, count }))
+  const [last] = runs
+  /** The ledger has the files that were looked into: what a listing leaves out is only counted by its run. */
+  const leftOut = (last?.totals?.skipped ?? 0) - (states["skipped"] ?? 0)
   return (
     <>
       {description !== undefined && <p>{description}</p>}
@@ -82,6 +85,12 @@ const Overview = ({ corpus }: { readonly corpus: CorpusView }) => {
             ))}
           </ul>
           {known.length === 0 && <p>The ledger knows of none yet.</p>}
+          {leftOut > 0 && (
+            <p class="quiet">
+              The last run skipped {number.format(leftOut)} more {leftOut === 1 ? "path" : "paths"}{" "}
+              as it listed the sources, which have no state here: ignored files, links, files over a limit.
+            </p>
+          )}
         </section>
       )}
       {runs.length > 0 && <Runs id={id} runs={runs} />}
