@@ -23,7 +23,16 @@ const mostWaiting = 1_000
 type ServerHooks = NonNullable<EmbeddedServerOptions["hooks"]>
 
 /** The secret version that a hook's notices are held against. */
-const secretOf = (settings: HookSettings) => settings._tag === "pubSub" ? settings.token : settings.secret
+const secretOf = (settings: HookSettings) => {
+  switch (settings._tag) {
+    case "pubSub":
+      return settings.token
+    case "sns":
+      return undefined
+    default:
+      return settings.secret
+  }
+}
 
 /**
  * The hooks of pipelines for a server, and their runs, which go on until they are interrupted. A secret that is not there
@@ -34,7 +43,7 @@ export const openHooks = Effect.fnUntraced(function*(
   { dataDir, secretManager }: { readonly dataDir: string; readonly secretManager: boolean }
 ) {
   const output = yield* Output
-  const [{ googleIdentity, hookCounter }, { hookedSources, runNoticed }, { secretsOf }] = yield* Effect.promise(() =>
+  const [{ googleIdentity, hookCounter, snsTopics }, { hookedSources, runNoticed }, { secretsOf }] = yield* Effect.promise(() =>
     Promise.all([import("../compose/Hooks.ts"), import("../pipeline/watch/Noticed.ts"), import("../compose/Server.ts")])
   )
   const secrets = yield* Effect.provide(Secrets, yield* secretsOf({ dataDir, secretManager }))
@@ -92,7 +101,11 @@ export const openHooks = Effect.fnUntraced(function*(
         ).pipe(turn.withPermits(1)), tell)
       return { hooks, runs }
     }))
-  const hooks: ServerHooks = { hooks: opened.flatMap(({ hooks }) => hooks), identity: yield* googleIdentity() }
+  const hooks: ServerHooks = {
+    hooks: opened.flatMap(({ hooks }) => hooks),
+    identity: yield* googleIdentity(),
+    topics: yield* snsTopics()
+  }
   return { hooks, runs: Effect.all(opened.map(({ runs }) => runs), { concurrency: "unbounded", discard: true }) }
 })
 

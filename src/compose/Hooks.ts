@@ -1,12 +1,15 @@
+import { type KeyObject, X509Certificate } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { Clock, Context, Duration, Effect, Layer, Schema } from "effect"
+import { Cache, Clock, Context, Duration, Effect, Exit, Layer, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import type { ServiceError } from "../domain/Errors.ts"
-import { type HookState, HookStates } from "../domain/Hooks.ts"
-import { callJson } from "../net/Call.ts"
+import { ServiceError } from "../domain/Errors.ts"
+import { type HookState, HookStates, topicOrigin } from "../domain/Hooks.ts"
+import { call, callJson } from "../net/Call.ts"
+import { discard } from "../net/Download.ts"
 import * as Http from "../net/Http.ts"
-import type { NoticeOutcome } from "../server/Hooks.ts"
+import { transportErrorOf } from "../net/HttpErrors.ts"
+import type { NoticeOutcome, Topics } from "../server/Hooks.ts"
 
 /** Where Google publishes what its tokens are signed with. */
 const googleCertificates = "https://www.googleapis.com/oauth2/v1/certs"
@@ -58,6 +61,67 @@ const Header = Schema.fromJsonString(Schema.Struct({ kid: Schema.String }))
 const keyOf = (token: string): string | undefined => {
   const decoded = Schema.decodeUnknownOption(Header)(Buffer.from(token.split(".", 1)[0] ?? "", "base64url").toString())
   return decoded._tag === "Some" ? decoded.value.kid : undefined
+}
+
+/** Certificates that are known or known to be none, and how many are asked for in a minute, whoever names them. */
+const mostCertificates = 100
+const mostAsked = 10
+
+/** What SNS answers is a certificate or a few lines. Bytes. */
+const mostAnswered = 64 * 1024
+
+/** Where SNS keeps its certificates, beneath a region's own address. */
+const certificatePath = /^\/SimpleNotificationService-[A-Za-z0-9]{1,64}\.pem$/
+
+/**
+ * Amazon SNS as its notices need it: the certificates that they are signed with, and their subscriptions. It is called at
+ * the topic's own region alone, whatever addresses a notice names.
+ *
+ * @param originOf what is called for a topic. Default: SNS in its region
+ */
+export const snsTopics = Effect.fnUntraced(function*(originOf = topicOrigin) {
+  const http = Context.get(yield* Layer.build(Http.layer({ maxResponseBytes: mostAnswered })), HttpClient.HttpClient)
+  const caller = { http, timeoutMs: 10_000, retry: { times: 2 } }
+  let minute = 0
+  let asked = 0
+  const lookedUp = Effect.fnUntraced(function*(url: string): Effect.fn.Return<KeyObject | undefined, ServiceError> {
+    const now = yield* Clock.currentTimeMillis
+    const current = Math.floor(now / lookAgain)
+    asked = current === minute ? asked + 1 : 1
+    minute = current
+    const what = "a certificate of Amazon SNS"
+    if (asked > mostAsked) return yield* new ServiceError({ code: "UNAVAILABLE", message: `${what} was asked for too often` })
+    const response = yield* call(caller, what, HttpClientRequest.get(url), (status) => status === 200 || status === 403 || status === 404)
+    const text = yield* Effect.mapError(response.text, (error) => transportErrorOf(what, error))
+    return response.status === 200 ? keyIn(text, now) : undefined
+  })
+  const keys = yield* Cache.makeWith(lookedUp, {
+    capacity: mostCertificates,
+    timeToLive: Exit.match({ onFailure: () => 0, onSuccess: (key) => key === undefined ? lookAgain : keepFor })
+  })
+  return {
+    keyOf: (topic, certificate) => {
+      const url = URL.parse(certificate)
+      const isOfSns = url !== null && url.origin === topicOrigin(topic) && certificatePath.test(url.pathname)
+      return isOfSns ? Cache.get(keys, originOf(topic) + url.pathname) : Effect.undefined
+    },
+    confirm: Effect.fnUntraced(function*(topic, token) {
+      const query = new URLSearchParams({ Action: "ConfirmSubscription", TopicArn: topic, Token: token })
+      yield* discard(
+        yield* call(caller, `the confirmation of a subscription to ${topic}`, HttpClientRequest.get(`${originOf(topic)}/?${query}`))
+      )
+    })
+  } satisfies Topics
+})
+
+/** Of a certificate that holds now. */
+const keyIn = (certificate: string, now: number): KeyObject | undefined => {
+  try {
+    const { publicKey, validFrom, validTo } = new X509Certificate(certificate)
+    return Date.parse(validFrom) <= now && now <= Date.parse(validTo) ? publicKey : undefined
+  } catch {
+    return undefined
+  }
 }
 
 const fileOf = (dataDir: string, pipeline: string): string => join(dataDir, "server", "hooks", `${pipeline}.json`)

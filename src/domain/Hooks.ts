@@ -50,12 +50,28 @@ const PubSub = Schema.Struct({
   )
 ).annotate({ description: "A push subscription of Google Cloud Pub/Sub, such as one of a bucket's notifications." })
 
+const Sns = Schema.Struct({
+  topic: Schema.String.check(
+    matches(/^arn:aws(?:-cn|-us-gov)?:sns:[a-z]{2}(?:-[a-z]+){1,3}-\d{1,2}:\d{12}:[A-Za-z0-9_-]{1,256}$/, {
+      rule: "must be the ARN of a topic: arn:aws:sns:us-east-1:123456789012:docs"
+    })
+  ).annotate({ description: "The ARN of the topic; notices of no other are taken. Its subscription to this server is confirmed." }),
+  ...told
+}).annotate({ description: "A topic of Amazon SNS, such as one of a bucket's events, with a subscription over HTTPS." })
+
+/** Where Amazon SNS answers for a topic. */
+export const topicOrigin = (topic: string): string => {
+  const [, partition = "", , region = ""] = topic.split(":")
+  return `https://sns.${region}.amazonaws.com${partition === "aws-cn" ? ".cn" : ""}`
+}
+
 /** Whose notices start runs, and how they show that they are theirs. */
 export const HookSettings = oneOf({
   bare: [],
   description: "Who sends the notices: exactly one kind.",
   cases: {
     pubSub: PubSub,
+    sns: Sns,
     token: Schema.Struct({
       secret,
       header: withDefault(

@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto"
+import { createHmac, type KeyObject, verify } from "node:crypto"
 import { Effect, Metric, Redacted, Schema } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
@@ -19,7 +19,7 @@ export interface Hook {
   readonly pipeline: string
   readonly name: string
   readonly settings: HookSettings
-  /** The value that its notices are held against; Pub/Sub with authentication has none. */
+  /** The value that its notices are held against; Pub/Sub with authentication and SNS have none. */
   readonly secret: Effect.Effect<Redacted.Redacted<string>, ServiceError> | undefined
   /** Asks for a run. */
   readonly told: Effect.Effect<void>
@@ -31,6 +31,22 @@ export interface HookOptions {
   readonly hooks: ReadonlyArray<Hook>
   /** The address of whom a token of Google's is about, where it is genuine and for this audience. */
   readonly identity: (token: string, audience: string) => Effect.Effect<string | undefined, ServiceError>
+  readonly topics: Topics
+}
+
+/** Amazon SNS, as far as its notices need it. */
+export interface Topics {
+  /** The key of a certificate for a topic's notices, by its address; undefined where it is not SNS's, or there is none. */
+  readonly keyOf: (topic: string, certificate: string) => Effect.Effect<KeyObject | undefined, ServiceError>
+  /** Confirms the subscription that a token was sent for. */
+  readonly confirm: (topic: string, token: string) => Effect.Effect<void, ServiceError>
+}
+
+/** Where no notices are taken. */
+export const noHooks: HookOptions = {
+  hooks: [],
+  identity: () => Effect.undefined,
+  topics: { keyOf: () => Effect.undefined, confirm: () => Effect.void }
 }
 
 /** GitHub cuts its own at this. Bytes. */
@@ -45,7 +61,7 @@ const notices = Metric.counter("sluice_hook_notices_total", {
 type Verdict = Exclude<NoticeOutcome, "ignored"> | { readonly ignored: string }
 
 /** Answers under `/hooks/{pipeline}/{hook}`. */
-export const hooksEndpoint = ({ hooks, identity }: HookOptions) => {
+export const hooksEndpoint = ({ hooks, ...outside }: HookOptions) => {
   const byPath = new Map(hooks.map((hook) => [`/hooks/${hook.pipeline}/${hook.name}`, hook]))
   return (request: HttpServerRequest.HttpServerRequest, room: Room): Effect.Effect<Reply, ServiceError> =>
     Effect.gen(function*() {
@@ -59,7 +75,7 @@ export const hooksEndpoint = ({ hooks, identity }: HookOptions) => {
       // Graph asks, before there is anything to sign, whether somebody is there.
       if (handshake !== null) return echo(handshake)
       const body = room.hold(largeBody(request, mostBytes), readBody(request, mostBytes))
-      const verdict = yield* judge(hook, { headers: request.headers, query, body }, identity)
+      const verdict = yield* judge(hook, { headers: request.headers, query, body }, outside)
       const outcome = typeof verdict === "string" ? verdict : "ignored"
       yield* Metric.update(Metric.withAttributes(notices, { pipeline: hook.pipeline, hook: hook.name, outcome }), 1)
       yield* hook.noted(outcome)
@@ -82,7 +98,7 @@ interface Notice {
 const judge = Effect.fnUntraced(function*(
   { secret, settings }: Hook,
   { body, headers, query }: Notice,
-  identity: HookOptions["identity"]
+  { identity, topics }: Omit<HookOptions, "hooks">
 ): Effect.fn.Return<Verdict, ServiceError> {
   const value = secret === undefined ? "" : Redacted.value(yield* secret)
   /** An empty secret is nobody's. */
@@ -95,6 +111,21 @@ const judge = Effect.fnUntraced(function*(
       return token !== undefined && serviceAccount !== undefined && (yield* identity(token, audience)) === serviceAccount
         ? "taken"
         : "refused"
+    }
+    case "sns": {
+      const notice = yield* read(SnsNotice, yield* body)
+      if (notice.TopicArn !== settings.topic) return "refused"
+      const key = yield* topics.keyOf(settings.topic, notice.SigningCertURL)
+      if (key === undefined || !isSigned(notice, key)) return "refused"
+      switch (notice.Type) {
+        case "SubscriptionConfirmation":
+          yield* topics.confirm(settings.topic, notice.Token)
+          return { ignored: "the subscription was confirmed" }
+        case "UnsubscribeConfirmation":
+          return { ignored: "the subscription has ended" }
+        case "Notification":
+          return isTestEvent(notice.Message) ? { ignored: "a test of the bucket's" } : "taken"
+      }
     }
     case "token": {
       const given = headers[settings.header.toLowerCase()]
@@ -125,6 +156,42 @@ const judge = Effect.fnUntraced(function*(
 const GraphNotice = Schema.Struct({
   value: Schema.optionalKey(Schema.Array(Schema.Struct({ clientState: Schema.optional(Schema.NullOr(Schema.String)) })))
 })
+
+const snsFields = {
+  Message: Schema.String,
+  MessageId: Schema.String,
+  Timestamp: Schema.String,
+  TopicArn: Schema.String,
+  SignatureVersion: Schema.Literals(["1", "2"]),
+  Signature: Schema.String,
+  SigningCertURL: Schema.String
+}
+
+/** As SNS posts it, unless its subscription has raw delivery on, which leaves the signature out. */
+const SnsNotice = Schema.Union([
+  Schema.Struct({ Type: Schema.Literal("Notification"), ...snsFields, Subject: Schema.optional(Schema.NullOr(Schema.String)) }),
+  Schema.Struct({
+    Type: Schema.Literals(["SubscriptionConfirmation", "UnsubscribeConfirmation"]),
+    ...snsFields,
+    SubscribeURL: Schema.String,
+    Token: Schema.String
+  })
+])
+
+/** What is signed, in this order, and how: docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html */
+const isSigned = (notice: typeof SnsNotice.Type, key: KeyObject): boolean => {
+  const { Message, MessageId, Timestamp, TopicArn, Type } = notice
+  const signed = notice.Type === "Notification"
+    ? { Message, MessageId, Subject: notice.Subject, Timestamp, TopicArn, Type }
+    : { Message, MessageId, SubscribeURL: notice.SubscribeURL, Timestamp, Token: notice.Token, TopicArn, Type }
+  const lines = Object.entries(signed).flatMap(([name, value]) => value === undefined || value === null ? [] : [`${name}\n${value}\n`])
+  const digest = notice.SignatureVersion === "1" ? "sha1" : "sha256"
+  return verify(digest, Buffer.from(lines.join("")), key, Buffer.from(notice.Signature, "base64"))
+}
+
+/** What a bucket sends when its notices are turned on. */
+const TestEvent = Schema.fromJsonString(Schema.Struct({ Event: Schema.Literal("s3:TestEvent") }))
+const isTestEvent = (message: string): boolean => Schema.decodeOption(TestEvent)(message)._tag === "Some"
 
 /** Where a push went: as GitHub, GitLab and Gitea say it, or as Bitbucket does. */
 const PushNotice = Schema.Struct({

@@ -46,7 +46,7 @@ import { operationHandlers } from "./handlers/Operations.ts"
 import { partnerChatHandlers } from "./handlers/PartnerChat.ts"
 import { retrievalHandlers } from "./handlers/Retrieval.ts"
 import { listening } from "./http/Listening.ts"
-import { type HookOptions, hooksEndpoint } from "./Hooks.ts"
+import { type HookOptions, hooksEndpoint, noHooks } from "./Hooks.ts"
 import { inspectorEndpoint } from "./Inspector.ts"
 import { mcpEndpoint } from "./Mcp.ts"
 import { ownFileBytes, serviceFileBytes } from "./import/ImportLimits.ts"
@@ -242,7 +242,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         mcp: yield* mcpEndpoint({ limits: options.agents, version: options.version, origins }),
         inspector: yield* inspectorEndpoint(options.accountOf ?? (() => Effect.undefined)),
         chats: yield* corpusChats({ limits: options.agents, models: options.chatModels, countTokens: options.countTokens }),
-        hooks: hooksEndpoint(options.hooks ?? { hooks: [], identity: () => Effect.undefined }),
+        hooks: hooksEndpoint(options.hooks ?? noHooks),
         uploads: uploaded,
         quotas,
         faults: options.faults === undefined ? undefined : new Faults(options.faults),

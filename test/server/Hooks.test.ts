@@ -1,20 +1,24 @@
-import { createHmac, createSign, generateKeyPairSync } from "node:crypto"
+import { createHmac, createSign, generateKeyPairSync, sign } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { Effect, Exit, Redacted, Schema, Scope } from "effect"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { googleIdentity } from "../../src/compose/Hooks.ts"
-import { HookSettings } from "../../src/domain/Hooks.ts"
+import { googleIdentity, snsTopics } from "../../src/compose/Hooks.ts"
+import { HookSettings, topicOrigin } from "../../src/domain/Hooks.ts"
+import { selfSigned } from "../../src/server/grpc/Certificate.ts"
 import { startServer, type TestServer } from "./support/TestServer.ts"
 
 const secret = "a-secret-of-the-sender"
 const version = "projects/acme/secrets/hook/versions/1"
 const audience = "https://sluice.acme.com"
 const pusher = "push@acme.iam.gserviceaccount.com"
+const topic = "arn:aws:sns:eu-west-1:123456789012:docs"
+const snsOrigin = "https://sns.eu-west-1.amazonaws.com"
 
 const kinds = {
   pubsub: { pubSub: { audience, serviceAccount: pusher } },
   pubsubToken: { pubSub: { token: version } },
+  sns: { sns: { topic } },
   bearer: { token: { secret: version } },
   header: { token: { secret: version, header: "X-Api-Key" } },
   drive: { googleDrive: { secret: version } },
@@ -45,9 +49,56 @@ const identityToken = (claims: object = {}, { key = keys.privateKey, kid = "k1" 
   return `${signed}.${createSign("RSA-SHA256").update(signed).sign(key).toString("base64url")}`
 }
 
+/** Certificates of SNS by the end of their paths, and who is not SNS. */
+const days = 86_400_000
+const sns = selfSigned(["sns.amazonaws.com"], Date.now())
+const ended = selfSigned(["sns.amazonaws.com"], Date.now() - 5_000 * days)
+const certificates: Readonly<Record<string, string>> = {
+  "/SimpleNotificationService-1a.pem": sns.cert,
+  "/SimpleNotificationService-0e.pem": ended.cert,
+  "/SimpleNotificationService-2b.pem": "no certificate"
+}
+
+interface SnsNotice {
+  readonly kind?: string
+  readonly version?: "1" | "2"
+  readonly key?: string
+  /** In place of what SNS says, and signed. */
+  readonly said?: object
+  /** In place of what was signed. */
+  readonly after?: object
+}
+
+/** A notice as SNS posts it, signed by the rules of its documentation. */
+const snsNotice = ({ after = {}, key = sns.key, kind = "Notification", said = {}, version = "2" }: SnsNotice = {}): string => {
+  const all: Record<string, unknown> = {
+    Type: kind,
+    MessageId: "22b80b92-fdea-4c2c-8f9d-bdfb0c7bf324",
+    TopicArn: topic,
+    Subject: "Amazon S3 Notification",
+    Message: JSON.stringify({ Records: [{ eventName: "ObjectCreated:Put" }] }),
+    Timestamp: new Date().toISOString(),
+    SignatureVersion: version,
+    SigningCertURL: `${snsOrigin}/SimpleNotificationService-1a.pem`,
+    UnsubscribeURL: `${snsOrigin}/?Action=Unsubscribe`,
+    ...(kind === "Notification"
+      ? {}
+      : { Token: "2336412f37", SubscribeURL: `${snsOrigin}/?Action=ConfirmSubscription&TopicArn=${topic}&Token=2336412f37` }),
+    ...said
+  }
+  const names = kind === "Notification"
+    ? ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"]
+    : ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"]
+  const signed = names.filter((name) => all[name] !== undefined).map((name) => `${name}\n${String(all[name])}\n`).join("")
+  const signature = sign(version === "1" ? "sha1" : "sha256", Buffer.from(signed), key).toString("base64")
+  return JSON.stringify({ ...all, Signature: signature, ...after })
+}
+
 describe("notices from outside", () => {
   let server: TestServer
   let google: Server
+  let amazon: Server
+  const askedOfAmazon: Array<string> = []
   let certificateCalls = 0
   const scope = Scope.makeUnsafe()
   const told: Array<string> = []
@@ -63,17 +114,27 @@ describe("notices from outside", () => {
     await new Promise<void>((resolve) => google.listen(0, "127.0.0.1", resolve))
     const { port } = google.address() as AddressInfo // listens on a port
     const identity = await Effect.runPromise(googleIdentity(`http://127.0.0.1:${port}/`).pipe(Scope.provide(scope)))
+    amazon = createServer(({ url = "" }, response) => {
+      askedOfAmazon.push(url)
+      const certificate = certificates[url]
+      if (certificate === undefined && !url.startsWith("/?Action=ConfirmSubscription&")) response.statusCode = 404
+      response.end(certificate ?? "<ConfirmSubscriptionResponse/>")
+    })
+    await new Promise<void>((resolve) => amazon.listen(0, "127.0.0.1", resolve))
+    const { port: amazonPort } = amazon.address() as AddressInfo // listens on a port
+    const topics = await Effect.runPromise(snsTopics(() => `http://127.0.0.1:${amazonPort}`).pipe(Scope.provide(scope)))
     server = await startServer({
       token: Redacted.make("0123456789abcdef0123"),
       hooks: {
         identity,
+        topics,
         hooks: Object.entries(kinds).map(([name, written]) => {
           const settings = Schema.decodeUnknownSync(HookSettings)(written)
           return {
             pipeline: "handbook",
             name,
             settings,
-            secret: name === "pubsub" ? undefined : Effect.succeed(Redacted.make(secret)),
+            secret: name === "pubsub" || name === "sns" ? undefined : Effect.succeed(Redacted.make(secret)),
             told: Effect.sync(() => void told.push(name)),
             noted: (outcome) => Effect.sync(() => void noted.push(`${name} ${outcome}`))
           }
@@ -85,6 +146,7 @@ describe("notices from outside", () => {
     await server.stop()
     await Effect.runPromise(Scope.close(scope, Exit.void))
     google.close()
+    amazon.close()
   })
 
   const post = async (name: string, headers: Record<string, string> = {}, body: string = "{}", query = "") => {
@@ -102,6 +164,9 @@ describe("notices from outside", () => {
     const genuine: ReadonlyArray<Parameters<typeof post>> = [
       ["pubsub", { authorization: `Bearer ${identityToken()}` }],
       ["pubsubToken", {}, "{}", `?token=${secret}`],
+      ["sns", {}, snsNotice()],
+      ["sns", {}, snsNotice({ version: "1" })],
+      ["sns", {}, snsNotice({ said: { Subject: undefined, Message: "not JSON" } })],
       ["bearer", { authorization: `Bearer ${secret}` }],
       ["header", { "x-api-key": secret }],
       ["drive", { "x-goog-channel-token": secret, "x-goog-resource-state": "change" }, ""],
@@ -133,6 +198,29 @@ describe("notices from outside", () => {
       ["pubsub", { authorization: `Bearer ${secret}` }],
       ["pubsubToken"],
       ["pubsubToken", {}, "{}", "?token=wrong"],
+      ["sns", {}, snsNotice({ after: { Message: "another" } })],
+      ["sns", {}, snsNotice({ after: { Signature: "" } })],
+      ["sns", {}, snsNotice({ after: { SignatureVersion: "1" } })],
+      ["sns", {}, snsNotice({ key: ended.key })],
+      ["sns", {}, snsNotice({ key: ended.key, said: { SigningCertURL: `${snsOrigin}/SimpleNotificationService-0e.pem` } })],
+      ["sns", {}, snsNotice({ said: { SigningCertURL: `${snsOrigin}/SimpleNotificationService-2b.pem` } })],
+      ["sns", {}, snsNotice({ said: { SigningCertURL: `${snsOrigin}/SimpleNotificationService-3c.pem` } })],
+      ["sns", {}, snsNotice({ said: { TopicArn: topic.replace("docs", "other") } })],
+      ["sns", {}, snsNotice({ kind: "SubscriptionConfirmation", said: { TopicArn: topic.replace("docs", "other") } })],
+      ["sns", {}, snsNotice({ kind: "SubscriptionConfirmation", after: { Token: "another" } })],
+      ...[
+        "https://sns.eu-west-1.amazonaws.com.evil.example.org",
+        "https://evil.example.org",
+        "https://sns.us-east-1.amazonaws.com",
+        "https://s3.eu-west-1.amazonaws.com",
+        "http://sns.eu-west-1.amazonaws.com",
+        "https://sns.eu-west-1.amazonaws.com:8443",
+        `${snsOrigin}/bucket`
+      ].map((origin): Parameters<typeof post> => [
+        "sns",
+        {},
+        snsNotice({ said: { SigningCertURL: `${origin}/SimpleNotificationService-1a.pem` } })
+      ]),
       ["bearer"],
       ["bearer", { authorization: secret }],
       ["bearer", { authorization: `Bearer ${secret}x` }],
@@ -155,6 +243,29 @@ describe("notices from outside", () => {
     assert.deepStrictEqual(told, [])
     // Keys that nobody has are not asked for again and again.
     assert.isAtMost(certificateCalls, 2)
+    assert.lengthOf(new Set(askedOfAmazon), askedOfAmazon.length)
+    assert.sameMembers(askedOfAmazon, [...Object.keys(certificates), "/SimpleNotificationService-3c.pem"])
+  })
+
+  it("a subscription to the topic is confirmed, at the topic's region, and to nothing else", async () => {
+    told.length = 0
+    askedOfAmazon.length = 0
+    const asking = { kind: "SubscriptionConfirmation", said: { SubscribeURL: "https://evil.example.org/?Action=ConfirmSubscription" } }
+    const { status, text } = await post("sns", {}, snsNotice(asking))
+    assert.deepStrictEqual([status, JSON.parse(text)], [200, { run: "none", because: "the subscription was confirmed" }])
+    const [confirmed = ""] = askedOfAmazon.filter((path) => !path.endsWith(".pem"))
+    assert.deepStrictEqual(Object.fromEntries(new URLSearchParams(confirmed.slice(2))), {
+      Action: "ConfirmSubscription",
+      TopicArn: topic,
+      Token: "2336412f37"
+    })
+    assert.deepStrictEqual(told, [])
+    assert.strictEqual(topicOrigin(topic), snsOrigin)
+    assert.strictEqual(topicOrigin("arn:aws-cn:sns:cn-north-1:123456789012:docs"), "https://sns.cn-north-1.amazonaws.com.cn")
+    assert.strictEqual(topicOrigin("arn:aws-us-gov:sns:us-gov-west-1:123456789012:docs"), "https://sns.us-gov-west-1.amazonaws.com")
+    for (const wrong of ["arn:aws:sqs:eu-west-1:123456789012:docs", "arn:aws:sns:evil.example.org/:123456789012:docs", `${topic}.fifo`]) {
+      assert.throws(() => Schema.decodeUnknownSync(HookSettings)({ sns: { topic: wrong } }), /ARN of a topic/)
+    }
   })
 
   it("that are genuine and ask for nothing start nothing", async () => {
@@ -163,6 +274,8 @@ describe("notices from outside", () => {
     const other = push("other")
     const idle: ReadonlyArray<Parameters<typeof post>> = [
       ["drive", { "x-goog-channel-token": secret, "x-goog-resource-state": "sync" }],
+      ["sns", {}, snsNotice({ said: { Message: JSON.stringify({ Service: "Amazon S3", Event: "s3:TestEvent" }) } })],
+      ["sns", {}, snsNotice({ kind: "UnsubscribeConfirmation" })],
       ["github", { "x-hub-signature-256": signed(ping), "x-github-event": "ping" }, ping],
       ["github", { "x-hub-signature-256": signed(other), "x-github-event": "push" }, other],
       ["gitlab", { "x-gitlab-token": secret }, other]
@@ -189,6 +302,7 @@ describe("notices from outside", () => {
     const large = Buffer.alloc(26 * 1024 * 1024, " ").toString()
     assert.strictEqual((await post("github", { "x-hub-signature-256": signed(large) }, large)).status, 400)
     assert.strictEqual((await post("graph", {}, "nonsense")).status, 400)
+    assert.strictEqual((await post("sns", {}, "{\"Records\":[]}")).status, 400)
   })
 
   it("are counted", async () => {
