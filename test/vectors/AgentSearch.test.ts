@@ -21,21 +21,44 @@ const open = (endpoint: string, space: VectorSpace, servingConfig = discoveryEng
       retry: { times: 1, baseMs: 1 }
     }))
 
-const opening = (servingConfig: string) =>
-  Layer.effect(
-    Opening,
-    Effect.gen(function*() {
-      const http = yield* HttpClient.HttpClient
-      const { origin } = yield* fakeDiscoveryEngine()
-      return { open: (space: VectorSpace) => Effect.provideService(open(origin, space, servingConfig), HttpClient.HttpClient, http) }
-    })
-  ).pipe(Layer.provide(Http.layer()))
+const opening = Layer.effect(
+  Opening,
+  Effect.gen(function*() {
+    const http = yield* HttpClient.HttpClient
+    const { origin } = yield* fakeDiscoveryEngine()
+    return { open: (space: VectorSpace) => Effect.provideService(open(origin, space), HttpClient.HttpClient, http) }
+  })
+).pipe(Layer.provide(Http.layer()))
 
-suite("Agent Search", opening(discoveryEngineNames.servingConfig))
-suite("Agent Search, by an engine", opening(discoveryEngineNames.engineServingConfig))
+suite("Agent Search", opening)
 
 describe("Agent Search", () => {
   const space = { corpus: "4611686018427387904", dimensions: 2 }
+
+  it.live("is written in the data store of an engine, and searched by the engine", () =>
+    Effect.gen(function*() {
+      const { asked, documents, origin } = yield* fakeDiscoveryEngine()
+      const store = yield* open(origin, space, discoveryEngineNames.engineServingConfig)
+      yield* store.prepare
+      const chunk = {
+        ordinal: 0,
+        text: "valve",
+        terms: ["valve"],
+        headings: [],
+        byteStart: 0,
+        byteEnd: 5,
+        vector: new Float32Array([1, 0])
+      }
+      yield* store.put([{ file: "f", sourceUri: "u", displayName: "d", chunks: [chunk] }])
+      assert.strictEqual(documents.size, 1)
+      assert.strictEqual((yield* store.check).chunks, 1)
+      const found = yield* store.search({ vector: chunk.vector, terms: [{ term: "valve", weight: 1 }], count: 3 })
+      assert.deepStrictEqual([found.dense[0]?.file, found.sparse[0]?.file], ["f", "f"])
+      yield* store.delete(["f"])
+      assert.strictEqual(documents.size, 0)
+      const searches = asked.filter(({ url }) => url.pathname.endsWith(":search"))
+      assert.isTrue(searches.every(({ url }) => url.pathname === `/v1beta/${discoveryEngineNames.engineServingConfig}:search`))
+    }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 
   it.live("refuses what is not as a corpus needs it, at its field", () =>
     Effect.gen(function*() {
