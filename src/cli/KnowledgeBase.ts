@@ -1,16 +1,20 @@
 import { Effect } from "effect"
+import { basename } from "node:path"
 import * as KnowledgeBase from "../mcp/KnowledgeBase.ts"
 import { askPipeline, retrieveFrom } from "../pipeline/AskPipeline.ts"
-import type { Definition } from "../pipeline/definition/Definition.ts"
 import { corpusOf } from "../pipeline/RunPipeline.ts"
 import { findGenerations, namesIn } from "../pipeline/sync/Generations.ts"
 import { Files } from "../ports/Files.ts"
 import { Ledger } from "../ports/Ledger.ts"
+import type { CommandPipeline } from "./Session.ts"
 
 type Used = Effect.Services<ReturnType<typeof askPipeline | typeof retrieveFrom>>
 
-/** A pipeline's corpus as a knowledge base. */
-export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(pipeline: Definition, limits: KnowledgeBase.Limits) {
+/** A pipeline's corpus as a knowledge base, or a bundle's, which has no ledger. */
+export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(
+  { bundle, pipeline }: Pick<CommandPipeline, "bundle" | "pipeline">,
+  limits: KnowledgeBase.Limits
+) {
   const files = yield* Files
   const ledger = yield* Ledger
   const around = yield* Effect.context<Used>()
@@ -28,21 +32,28 @@ export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(pipeline: 
     files,
     retrieve: (inquiry) => retrieveFrom(...asked(inquiry)).pipe(Effect.map(({ contexts }) => contexts), within),
     answer: (inquiry) => askPipeline(...asked(inquiry)).pipe(within),
-    status: Effect.gen(function*() {
-      const { key, live, scope } = yield* generation
-      const [last] = yield* ledger.runs(key, 1)
-      return {
-        pipeline: pipeline.name,
-        corpus: pipeline.corpus.displayName,
-        generation: live?.number ?? null,
-        files: yield* ledger.count(scope),
-        lastRun: last === undefined ? null : {
-          started: new Date(last.started).toISOString(),
-          ...(last.ended === undefined ? {} : { ended: new Date(last.ended).toISOString() }),
-          ...(last.report === undefined ? {} : { totals: last.report.totals, reasons: last.report.reasons ?? [] })
+    status: bundle === undefined ?
+      Effect.gen(function*() {
+        const { key, live, scope } = yield* generation
+        const [last] = yield* ledger.runs(key, 1)
+        return {
+          pipeline: pipeline.name,
+          corpus: pipeline.corpus.displayName,
+          generation: live?.number ?? null,
+          files: yield* ledger.count(scope),
+          lastRun: last === undefined ? null : {
+            started: new Date(last.started).toISOString(),
+            ...(last.ended === undefined ? {} : { ended: new Date(last.ended).toISOString() }),
+            ...(last.report === undefined ? {} : { totals: last.report.totals, reasons: last.report.reasons ?? [] })
+          }
         }
-      }
-    })
+      }) :
+      Effect.map(corpus, ({ displayName, filesCount = 0 }) => ({
+        pipeline: pipeline.name,
+        corpus: displayName,
+        bundle: basename(bundle),
+        files: { done: filesCount }
+      }))
   }, limits))
   return { base, corpus }
 })

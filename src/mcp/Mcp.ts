@@ -187,8 +187,10 @@ const Status = Tool.make("status", {
   dependencies: [KnowledgeBase]
 })
 
+/** Strict: a misspelt `where` is refused, and does not find what it was to leave out. */
 const readOnly = <T extends Tool.Any>(tool: T): T =>
-  tool.annotate(Tool.Readonly, true).annotate(Tool.Destructive, false).annotate(Tool.Idempotent, true).annotate(Tool.OpenWorld, false) as T
+  tool.annotate(Tool.Readonly, true).annotate(Tool.Destructive, false).annotate(Tool.Idempotent, true).annotate(Tool.OpenWorld, false)
+    .annotate(Tool.Strict, true) as T
 
 const tools = Toolkit.make(readOnly(Search), readOnly(Ask), readOnly(Read), readOnly(List), readOnly(Facets), readOnly(Status))
 
@@ -226,25 +228,64 @@ const handlers = tools.toLayer({
   status: () => failing(Effect.flatMap(KnowledgeBase, ({ status }) => status))
 })
 
-/** A document as a resource: `sluice://documents/people%2Fleave.md`. Long ones end with where `read` goes on. */
+const documentAddress = "sluice://documents/"
+
+/**
+ * Of an address: all that follows its scheme and host, a `?` and a `#` too, as `{+path}` leaves them alone. What is no
+ * percent encoding stands for itself.
+ */
+const pathIn = (uri: string): { readonly written: string; readonly decoded: string } => {
+  const written = uri.slice(documentAddress.length)
+  try {
+    return { written, decoded: decodeURIComponent(written) }
+  } catch {
+    return { written, decoded: written }
+  }
+}
+
+/** The route of a template ends at a slash: this one's takes the rest of the address, as `{+path}` of RFC 6570 says. */
+const withSlashes = Layer.effect(
+  McpServer.McpServer,
+  Effect.map(McpServer.McpServer, (server) =>
+    McpServer.McpServer.of({
+      ...server,
+      addResourceTemplate: ({ handle, template, ...options }) =>
+        server.addResourceTemplate({
+          ...options,
+          template: new McpSchema.ResourceTemplate({ ...template, uriTemplate: `${documentAddress}{+path}` }),
+          routerPath: `${documentAddress.replace(":", "::")}*`,
+          handle: (uri) => handle(uri, [pathIn(uri).decoded])
+        })
+    }))
+)
+
+/** A document as a resource: `sluice://documents/people/leave.md`. Long ones end with where `read` goes on. */
 const documents = McpServer.resource`sluice://documents/${McpSchema.param("path", Schema.String)}`({
   name: "document",
-  description: "The text of a document, by its path in percent encoding",
+  description: "The text of a document, by its path as `search` and `list` give it",
   mimeType: "text/plain",
   completion: {
     path: (begun) =>
       Effect.gen(function*() {
-        const { items } = yield* (yield* KnowledgeBase).list({ prefix: decodeURIComponent(begun) })
-        return items.map(({ displayName }) => encodeURIComponent(displayName))
+        const { items } = yield* (yield* KnowledgeBase).list({ prefix: begun })
+        return items.map(({ displayName }) => displayName)
       }).pipe(Effect.orElseSucceed((): Array<string> => []))
   },
-  content: (_, path) =>
+  content: (uri, path) =>
     failing(Effect.gen(function*() {
-      const document = decodeURIComponent(path)
-      const { next, text } = yield* (yield* KnowledgeBase).read(document)
-      return next === undefined ? text : `${text}\n\n[It goes on: read ${JSON.stringify({ document, from: next })}]`
+      const { read } = yield* KnowledgeBase
+      const { written } = pathIn(uri)
+      const { file, next, text } = yield* read(path).pipe(
+        // A name may have a percent sign of its own, and is then the same as its address only where it is not decoded.
+        Effect.catchIf(
+          (error) => written !== path && "code" in error && error.code === "NOT_FOUND",
+          () => read(written)
+        )
+      )
+      const more = next === undefined ? "" : `\n\n[It goes on: read ${JSON.stringify({ document: file.displayName, from: next })}]`
+      return { contents: [{ uri, mimeType: "text/plain", text: text + more }] }
     }))
-})
+}).pipe(Layer.provide(withSlashes))
 
 const answering = McpServer.prompt({
   name: "answer-from-documents",

@@ -25,13 +25,20 @@ describe("sluice export", () => {
       chmodSync(cwd, 0o755)
       chmodSync(away, 0o555)
       const there = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd: away, ...uid }))
+      write(cwd, {
+        "tests.yaml": `
+- { question: How many days of leave carry over?, files: [leave.md], answer: { contains: [five] }, cites: [leave.md] }
+- { question: Who won the cup in 1954?, refused: true }
+`
+      })
       for (
         const [args, says] of [
           [["ask", "How many days of leave carry over?", "--bundle", "test.bundle"], /Five unused days/],
           [["retrieve", "annual leave", "--pipeline", "test.bundle"], /leave\.md/],
           [["explain", "annual leave", "-p", "test.bundle"], /Looked for/],
           [["files", "list", "-p", "test.bundle"], /hotels\.md/],
-          [["status", "test.bundle"], /test/]
+          [["status", "test.bundle"], /^test\.bundle is a bundle of pipeline test: Test, 3 files$/m],
+          [["eval", "test.bundle", "--tests", "../tests.yaml"], /^2 tests passed; /m]
         ] as const
       ) {
         const { code, stderr, stdout } = yield* there(...args)
@@ -44,6 +51,9 @@ describe("sluice export", () => {
       const read = events(yield* there("retrieve", "annual leave", "-p", "test.bundle", "--json"))[0] as typeof live
       const told = ({ contexts }: typeof live) => contexts.map(({ score, text }) => ({ score, text }))
       assert.deepStrictEqual(told(read), told(live))
+      const untested = yield* there("eval", "test.bundle")
+      assert.strictEqual(untested.code, 1)
+      assert.match(untested.stderr, /has no tests\n *fix: .*--tests/)
       // No write-ahead log, no index of one, no data directory.
       assert.deepStrictEqual(readdirSync(away), ["test.bundle"])
       chmodSync(away, 0o755)

@@ -1,8 +1,11 @@
 import { Client } from "@modelcontextprotocol/sdk/client/index.js"
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js"
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js"
+import { UriTemplate } from "@modelcontextprotocol/sdk/shared/uriTemplate.js"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { chmodSync, mkdirSync, readdirSync } from "node:fs"
+import { join } from "node:path"
 import { bin } from "../support/Built.ts"
 import { sluice } from "../support/Sluice.ts"
 import { pipelineFile, project } from "../cli/Project.ts"
@@ -13,6 +16,11 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
   const { content, isError, structuredContent } = await client.callTool({ name, arguments: args })
   // oxlint-disable-next-line typescript/no-explicit-any -- looked into by the assertions
   return { error: isError === true ? (content as any)[0].text as string : undefined, value: structuredContent as any }
+}
+
+const assertRejects = async (call: Promise<unknown>, message: RegExp) => {
+  const error = await call.then(() => undefined, (error: unknown) => error)
+  assert.match(String(error), message)
 }
 
 const connected = (transport: StdioClientTransport | StreamableHTTPClientTransport) =>
@@ -51,6 +59,8 @@ describe("sluice mcp", () => {
 
         const { value: read } = await call(client, "read", { document: "batteries.txt" })
         assert.strictEqual(read.text, "A damaged lithium cell stays in the quarantine cage for fourteen days.")
+        const misspelt = await call(client, "search", { query: "hotel", wheer: "team == \"ops\"" })
+        assert.match(misspelt.error ?? "", /Expected no excess property[^]*wheer/)
         const { error } = await call(client, "read", { document: "nothing.txt" })
         assert.match(error ?? "", /nothing\.txt.*\nfix: take a path that `list` or `search` gives/)
 
@@ -60,14 +70,18 @@ describe("sluice mcp", () => {
         assert.deepInclude(status, { pipeline: "test", files: { done: 3 } })
 
         const { resourceTemplates: [template] } = await client.listResourceTemplates()
-        assert.strictEqual(template?.uriTemplate, "sluice://documents/{path}")
-        const { contents } = await client.readResource({ uri: `sluice://documents/${encodeURIComponent("travel/hotels.md")}` })
-        assert.match(JSON.stringify(contents), /Osaka is 150 euros/)
+        assert.strictEqual(template?.uriTemplate, "sluice://documents/{+path}")
+        for (const uri of ["sluice://documents/travel/hotels.md", "sluice://documents/travel%2Fhotels.md"]) {
+          const { contents: [hotels] } = await client.readResource({ uri })
+          assert.deepInclude(hotels, { uri, mimeType: "text/plain" })
+          assert.match(JSON.stringify(hotels), /Osaka is 150 euros/)
+        }
+        await assertRejects(client.readResource({ uri: "sluice://documents/travel/none.md" }), /document "travel\/none\.md"/)
         const { completion } = await client.complete({
-          ref: { type: "ref/resource", uri: "sluice://documents/{path}" },
-          argument: { name: "path", value: "trav" }
+          ref: { type: "ref/resource", uri: "sluice://documents/{+path}" },
+          argument: { name: "path", value: "travel/" }
         })
-        assert.deepStrictEqual(completion.values, ["travel%2Fhotels.md"])
+        assert.deepStrictEqual(completion.values, ["travel/hotels.md"])
         const { messages } = await client.getPrompt({ name: "answer-from-documents", arguments: { question: "Why?" } })
         assert.deepStrictEqual(messages, [{
           role: "user",
@@ -78,6 +92,50 @@ describe("sluice mcp", () => {
           }
         }])
       })
+    }).pipe(Effect.scoped))
+
+  it.live("gives a bundle, in a folder that has nothing else and stays so", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const away = join(cwd, "away")
+      mkdirSync(away)
+      yield* Effect.promise(async () => {
+        await sluice(["run"], { cwd })
+        await sluice(["export", "away/test.bundle"], { cwd })
+      })
+      chmodSync(away, 0o555)
+      yield* Effect.addFinalizer(() => Effect.sync(() => chmodSync(away, 0o755)))
+      const transport = new StdioClientTransport({ command: process.execPath, args: [bin, "mcp", "test.bundle"], cwd: away })
+      const client = yield* connected(transport)
+      yield* Effect.promise(async () => {
+        const { value: found } = await call(client, "search", { query: "hotel limit in Osaka", limit: 1 })
+        assert.strictEqual(found.passages[0].document, "travel/hotels.md")
+        const { value: answer } = await call(client, "ask", { question: "How many unused days of annual leave carry over?" })
+        assert.deepStrictEqual([answer.grounded, answer.citations[0].document], [true, "leave.md"])
+        const { value: listed } = await call(client, "list")
+        assert.lengthOf(listed.documents, 3)
+        const { contents } = await client.readResource({ uri: "sluice://documents/travel/hotels.md" })
+        assert.match(JSON.stringify(contents), /Osaka is 150 euros/)
+        const { value: status } = await call(client, "status")
+        assert.deepStrictEqual(status, { pipeline: "test", corpus: "Test", bundle: "test.bundle", files: { done: 3 } })
+      })
+      assert.deepStrictEqual(readdirSync(away), ["test.bundle"])
+    }).pipe(Effect.scoped))
+
+  it.live("ends by a signal too, and speaks of no run", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const transport = new StdioClientTransport({ command: process.execPath, args: [bin, "mcp"], cwd, stderr: "pipe" })
+      let said = ""
+      transport.stderr?.on("data", (text: Buffer) => void (said += text.toString()))
+      yield* connected(transport)
+      yield* Effect.promise(() =>
+        new Promise<void>((resolve) => {
+          transport.stderr?.once("end", resolve)
+          process.kill(transport.pid ?? 0, "SIGTERM")
+        })
+      )
+      assert.strictEqual(said, "stopped; nothing was changed\n")
     }).pipe(Effect.scoped))
 
   it.live("ends with its input, says what is wrong on stderr and keeps stdout to the protocol", () =>
@@ -142,6 +200,30 @@ describe("/mcp of serve", () => {
       assert.deepInclude(status, { corpus: "Hand book", files: 1 })
       const several = yield* Effect.promise(() => call(alone, "status").catch((error: unknown) => String(error)))
       assert.match(String(several), /several corpora/)
+    }).pipe(Effect.scoped))
+
+  it.live("reads a document by its path, whatever is in its name, as the client puts it into the template", () =>
+    Effect.gen(function*() {
+      const server = yield* serving()
+      const corpus = yield* Effect.promise(() => server.corpus())
+      const names = ["a/b/c.md", "a b/what? #1; yes.md", "100% of it.md", "C%2B%2B.md", "über/été.md", "a//b/.md"]
+      for (const name of names) yield* Effect.promise(() => server.upload(corpus, name, `# ${name}\n\nThis is ${name}.\n`))
+      const client = yield* connected(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)))
+      yield* Effect.promise(async () => {
+        const { resourceTemplates: [{ uriTemplate } = { uriTemplate: "" }] } = await client.listResourceTemplates()
+        const { completion } = await client.complete({
+          ref: { type: "ref/resource", uri: uriTemplate },
+          argument: { name: "path", value: "" }
+        })
+        assert.sameMembers(completion.values, names)
+        const read = async (uri: string) => JSON.stringify((await client.readResource({ uri })).contents)
+        for (const name of names) {
+          assert.include(await read(new UriTemplate(uriTemplate).expand({ path: name })), `This is ${name}.`)
+          assert.include(await read(`sluice://documents/${encodeURIComponent(name)}`), `This is ${name}.`)
+        }
+        assert.include(await read("sluice://documents/a b/what? #1; yes.md"), "This is a b/what?")
+        assert.include(await read("sluice://documents/C%2B%2B.md"), "This is C%2B%2B.md.")
+      })
     }).pipe(Effect.scoped))
 
   it.live("asks for the server's token, and keeps pages out", () =>

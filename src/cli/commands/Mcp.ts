@@ -2,6 +2,7 @@ import { Effect, Fiber, Layer } from "effect"
 import { Command } from "effect/cli"
 import packageJson from "../../../package.json" with { type: "json" }
 import { optionalInt } from "../Flags.ts"
+import { Output } from "../Output.ts"
 import { questionFlags } from "../Question.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
@@ -22,6 +23,8 @@ export const mcp = Command.make(
       return yield* new UsageError({ message: "--json has no meaning here: what is printed is the protocol", fix: "leave it out" })
     }
     const loaded = yield* openPipeline(args.pipeline)
+    // Clients end it by a signal where the end of its input does not at once.
+    Object.assign((yield* Output).interrupted, { what: "stopped", next: "nothing was changed" })
     const [{ knowledgeBaseOf }, { stdio }] = yield* Effect.promise(() =>
       Promise.all([import("../KnowledgeBase.ts"), import("../../mcp/Mcp.ts")])
     )
@@ -29,7 +32,7 @@ export const mcp = Command.make(
       loaded,
       reading,
       Effect.gen(function*() {
-        const { base } = yield* knowledgeBaseOf(loaded.pipeline, {
+        const { base } = yield* knowledgeBaseOf(loaded, {
           principal: given(args.as),
           where: given(args.where),
           tokens: given(args.tokens)

@@ -40,6 +40,18 @@ export const status = Command.make(
       return { hookLines, hooks: readHookStates(dataDir, loaded.pipeline.name) }
     })
     const { findGeneration, generationsStatus, namesIn } = yield* Effect.promise(() => import("../../pipeline/sync/Generations.ts"))
+    const { bundle } = loaded
+    if (bundle !== undefined) {
+      const { corpusOf } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
+      const { displayName, filesCount = 0 } = yield* onEngine(loaded, reading, corpusOf(loaded.pipeline))
+      if (json) {
+        const counts = { done: filesCount }
+        return yield* output.json({ version: 1, type: "status", pipeline: loaded.pipeline.name, bundle: fromHere(bundle), counts })
+      }
+      return yield* output.print(
+        printable(`${fromHere(bundle)} is a bundle of pipeline ${loaded.pipeline.name}: ${displayName}, ${plural(filesCount, "file")}`)
+      )
+    }
     yield* onEngine(
       loaded,
       reading,

@@ -4,7 +4,6 @@ import { Argument, Command, Flag } from "effect/cli"
 import packageJson from "../../../package.json" with { type: "json" }
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
 import type { Inspected } from "../../ui/Inspector.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
@@ -14,6 +13,8 @@ import { onEngine, openPipeline, reading } from "../Session.ts"
 
 /** Tokens of text in one result: the page is not a prompt. */
 const tokens = 1_000_000
+
+type Opened = Effect.Success<ReturnType<typeof openPipeline>>
 
 /** `sluice ui`: the pipeline's corpus in a web page. */
 export const ui = Command.make(
@@ -48,11 +49,13 @@ export const ui = Command.make(
         import("../../compose/InspectorServer.ts")
       ])
     )
+    Object.assign(output.interrupted, { what: "stopped", next: "nothing was changed" })
     const limits = { principal: given(args.as), where: given(args.where), tokens }
-    const inspected = ({ pipeline }: LoadedPipeline) =>
+    const inspected = ({ bundle, pipeline }: Opened) =>
       Effect.gen(function*() {
-        const account = yield* accountOf(pipeline, path.join(dataDir, "evaluations", pipeline.name))
-        const { base, corpus } = yield* knowledgeBaseOf(pipeline, limits)
+        // A bundle has no ledger: its files are listed as the corpus has them.
+        const account = bundle === undefined ? yield* accountOf(pipeline, path.join(dataDir, "evaluations", pipeline.name)) : undefined
+        const { base, corpus } = yield* knowledgeBaseOf({ bundle, pipeline }, limits)
         return Effect.map(corpus, ({ description, displayName, filesCount, name }): Inspected => ({
           card: defined({ id: idOf(name), title: displayName, pipeline: pipeline.name, description, files: filesCount }),
           corpus: Effect.succeed(name),
@@ -61,7 +64,7 @@ export const ui = Command.make(
         }))
       })
     /** Each is open as long as the command runs. */
-    const opened = Effect.fnUntraced(function*(each: LoadedPipeline) {
+    const opened = Effect.fnUntraced(function*(each: Opened) {
       const found = yield* Deferred.make<Effect.Success<ReturnType<typeof inspected>>>()
       const open = Effect.flatMap(inspected(each), (inspected) => Effect.andThen(Deferred.succeed(found, inspected), Effect.never))
       const fiber = yield* Effect.forkChild(onEngine(each, reading, open))
