@@ -99,11 +99,13 @@ const measureModels = async (collection: Collection, asked: ReadonlyMap<string, 
 /** The default with each of the values, in turns. */
 const measureVaried = (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Row> =>
   withEngine(collection, { ...engine, embedding: values.embedding }, async (search) => {
-    const ways = settings.map((value) => (query: string) => {
+    const ways = settings.map((value, at) => (query: string) => {
       const how = { correctSpelling: true, topK: 100 }
-      if (varied === "alpha") return search(asked.get(query) ?? "", { ...how, hybrid: { alpha: Number(value) } })
+      // The engine keeps its answers, which know nothing of constants that change: each value has a question of its own.
+      const text = `${asked.get(query) ?? ""}${" ".repeat(at)}`
+      if (varied === "alpha") return search(text, { ...how, hybrid: { alpha: Number(value) } })
       Object.assign(ranking, { [varied ?? ""]: Number(value) })
-      return search(asked.get(query) ?? "", how)
+      return search(text, how)
     })
     const figures = await evaluateEach(judged(collection, asked), ways)
     return Object.fromEntries(figures.map((one, at) => [columns[at] ?? "", { ...one, milliseconds: one.processor }]))
