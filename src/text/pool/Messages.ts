@@ -9,8 +9,18 @@ export type Result = Prepared | Opened | Located | Pictured
 /** What the pool asks of a worker process: files to deal with in this order. Sent by structured clone. */
 export interface Request {
   readonly limits: Limits
-  readonly files: ReadonlyArray<{ readonly id: number; readonly raw: Task }>
+  readonly files: ReadonlyArray<Asked>
 }
+
+export interface Asked {
+  readonly id: number
+  readonly raw: Task
+  /** No other answer is kept back while this file is worked on, nor its own: if the process ends, it is known to be the one. */
+  readonly atOnce: boolean
+}
+
+/** So many answers go in one message at most: a message can take longer than a small file, on either side. */
+export const mostKept = 8
 
 /** A file that could not be taken, in words for a person: never a stack or a piece of the document. */
 export interface Refusal {
@@ -23,10 +33,14 @@ export interface Broken {
   readonly broken: string
 }
 
-/** One file's outcome, sent before the worker begins the next file: what it has not answered it is still on. */
-export interface Reply {
+export interface Answer {
   readonly id: number
   readonly result: Result | Refusal | Broken
+}
+
+/** Outcomes of files in the order in which they were asked for; a worker keeps back fewer than {@link mostKept}. */
+export interface Reply {
+  readonly answers: ReadonlyArray<Answer>
   /** Milliseconds that the worker has computed since it began, where it has just looked. */
   readonly processor?: number
   /** The worker has done its share: it finishes what it was sent and should be given no more. */

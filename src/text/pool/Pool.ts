@@ -9,8 +9,11 @@ import { type Ending, WorkerProcess } from "./WorkerProcess.ts"
 const batchFiles = 64
 const batchBytes = 1024 * 1024
 
-/** A worker is sent more when it has fewer files than this left, so that it never waits for us. */
-const lowWater = 16
+/** A worker is sent more when it has answered all but so many files, of which it may have done some: it never waits for us. */
+const lowWater = 24
+
+/** A file of more bytes is answered at once: beside reading it a message is nothing, and parsers fail on such files most. */
+const smallBytes = 32 * 1024
 
 /** Milliseconds that files wait before another worker is started for them: those that are read fast need only one. */
 const defaultPatience = 1_000
@@ -31,8 +34,10 @@ const failedStarts = 2
 /**
  * Spreads files over worker processes. When a worker ends, the file it was on runs once more, alone in a fresh worker,
  * and only ending that one too makes it `timeout`, `crash` or `memory`: what earlier files left behind, or a busy
- * machine, is never blamed on it. Every other file just runs elsewhere. The memory of all workers together is bounded:
- * each has its share of the limit, and a file that needs more gets all of it once the others are done.
+ * machine, is never blamed on it. Every other file just runs elsewhere. Answers about small files share messages, so
+ * that it may have been any of a few: those are answered one by one from then on, and which of them ends a worker again
+ * is known. The memory of all workers together is bounded: each has its share of the limit, and a file that needs more
+ * gets all of it once the others are done.
  */
 export class Pool {
   readonly #size: number
@@ -67,7 +72,15 @@ export class Pool {
 
   /** Calls `done` once, unless the returned function was called first. */
   submit(raw: Task, done: (outcome: Outcome) => void): () => void {
-    const job: Job = { id: this.#nextId++, raw, done, suspect: false, cancelled: false, since: performance.now() }
+    const job: Job = {
+      id: this.#nextId++,
+      raw,
+      done,
+      suspect: false,
+      atOnce: raw.content.byteLength > smallBytes,
+      cancelled: false,
+      since: performance.now()
+    }
     this.#queue.push(job)
     this.#wake()
     return () => {
@@ -206,7 +219,7 @@ export class Pool {
         this.#started = performance.now()
         this.#wake()
       },
-      onReply: (from, job, result) => {
+      onAnswer: (from, job, result) => {
         this.#failedStarts = 0
         finish(job, "broken" in result ? new BrokenInstallation(result.broken) : result)
         if (from.jobs.length === 0) this.#rest(from)
@@ -247,8 +260,12 @@ export class Pool {
     if (worker === this.#alone) this.#alone = undefined
     if (ending === "unready") return this.#notStarted(worker)
     const [running, ...others] = worker.jobs
-    this.#queue.unshift(...others)
-    if (running !== undefined) {
+    const { doubtful } = worker
+    if (doubtful.length > 1) {
+      for (const job of doubtful) job.atOnce = true
+      this.#queue.unshift(...worker.jobs)
+    } else if (running !== undefined) {
+      this.#queue.unshift(...others)
       if (running.suspect) finish(running, verdict(ending, this.#limits, running.raw))
       else {
         running.suspect = true

@@ -2,7 +2,7 @@ import { isMainThread } from "node:worker_threads"
 import type { Limits } from "../Prepared.ts"
 import { Guard, processorTime, timeFor, watch } from "./Guard.ts"
 import { BrokenInstallation } from "../parse/ReadFailure.ts"
-import type { Ready, Reply, Request, Result, Task } from "./Messages.ts"
+import { type Answer, mostKept, type Ready, type Reply, type Request, type Result, type Task } from "./Messages.ts"
 import { refusalOf } from "./Refusal.ts"
 
 export type PrepareFile = (task: Task, limits: Limits) => Promise<Result>
@@ -14,9 +14,12 @@ const memoryShare = 0.6
 /** Milliseconds after which it looks again at its memory and its processor time: a look can take longer than a small file. */
 const lookEvery = 100
 
+/** Milliseconds for which an answer is kept back, so that what comes soon after it goes with it. */
+const keptFor = 20
+
 /**
- * Runs this process as a worker of the text pool: files in, one reply each, one at a time and in order. `load` brings
- * in what prepares a file, so that the guarding thread, which runs the same entry, does not.
+ * Runs this process as a worker of the text pool: files in, an answer for each, one at a time and in order. `load`
+ * brings in what prepares a file, so that the guarding thread, which runs the same entry, does not.
  */
 export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => {
   if (!isMainThread) return watch()
@@ -25,8 +28,28 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
   const guard = new Guard()
   let served = 0
   let looked = -Infinity
+  let kept: Array<Answer> = []
+  /** When the first of them was begun. */
+  let since = 0
+  let memory = Infinity
+  let timer: NodeJS.Timeout | undefined
+  let sent: Promise<void> = Promise.resolve()
 
-  const answer = async (task: Task, limits: Limits): Promise<Reply["result"]> => {
+  /** Resolves when all answers are in the pipe. */
+  const sendKept = (): Promise<void> => {
+    clearTimeout(timer)
+    timer = undefined
+    if (kept.length === 0) return sent
+    const now = performance.now()
+    const look = now - looked >= lookEvery
+    if (look) looked = now
+    const spent = served >= filesServed || (look && process.memoryUsage.rss() > memory * memoryShare)
+    const reply: Reply = { answers: kept, spent, processor: look ? processorTime() : undefined }
+    kept = []
+    return sent = Promise.all([sent, send(reply)]).then(() => {})
+  }
+
+  const answer = async (task: Task, limits: Limits): Promise<Answer["result"]> => {
     guard.begin({ ...limits, timeMs: timeFor(limits, task) })
     try {
       return await prepareFile(task, limits)
@@ -40,14 +63,18 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
   let last: Promise<void> = Promise.resolve()
   process.on("message", (request: Request) => {
     last = last.then(async () => {
-      for (const { id, raw } of request.files) {
+      memory = request.limits.memory
+      for (const { atOnce, id, raw } of request.files) {
+        await (atOnce ? sendKept() : sent)
+        if (kept.length === 0) since = performance.now()
+        // A file that waits for something does not hold up the answers before it.
+        else timer ??= setTimeout(sendKept, keptFor)
         const result = await answer(raw, request.limits)
         served++
-        const look = performance.now() - looked >= lookEvery
-        if (look) looked = performance.now()
-        const spent = served >= filesServed || (look && process.memoryUsage.rss() > request.limits.memory * memoryShare)
-        await send({ id, result, spent, processor: look ? processorTime() : undefined })
+        kept.push({ id, result })
+        if (atOnce || kept.length >= mostKept || performance.now() - since >= keptFor) await sendKept()
       }
+      await sendKept()
     })
   })
   await send({ ready: true })

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import type { Limits } from "../Prepared.ts"
 import { overMemory, overTime, patience, timeFor } from "./Guard.ts"
 import type { Job } from "./Job.ts"
-import type { Ready, Reply } from "./Messages.ts"
+import { type Answer, mostKept, type Ready, type Reply, type Request } from "./Messages.ts"
 
 /** Why a worker ended. `unready`: before it could take a file, which no file is to blame for. */
 export type Ending = "timeout" | "memory" | "crash" | "unready"
@@ -44,13 +44,13 @@ interface Seen {
 
 interface Events {
   readonly onReady: () => void
-  readonly onReply: (worker: WorkerProcess, job: Job, result: Reply["result"]) => void
+  readonly onAnswer: (worker: WorkerProcess, job: Job, result: Answer["result"]) => void
   readonly onEnd: (worker: WorkerProcess, ending: Ending) => void
 }
 
 /** One worker process, from the parent's side: what it was sent and has not answered, in order. */
 export class WorkerProcess {
-  /** Files sent and not answered; the first one is being worked on. */
+  /** Files sent and not answered, in order. */
   readonly jobs: Array<Job> = []
   /** Bytes of those files. */
   bytes = 0
@@ -138,9 +138,16 @@ export class WorkerProcess {
       this.jobs.push(job)
       this.bytes += job.raw.content.byteLength
     }
-    this.#child.send({ limits: this.#limits, files: jobs.map(({ id, raw }) => ({ id, raw })) }, () => {
+    const request: Request = { limits: this.#limits, files: jobs.map(({ atOnce, id, raw }) => ({ id, raw, atOnce })) }
+    this.#child.send(request, () => {
       // A pipe that broke is followed by the worker's exit, which is where its files are dealt with.
     })
+  }
+
+  /** Those of its files of which it was on one when it ended: the answers to those before may have been kept back. */
+  get doubtful(): ReadonlyArray<Job> {
+    const known = this.jobs.slice(0, mostKept).findIndex(({ atOnce }) => atOnce)
+    return this.jobs.slice(0, known < 0 ? mostKept : Math.max(1, known))
   }
 
   /** Lets the process end by itself; it has nothing to do. */
@@ -162,14 +169,16 @@ export class WorkerProcess {
       this.#errors = ""
       events.onReady()
     } else {
-      const job = this.jobs.shift()
-      if (job === undefined || job.id !== message.id) return
-      this.bytes -= job.raw.content.byteLength
       this.spent = message.spent
-      this.answered++
       if (message.processor !== undefined) this.#last = { at: performance.now(), processor: message.processor }
       this.#first ??= this.#last
-      events.onReply(this, job, message.result)
+      for (const { id, result } of message.answers) {
+        const job = this.jobs.shift()
+        if (job === undefined || job.id !== id) return
+        this.bytes -= job.raw.content.byteLength
+        this.answered++
+        events.onAnswer(this, job, result)
+      }
     }
     if (this.jobs.length > 0) this.#watchFile(this.jobs[0])
     else {

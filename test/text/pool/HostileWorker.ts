@@ -1,3 +1,4 @@
+import { appendFileSync } from "node:fs"
 import { ReadFailure } from "../../../src/text/parse/ReadFailure.ts"
 import { serve } from "../../../src/text/pool/Serve.ts"
 
@@ -7,8 +8,18 @@ const hold = async (mebibytes: number): Promise<number> => {
   return held.length
 }
 
+let messages = 0
+if (process.send !== undefined) {
+  process.send = new Proxy(process.send, {
+    apply: (send, self, message) => {
+      messages++
+      return Reflect.apply(send, self, message)
+    }
+  })
+}
+
 /** A worker whose parser does to its process what the file's name says, and takes any other file as plain text. */
-const misdeeds: Record<string, () => unknown> = {
+const misdeeds: Record<string, (text: string) => unknown> = {
   loop: () => {
     for (;;);
   },
@@ -30,6 +41,12 @@ const misdeeds: Record<string, () => unknown> = {
   abort: () => process.abort(),
   exit: () => process.exit(0),
   kill: () => process.kill(process.pid, "SIGKILL"),
+  /** Leaves a mark in the file that it names. */
+  tally: (text) => {
+    appendFileSync(text.trim(), "x")
+    process.kill(process.pid, "SIGKILL")
+    for (;;);
+  },
   later: () => {
     setTimeout(() => {
       throw new Error("thrown after the file was left")
@@ -51,10 +68,12 @@ const misdeeds: Record<string, () => unknown> = {
 }
 
 await serve(async () => async (raw) => {
-  await misdeeds[raw.name]?.()
   const text = new TextDecoder().decode(raw.content)
+  await misdeeds[raw.name]?.(text)
   const end = raw.content.byteLength
   const whole = { ordinal: 0, text, headings: [], start: 0, end, byteStart: 0, byteEnd: end, tokens: 1 }
-  const title = raw.name === "environment" ? JSON.stringify(process.env) : String(process.pid)
+  const title = raw.name === "environment"
+    ? JSON.stringify(process.env)
+    : String(raw.name === "messages" ? messages : process.pid)
   return { format: "text", chunks: [whole], tokens: 1, title }
 })

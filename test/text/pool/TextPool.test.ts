@@ -72,6 +72,36 @@ describe("TextPool", () => {
     120_000
   )
 
+  it.live("a file that ends its process among others is tried until it is known, and once more alone", () =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      const folder = yield* tempFolder
+      const tried = Effect.fnUntraced(function*(name: string, bytes: number) {
+        const marks = join(folder, name)
+        const files = [...good(0, 4).map((name) => raw(name)), raw("tally", marks.padEnd(bytes)), ...good(4, 30).map((name) => raw(name))]
+        const results = yield* Effect.forEach(files, (file) => Effect.result(prepare(file)), { concurrency: 100 })
+        expect(results.flatMap((result, at) => Result.isFailure(result) ? [[at, problemOf(result.failure)]] : [])).toEqual([[4, "crash"]])
+        return readFileSync(marks, "utf8").length
+      })
+      // Nothing is kept back while a large file is read, so that it is known at once.
+      expect([yield* tried("small", 0), yield* tried("large", 40_000)]).toEqual([3, 2])
+    }).pipe(Effect.provide(TextPool.layer({ size: 1, entry, limits: { ...limits, bytes: 50_000 } }))), 60_000)
+
+  it.live("answers about small files share messages", () =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      yield* prepareAll(good(0, 200))
+      const { title } = yield* prepare(raw("messages"))
+      expect(Number(title)).toBeLessThan(100)
+    }).pipe(Effect.provide(TextPool.layer({ size: 1, entry, limits }))))
+
+  it.live("an answer does not wait for a file that takes long", () =>
+    Effect.gen(function*() {
+      const { prepare } = yield* TextPool
+      const { chunks } = yield* Effect.raceFirst(prepare(raw("good")), prepare(raw("wait")))
+      expect(chunks[0]?.text).toBe("The text of good.")
+    }).pipe(Effect.provide(TextPool.layer({ size: 1, entry, limits }))), 30_000)
+
   const workersOfNaps = (patience: number, count: number) =>
     Effect.gen(function*() {
       const { prepare } = yield* TextPool
