@@ -43,7 +43,7 @@ export const decide = ({ ideographs, letters, unspaced, votes, words }: Found, s
   if (looksLikeCode(sample)) return { analyzer: "code", told: true }
   const best = highest(votes)
   const leading = ids[best]!
-  const enough = votes[best]! >= Math.max(leastVotes, words * leastShare)
+  const enough = isEnough(votes[best]!, words)
   const declared = fromHint(hint)
   // The common case, without another look at the letters.
   if (enough && leading === (declared ?? prior ?? "en") && isLanguage(leading) && languages[leading].script === "latin") {
@@ -60,6 +60,20 @@ export const decide = ({ ideographs, letters, unspaced, votes, words }: Found, s
   if (enough && votes[best]! >= against) return { analyzer: spelled(leading, script, sample), told: true }
   return hinted === undefined ? byLetters(sample, script, votes, usual) : { analyzer: hinted, told: false }
 }
+
+/**
+ * Whether words alone tell a text's language: its letters are Latin, and {@link decide} says the same whatever the hint
+ * and the prior are. (Ideographs, scripts without blanks and code are told without them anyway.)
+ */
+export const tellsByItself = ({ votes, words }: Found): boolean => {
+  const best = highest(votes)
+  const most = votes[best]!
+  const leading = ids[best]!
+  return isEnough(most, words) && isLanguage(leading) && languages[leading].script === "latin" &&
+    votes.every((vote, index) => index === best || vote * hintStrength <= most)
+}
+
+const isEnough = (votes: number, words: number): boolean => votes >= Math.max(leastVotes, words * leastShare)
 
 /** Votes that make a language: a few words at least, and a share of all, so that names in a list make none. */
 const leastVotes = 1.5
@@ -187,9 +201,12 @@ const scripts: ReadonlyArray<readonly [LanguageScript, RegExp, LanguageId]> = [
 
 const countOf = (sample: string, pattern: RegExp): number => sample.match(pattern)?.length ?? 0
 
+/** Whether there are letters beyond the first blocks of Latin. */
+export const hasOtherLetters = (text: string): boolean => /[[\p{L}]--[\0-\u036f]]/v.test(text)
+
 /** The script most letters are in; `latin` where there are none. */
 const scriptOf = (sample: string): Script => {
-  if (!/[[\p{L}]--[\0-\u036f]]/v.test(sample)) return "latin"
+  if (!hasOtherLetters(sample)) return "latin"
   let most = countOf(sample, /\p{Script=Latin}/gu)
   let script: Script = most === 0 ? "unknown" : "latin"
   for (const [id, pattern] of scripts) {

@@ -1,7 +1,18 @@
 import { forEachSegment } from "../../text/Segments.ts"
 import { grown, hashOf, utf8Of, WordTable } from "../../text/WordTable.ts"
 import { bigrams, composed, normalized, termsOf, withAsciiDigits } from "./Analyzer.ts"
-import { type AnalyzerId, decide, type Decision, type Expected, type Found, sampleLength, speakersOf, Survey } from "./Detection.ts"
+import {
+  type AnalyzerId,
+  decide,
+  type Decision,
+  type Expected,
+  type Found,
+  hasOtherLetters,
+  sampleLength,
+  speakersOf,
+  Survey,
+  tellsByItself
+} from "./Detection.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 import { maxWordLength, type Run, scanBytes, scanRuns } from "./WordBreak.ts"
 
@@ -31,6 +42,7 @@ export class DocumentTerms {
   #bytes: Uint8Array = new Uint8Array(0)
   #survey = new Survey()
   #surveyed = 0
+  #latin = true
 
   /** `mostRemembered`: words, and terms, beyond which {@link forgetIfFull} forgets them. */
   constructor(vocabulary: Vocabulary, mostRemembered = 200_000) {
@@ -62,7 +74,8 @@ export class DocumentTerms {
       runs: this.#runs,
       survey: this.#survey,
       sample: above === "" ? raw.slice(0, sampleLength) : `${above}\n${raw.slice(0, sampleLength)}`.slice(0, sampleLength),
-      own: text === plain ? { first, stretches } : undefined
+      own: text === plain ? { first, stretches } : undefined,
+      tellsByItself: this.#latin && tellsByItself(this.#survey)
     }
   }
 
@@ -94,6 +107,7 @@ export class DocumentTerms {
     this.#runs = []
     this.#stretches = []
     this.#survey = new Survey()
+    this.#latin = true
   }
 
   /** Finds a text's words and other runs; those that begin in its first `surveyed` bytes tell the language. */
@@ -121,6 +135,7 @@ export class DocumentTerms {
   readonly #takeOther = (start: number, end: number): void => {
     const sampled = start < this.#surveyed
     const text = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start).toString()
+    this.#latin &&= !hasOtherLetters(text)
     const first = this.#count
     scanRuns(text, (run, from, to) => {
       const surface = text.slice(from, to)
@@ -241,6 +256,8 @@ export interface Scanned extends Surveyed {
 export interface ScannedText extends Scanned {
   /** Of the text without what is above it: the first of its tokens, and what was not plain words. Absent where digits or words are not as they are written. */
   readonly own: { readonly first: number; readonly stretches: ReadonlyArray<Stretch> } | undefined
+  /** Its language is told whatever its file is in. */
+  readonly tellsByItself: boolean
 }
 
 /** A stretch of text, from one ASCII blank or bracket to the next, that is not a plain ASCII word, and which tokens it is. */

@@ -106,6 +106,35 @@ describe("DocumentTerms", () => {
     }
   })
 
+  it("knows texts that tell their language whatever is expected of them", () => {
+    const documents = new DocumentTerms(new Vocabulary())
+    const sentences = [
+      "The keeper of the lantern is not at home, and it will be lit by those who are.",
+      "Die Regel heißt „the early bird“ und ist in dem Haus bekannt, wie es sich gehört.",
+      "Les frais sont payés dans les dix jours qui suivent la fin du mois.",
+      "Расходы на поездки оплачиваются в течение десяти дней.",
+      "旅费在月底后十天内支付，前提是收据已交到。",
+      "const sum = (rows) => { return rows.length; };\nexport { sum };\nlet x = 1;",
+      "Müller, Reisekosten 2024"
+    ]
+    const mixed = sentences.flatMap((one) => sentences.flatMap((other) => [`${one}\n${other}`, `${one} ${other} ${one} ${one}`]))
+    let sure = 0
+    for (const text of [...sentences, ...mixed, ...texts(7, 300)]) {
+      const { sample, survey, tellsByItself } = documents.scan(text)
+      if (!tellsByItself) continue
+      sure++
+      const alone = decide(survey, sample, {})
+      for (const hint of [undefined, "en", "de", "fr", "ru", "simple", "pl", "code", "cjk"]) {
+        for (const prior of [undefined, "en", "de", "fr", "ru", "simple", "code", "cjk"] as const) {
+          assert.deepStrictEqual(decide(survey, sample, { hint, prior }), alone, `${hint} ${prior} ${JSON.stringify(text)}`)
+        }
+      }
+    }
+    assert.isAbove(sure, 10)
+    const doubtful = ["Müller, Reisekosten 2024", "Расходы на поездки оплачиваются в течение десяти дней.", "the lantern"]
+    assert.deepStrictEqual(doubtful.map((text) => documents.scan(text).tellsByItself), [false, false, false])
+  })
+
   it("forgets when it has met too much, and gives the same after", () => {
     const vocabulary = new Vocabulary()
     const documents = new DocumentTerms(vocabulary)

@@ -14,7 +14,7 @@ type Text = Pick<StoredChunk, "text" | "headings">
 export interface WordsOfFile {
   /** The words of the chunk at this place in the file. */
   readonly of: (place: number) => Scanned
-  /** What tells the language of most of the file; undefined for a file of one chunk. */
+  /** What tells the language of most of the file; undefined where no chunk of it needs that to tell its own. */
   readonly surveyed: () => Surveyed | undefined
   /** The vector of the chunk at this place, as it is stored: that of the offline embedder. */
   readonly vectorOf: (place: number) => Uint8Array
@@ -48,7 +48,9 @@ export class FileWords implements WordsOfFile {
   }
 
   surveyed(): Surveyed | undefined {
-    return this.#chunks.length < 2 ? undefined : this.#documents.survey(sampleOf(this.#chunks))
+    const chunks = this.#chunks
+    if (chunks.length < 2 || (this.#kept !== undefined && chunks.every((_, place) => this.of(place).tellsByItself))) return undefined
+    return this.#documents.survey(sampleOf(chunks))
   }
 
   vectorOf(place: number): Uint8Array {

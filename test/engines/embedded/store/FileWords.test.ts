@@ -3,7 +3,7 @@ import { DocumentTerms } from "../../../../src/search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../../src/search/analysis/Vocabulary.ts"
 import { embedHashedSparse, NumberedWords } from "../../../../src/text/hashed/EmbedHashed.ts"
 import { dimensions } from "../../../../src/text/hashed/Features.ts"
-import { FileWords, indexedText } from "../../../../src/engines/embedded/store/FileWords.ts"
+import { FileWords, indexedText, languageOf } from "../../../../src/engines/embedded/store/FileWords.ts"
 import { packSparse } from "../../../../src/engines/embedded/store/Vector.ts"
 import { random } from "../support/Random.ts"
 
@@ -87,6 +87,21 @@ describe("FileWords", () => {
       assert.deepStrictEqual(decision, documents.read(indexedText(chunk, "A title’s own"), {}), JSON.stringify(text))
       assert.deepStrictEqual(apart, terms(), JSON.stringify(text))
     }
+  })
+
+  it("looks at what most of a file is in only where a chunk does not tell its own language", () => {
+    const words = (...texts: ReadonlyArray<string>): FileWords =>
+      new FileWords(
+        new DocumentTerms(new Vocabulary()),
+        new NumberedWords(),
+        texts.map((text) => ({ text, headings: [] })),
+        undefined
+      )
+    const english = "The keeper of the lantern is not at home, and it will be lit by those who are."
+    const german = "Die Regel ist in dem Haus bekannt, und wer sie nicht kennt, der fragt nach ihr."
+    assert.isUndefined(words(english, german, english).surveyed())
+    assert.isUndefined(words("Reisekosten").surveyed())
+    assert.strictEqual(languageOf(words(german, "Reisekosten", german).surveyed()), "de")
   })
 
   it("makes the same after words were forgotten, by it or by the embedder", () => {
