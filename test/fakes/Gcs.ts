@@ -23,6 +23,21 @@ export interface FakeGcs extends FakeServer {
   readonly takes: { bytes: number }
 }
 
+/** Where this process finds Cloud Storage, by its environment, until the scope closes. */
+export const emulator = (origin: string) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const before = process.env["STORAGE_EMULATOR_HOST"]
+      process.env["STORAGE_EMULATOR_HOST"] = origin
+      return before
+    }),
+    (before) =>
+      Effect.sync(() => {
+        if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
+        else process.env["STORAGE_EMULATOR_HOST"] = before
+      })
+  )
+
 /** The Cloud Storage JSON API in memory, as far as documented behaviour goes. */
 export const fakeGcs = (pageSize = 1000): Effect.Effect<FakeGcs, never, Scope.Scope> => {
   const buckets = new Map<string, Map<string, Stored>>()

@@ -15,7 +15,7 @@ import { BatchPrediction } from "../../../src/ports/BatchPrediction.ts"
 import { batchJobToWire } from "../../../src/wire/batch/BatchPredictions.ts"
 import * as Conformance from "../../conformance/BatchPrediction.ts"
 import { echoUpstream } from "../../fakes/EchoUpstream.ts"
-import { fakeGcs } from "../../fakes/Gcs.ts"
+import { emulator, fakeGcs } from "../../fakes/Gcs.ts"
 import { type Asked, fakeServer, sendGoogleError, sendJson } from "../../fakes/Http.ts"
 import { fakeVertex } from "../../fakes/Vertex.ts"
 import { connectorsOf } from "../../support/Sources.ts"
@@ -125,19 +125,14 @@ describe("a pipeline's batch stage on the hosted engine", () => {
         connectorsOf({ local }, options).pipe(Layer.provideMerge(vertexServices(pipeline, { ...options, writes: "a test" }))),
         vertexBatch(pipeline, options)
       )
-      const before = process.env["STORAGE_EMULATOR_HOST"]
-      process.env["STORAGE_EMULATOR_HOST"] = gcs.origin
+      yield* emulator(gcs.origin)
       const answers = yield* Effect.gen(function*() {
         yield* runPipeline(pipeline)
         const questions = Stream.make({ customId: "a", question: "When are claims paid?", carried: {} })
         return yield* Stream.runCollect(yield* batchPipeline(pipeline, questions, { questionsId: "1" }))
       }).pipe(
         Effect.scoped,
-        Effect.provide(services),
-        Effect.ensuring(Effect.sync(() => {
-          if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
-          else process.env["STORAGE_EMULATOR_HOST"] = before
-        }))
+        Effect.provide(services)
       )
       assert.strictEqual(answers[0]?.answer?.text, "Within ten days [1].")
       assert.strictEqual(answers[0]?.answer?.citations[0]?.sourceDisplayName, "claims.md")

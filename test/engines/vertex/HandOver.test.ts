@@ -10,24 +10,9 @@ import { type EmbeddedServerOptions, serveEmbedded } from "../../../src/compose/
 import * as Vertex from "../../../src/compose/VertexEntry.ts"
 import { addsUp, type Counts, type Report } from "../../../src/domain/Report.ts"
 import { definePipeline, type PipelineInput } from "../../../src/pipeline/definition/DefinePipeline.ts"
-import { fakeGcs } from "../../fakes/Gcs.ts"
+import { emulator, fakeGcs } from "../../fakes/Gcs.ts"
 import { type ConnectorSet, pipelineOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
-
-/** Where Cloud Storage is, as the environment says, until the scope closes. */
-const emulator = (origin: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const before = process.env["STORAGE_EMULATOR_HOST"]
-      process.env["STORAGE_EMULATOR_HOST"] = origin
-      return before
-    }),
-    (before) =>
-      Effect.sync(() => {
-        if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
-        else process.env["STORAGE_EMULATOR_HOST"] = before
-      })
-  )
 
 /** A server whose bucket `docs` is a folder, and the same objects behind the storage API for our own connector. */
 const setUpWith = (options: Partial<EmbeddedServerOptions>) =>

@@ -29,7 +29,7 @@ import * as SqliteLedger from "../../../src/state/SqliteLedger.ts"
 import { State } from "../../../src/state/State.ts"
 import { TextPool } from "../../../src/text/TextPool.ts"
 import { fakeDrive } from "../../fakes/Drive.ts"
-import { fakeGcs } from "../../fakes/Gcs.ts"
+import { emulator, fakeGcs } from "../../fakes/Gcs.ts"
 import { fakeGraph } from "../../fakes/Graph.ts"
 import { fakeJira } from "../../fakes/Jira.ts"
 import { at, fakeSlack } from "../../fakes/Slack.ts"
@@ -161,21 +161,6 @@ const unused: ObjectStore["Service"] = {
   put: () => notAsked,
   delete: () => notAsked
 }
-
-/** Where objects are staged, as the environment says. */
-const emulator = (origin: string) =>
-  Effect.acquireRelease(
-    Effect.sync(() => {
-      const before = process.env["STORAGE_EMULATOR_HOST"]
-      process.env["STORAGE_EMULATOR_HOST"] = origin
-      return before
-    }),
-    (before) =>
-      Effect.sync(() => {
-        if (before === undefined) delete process.env["STORAGE_EMULATOR_HOST"]
-        else process.env["STORAGE_EMULATOR_HOST"] = before
-      })
-  )
 
 const slackSource = { channels: [{ id: "C1" }], token: version("slack") }
 const driveSource = { folders: ["root"] }
