@@ -45,8 +45,14 @@ describe("an index that another version made", () => {
       const question = ["retrieve", "hotel limit in Osaka"]
       const before = yield* run(cwd, ...question)
       const db = new DatabaseSync(join(cwd, ".sluice", "sluice.db"))
-      const row = { ...db.prepare("SELECT * FROM segments").get(), analysis: "0" }
-      db.prepare("UPDATE segments SET analysis = ?, sum = ?").run(row.analysis, sumOf("segments", row))
+      for (const segment of db.prepare("SELECT * FROM segments").all()) {
+        const row = { ...segment, analysis: "0" }
+        db.prepare("UPDATE segments SET analysis = ?, sum = ? WHERE id = ?").run(
+          row.analysis,
+          sumOf("segments", row),
+          Number(segment["id"])
+        )
+      }
       db.close()
 
       const asked = yield* run(cwd, ...question)
