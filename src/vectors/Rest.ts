@@ -1,4 +1,4 @@
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Schema } from "effect"
 import { type HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { asServiceError, type ServiceError } from "../domain/Errors.ts"
 import type { SecretVersion } from "../domain/Secret.ts"
@@ -7,7 +7,16 @@ import type { GoogleAuth } from "../net/GoogleAuth.ts"
 import { redactText } from "../net/Redact.ts"
 import { retry, type RetryOptions } from "../net/Retry.ts"
 import type { Secrets } from "../ports/Secrets.ts"
+import type { VectorSpace } from "../ports/VectorStore.ts"
 import { blamed, type Fields, renewing } from "./Chunks.ts"
+
+/** What every store that is called over HTTP needs, whatever its database. */
+export interface RestStoreOptions {
+  readonly space: VectorSpace
+  readonly secrets: Secrets["Service"]
+  readonly http: HttpClient.HttpClient
+  readonly retry?: RetryOptions | undefined
+}
 
 export interface RestOptions {
   readonly http: HttpClient.HttpClient
@@ -41,6 +50,13 @@ export interface RestAnswer {
   /** Undefined where there is none. */
   readonly json: unknown
 }
+
+/** Answers that are no errors where what is asked for need not be there. */
+export const orMissing = (status: number): boolean => status === 200 || status === 404
+
+/** Reads what a server answers; `otherwise` says what is wrong where that is not as its API has it. */
+export const decoder = (otherwise: () => ServiceError) => <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
+  Effect.mapError(Schema.decodeUnknownEffect(schema)(json), otherwise)
 
 /** Milliseconds until an answer begins: a batch is indexed before it is answered. */
 const timeoutMs = 60_000

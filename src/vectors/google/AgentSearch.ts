@@ -1,18 +1,6 @@
 import { Effect, Schema } from "effect"
-import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { GoogleAuth } from "../../net/GoogleAuth.ts"
-import type { RetryOptions } from "../../net/Retry.ts"
-import type { Secrets } from "../../ports/Secrets.ts"
-import {
-  byWords,
-  type VectorChunk,
-  type VectorFile,
-  type VectorHit,
-  type VectorQuery,
-  type VectorSpace,
-  type VectorStore
-} from "../../ports/VectorStore.ts"
+import { byWords, type VectorChunk, type VectorFile, type VectorHit, type VectorQuery, type VectorStore } from "../../ports/VectorStore.ts"
 import {
   chunkBatches,
   chunkId,
@@ -30,19 +18,12 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { rest } from "../Rest.ts"
-import { awaited } from "./Awaited.ts"
+import { orMissing, rest } from "../Rest.ts"
+import { awaited, decoderOf, type GoogleStoreOptions } from "./Service.ts"
 
-export interface AgentSearchOptions {
+export interface AgentSearchOptions extends GoogleStoreOptions {
   /** `projects/{p}/locations/{l}/collections/{c}/dataStores/{d}/servingConfigs/{s}`, or that of an engine of one data store. */
   readonly servingConfig: string | undefined
-  /** In place of the service's own address. */
-  readonly endpoint?: string | undefined
-  readonly space: VectorSpace
-  readonly auth: GoogleAuth["Service"]
-  readonly secrets: Secrets["Service"]
-  readonly http: HttpClient.HttpClient
-  readonly retry?: RetryOptions | undefined
 }
 
 const field = "agentSearch.servingConfig"
@@ -174,13 +155,8 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
     auth: options.auth,
     retry: options.retry
   })
-  const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
-    Effect.mapError(
-      Schema.decodeUnknownEffect(schema)(json),
-      () => unfit(field, `${place} answers otherwise than its API says`, "use a Sluice that knows the API it has by now")
-    )
+  const decoded = decoderOf(field, place)
   const patience = { looks, firstMs: options.retry?.baseMs }
-  const orMissing = (status: number): boolean => status === 200 || status === 404
 
   const dataStoreOf = Effect.gen(function*() {
     if (kind !== "engines") return `${collection}/dataStores/${id}`

@@ -1,7 +1,7 @@
 import { Effect, Schedule, Schema, Semaphore } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { rest } from "../Rest.ts"
-import { awaited } from "./Awaited.ts"
+import { decoder, type rest } from "../Rest.ts"
+import { awaited } from "./Service.ts"
 
 /** A column, by the standard names of types. */
 export interface Column {
@@ -47,11 +47,7 @@ export const queries = (call: ReturnType<typeof rest>, project: string, firstMs 
   const again = Schedule.exponential(firstMs).pipe(Schedule.jittered, Schedule.upTo({ times: 5 }))
   const run = Effect.fnUntraced(function*(doing: string, query: string, parameters: Values): Effect.fn.Return<Queried, ServiceError> {
     const path = `/projects/${encodeURIComponent(project)}/queries`
-    const decode = (json: unknown) =>
-      Effect.mapError(
-        Schema.decodeUnknownEffect(Answer)(json),
-        () => new ServiceError({ code: "INTERNAL", message: `${doing}: BigQuery answers otherwise than its API says` })
-      )
+    const decoded = decoder(() => new ServiceError({ code: "INTERNAL", message: `${doing}: BigQuery answers otherwise than its API says` }))
     let answer = yield* Effect.flatMap(
       call(doing, path, {
         method: "POST",
@@ -72,7 +68,7 @@ export const queries = (call: ReturnType<typeof rest>, project: string, firstMs 
           maxResults: pageSize
         }
       }),
-      ({ json }) => decode(json)
+      ({ json }) => decoded(Answer, json)
     )
     const { jobReference } = answer
     const of = new URLSearchParams({
@@ -86,7 +82,7 @@ export const queries = (call: ReturnType<typeof rest>, project: string, firstMs 
           doing,
           `${path}/${encodeURIComponent(jobReference?.jobId ?? "")}?${of}${token === "" ? "" : `&pageToken=${encodeURIComponent(token)}`}`
         ),
-        ({ json }) => decode(json)
+        ({ json }) => decoded(Answer, json)
       )
     if (answer.jobComplete !== true) {
       answer = yield* awaited(

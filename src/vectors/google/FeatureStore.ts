@@ -1,11 +1,7 @@
 import { Effect, Schema, Semaphore } from "effect"
-import type { HttpClient } from "effect/http"
 import { parseTable, type TableName } from "../../domain/batch/BatchPrediction.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { GoogleAuth } from "../../net/GoogleAuth.ts"
-import type { RetryOptions } from "../../net/Retry.ts"
-import type { Secrets } from "../../ports/Secrets.ts"
-import type { VectorChunk, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import type { VectorChunk, VectorFile, VectorHit, VectorQuery, VectorStore } from "../../ports/VectorStore.ts"
 import {
   chunkBatches,
   chunkOf,
@@ -21,22 +17,15 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { rest } from "../Rest.ts"
-import { awaited } from "./Awaited.ts"
+import { orMissing, rest } from "../Rest.ts"
+import { awaited, decoderOf, type GoogleStoreOptions } from "./Service.ts"
 import { type Column, mergeOf, queries, type Queried, quoted } from "./BigQuery.ts"
 
-export interface FeatureStoreOptions {
+export interface FeatureStoreOptions extends GoogleStoreOptions {
   /** `projects/{p}/locations/{l}/featureOnlineStores/{s}/featureViews/{v}`. */
   readonly featureView: string | undefined
-  /** In place of the service's own addresses, regional and public. */
-  readonly endpoint?: string | undefined
   /** In place of BigQuery's. */
   readonly bigQuery?: string | undefined
-  readonly space: VectorSpace
-  readonly auth: GoogleAuth["Service"]
-  readonly secrets: Secrets["Service"]
-  readonly http: HttpClient.HttpClient
-  readonly retry?: RetryOptions | undefined
 }
 
 const field = "featureStore.featureView"
@@ -151,12 +140,7 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
   const bigQuery = restOf(`${options.bigQuery ?? "https://bigquery.googleapis.com"}/bigquery/v2`)
   const firstMs = options.retry?.baseMs
   const query = queries(bigQuery, project, firstMs)
-  const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
-    Effect.mapError(
-      Schema.decodeUnknownEffect(schema)(json),
-      () => unfit(field, `${place} answers otherwise than its API says`, "use a Sluice that knows the API it has by now")
-    )
-  const orMissing = (status: number): boolean => status === 200 || status === 404
+  const decoded = decoderOf(field, place)
   const tablePath = ({ dataset, project, table }: TableName): string =>
     `/projects/${encodeURIComponent(project)}/datasets/${encodeURIComponent(dataset)}/tables/${encodeURIComponent(table)}`
 

@@ -1,11 +1,7 @@
 import { createHash } from "node:crypto"
 import { Effect, Schema } from "effect"
-import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { GoogleAuth } from "../../net/GoogleAuth.ts"
-import type { RetryOptions } from "../../net/Retry.ts"
-import type { Secrets } from "../../ports/Secrets.ts"
-import type { VectorChunk, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import type { VectorChunk, VectorFile, VectorHit, VectorQuery, VectorStore } from "../../ports/VectorStore.ts"
 import {
   chunkBatches,
   chunkOf,
@@ -21,22 +17,15 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { rest } from "../Rest.ts"
+import { orMissing, rest } from "../Rest.ts"
 import { askedSparse, sparseOf } from "../SparseTerms.ts"
-import { awaited } from "./Awaited.ts"
+import { awaited, decoderOf, type GoogleStoreOptions } from "./Service.ts"
 
-export interface VectorSearchOptions {
+export interface VectorSearchOptions extends GoogleStoreOptions {
   /** `projects/{p}/locations/{l}/indexes/{i}`. */
   readonly index: string | undefined
   /** `projects/{p}/locations/{l}/indexEndpoints/{e}`, where the index is deployed. */
   readonly indexEndpoint: string | undefined
-  /** In place of the service's own addresses, regional and public. */
-  readonly endpoint?: string | undefined
-  readonly space: VectorSpace
-  readonly auth: GoogleAuth["Service"]
-  readonly secrets: Secrets["Service"]
-  readonly http: HttpClient.HttpClient
-  readonly retry?: RetryOptions | undefined
 }
 
 const fields: Fields = { address: "vectorSearch.indexEndpoint", key: "vectorSearch.index", part: "vectorSearch.index" }
@@ -121,14 +110,10 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
     rest({ http: options.http, baseUrl, what: place, fields, secrets: options.secrets, auth: options.auth, retry: options.retry })
   const location = indexName.split("/")[3] ?? ""
   const call = restOf(`${options.endpoint ?? `https://${location}-aiplatform.googleapis.com`}/v1`)
-  const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
-    Effect.mapError(
-      Schema.decodeUnknownEffect(schema)(json),
-      () => unfit("vectorSearch.index", `${place} answers otherwise than its API says`, "use a Sluice that knows the API it has by now")
-    )
+  const decoded = decoderOf("vectorSearch.index", place)
 
   const look = Effect.gen(function*(): Effect.fn.Return<Deployed, ServiceError> {
-    const found = yield* call("looking", `/${indexName}`, { accept: (status) => status === 200 || status === 404 })
+    const found = yield* call("looking", `/${indexName}`, { accept: orMissing })
     if (found.status === 404) {
       return yield* unfit(
         "vectorSearch.index",
@@ -160,7 +145,7 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
         "make one whose indexUpdateMethod is STREAM_UPDATE"
       )
     }
-    const endpoint = yield* call("looking", `/${endpointName}`, { accept: (status) => status === 200 || status === 404 })
+    const endpoint = yield* call("looking", `/${endpointName}`, { accept: orMissing })
     if (endpoint.status === 404) {
       return yield* unfit("vectorSearch.indexEndpoint", `there is no index endpoint ${endpointName} for these credentials`, "make one")
     }
@@ -239,7 +224,7 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
       const { json, status } = yield* find("reading chunks", `/${endpointName}:readIndexDatapoints`, {
         method: "POST",
         body: { deployedIndexId: id, ids: some },
-        accept: (status) => status === 200 || status === 404
+        accept: orMissing
       })
       if (status === 200) found.push(...(yield* decoded(Read, json)).datapoints ?? [])
     }
@@ -251,7 +236,7 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
       call("deleting chunks", `/${indexName}:removeDatapoints`, {
         method: "POST",
         body: { datapointIds },
-        accept: (status) => status === 200 || status === 404
+        accept: orMissing
       }), { discard: true })
 
   /** Looks until a query finds what it is to find. */

@@ -1,10 +1,7 @@
 import { Effect, Schema } from "effect"
-import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
-import type { RetryOptions } from "../../net/Retry.ts"
-import type { Secrets } from "../../ports/Secrets.ts"
-import type { VectorChunk, VectorFile, VectorHit, VectorQuery, VectorSpace, VectorStore } from "../../ports/VectorStore.ts"
+import type { VectorChunk, VectorFile, VectorHit, VectorQuery, VectorStore } from "../../ports/VectorStore.ts"
 import {
   blamed,
   chunkBatches,
@@ -22,18 +19,14 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { rest, type RestOptions } from "../Rest.ts"
+import { decoder, orMissing, rest, type RestOptions, type RestStoreOptions } from "../Rest.ts"
 import { askedSparse, fullShare, sparseOf, type SparseVector } from "../SparseTerms.ts"
 
-export interface PineconeOptions {
+export interface PineconeOptions extends RestStoreOptions {
   readonly indexName: string | undefined
   readonly apiKey?: SecretVersion | undefined
   /** Where indexes are looked up. Default `https://api.pinecone.io`. */
   readonly controller?: string | undefined
-  readonly space: VectorSpace
-  readonly secrets: Secrets["Service"]
-  readonly http: HttpClient.HttpClient
-  readonly retry?: RetryOptions | undefined
 }
 
 /** Of the API: its index is told by the fields of its schema. */
@@ -133,22 +126,19 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
       } satisfies RestOptions
     )
   const control = restOf(hostOf(options.controller))
-  const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
-    Effect.mapError(
-      Schema.decodeUnknownEffect(schema)(json),
-      () =>
-        unfit(
-          "pinecone.indexName",
-          `${place} answers otherwise than version ${apiVersion} of its API says`,
-          "make an index of that version, or use a Sluice that knows the one it has"
-        )
+  const decoded = decoder(() =>
+    unfit(
+      "pinecone.indexName",
+      `${place} answers otherwise than version ${apiVersion} of its API says`,
+      "make an index of that version, or use a Sluice that knows the one it has"
     )
+  )
 
   let found: Index | undefined
   /** Looks the index up, and holds it against what the corpus needs. */
   const index = Effect.gen(function*(): Effect.fn.Return<Index, ServiceError> {
     const { json, status } = yield* control("looking", `/indexes/${encodeURIComponent(indexName)}`, {
-      accept: (status) => status === 200 || status === 404
+      accept: orMissing
     })
     if (status === 404) {
       return yield* unfit(
@@ -214,7 +204,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     yield* call("looking what the key may do", "/vectors/delete", {
       method: "POST",
       body: { namespace, ids: ["#nobody"] },
-      accept: (status) => status === 200 || status === 404
+      accept: orMissing
     })
     const own = namespaces?.[namespace]
     return { chunks: own?.vectorCount ?? 0, dimensions, version: `API ${apiVersion}` }
@@ -270,7 +260,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
         ...(token === undefined ? {} : { paginationToken: token })
       })
       const { json, status } = yield* call("listing chunks", `/vectors/list?${query}`, {
-        accept: (status) => status === 200 || status === 404
+        accept: orMissing
       })
       if (status === 404) break
       const { pagination, vectors } = yield* decoded(Listed, json)
@@ -306,7 +296,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
         body: `{"namespace":${JSON.stringify(namespace)},"topK":${Math.min(mostHits, count)},"vector":[${
           vector.join(",")
         }]${words}${filter}}`,
-        accept: (status) => status === 200 || status === 404
+        accept: orMissing
       })
       if (status === 404) return []
       const { matches } = yield* decoded(Matches, json)
@@ -381,7 +371,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
         call("deleting the namespace", "/vectors/delete", {
           method: "POST",
           body,
-          accept: (status) => status === 200 || status === 404
+          accept: orMissing
         }),
       { discard: true }
     ),

@@ -1,10 +1,7 @@
 import { Effect, Schema } from "effect"
-import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
-import type { RetryOptions } from "../../net/Retry.ts"
-import type { Secrets } from "../../ports/Secrets.ts"
-import { byWords, type VectorHit, type VectorQuery, type VectorSpace, type VectorStore } from "../../ports/VectorStore.ts"
+import { byWords, type VectorHit, type VectorQuery, type VectorStore } from "../../ports/VectorStore.ts"
 import {
   chunkBatches,
   chunkId,
@@ -20,17 +17,13 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { rest } from "../Rest.ts"
+import { decoder, orMissing, rest, type RestStoreOptions } from "../Rest.ts"
 import { askedSparse, sparseOf } from "../SparseTerms.ts"
 
-export interface QdrantOptions {
+export interface QdrantOptions extends RestStoreOptions {
   readonly url: string
   readonly collection: string
   readonly apiKey?: SecretVersion | undefined
-  readonly space: VectorSpace
-  readonly secrets: Secrets["Service"]
-  readonly http: HttpClient.HttpClient
-  readonly retry?: RetryOptions | undefined
 }
 
 /** The first version that answers queries of both arms. */
@@ -91,17 +84,13 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     credentials: (key) => ({ "api-key": key }),
     retry: options.retry
   })
-  const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
-    Effect.mapError(
-      Schema.decodeUnknownEffect(schema)(json),
-      () => unfit("qdrant.url", `what answers at ${host} is no Qdrant`, "check the address")
-    )
+  const decoded = decoder(() => unfit("qdrant.url", `what answers at ${host} is no Qdrant`, "check the address"))
 
   const recordId = chunkId(recordsCorpus, corpus, 0)
 
   /** Whether there is one; fails where it is not as the corpus needs it. */
   const fits = Effect.gen(function*() {
-    const { json, status } = yield* call("looking", path, { accept: (status) => status === 200 || status === 404 })
+    const { json, status } = yield* call("looking", path, { accept: orMissing })
     if (status === 404) return false
     const { params } = (yield* decoded(Info, json)).result.config
     const dense = params.vectors?.[denseName]
@@ -190,7 +179,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     Effect.asVoid(call("deleting chunks", `${path}/points/delete?wait=true`, {
       method: "POST",
       body: { filter },
-      accept: (status) => status === 200 || status === 404
+      accept: orMissing
     }))
 
   const search: VectorStore["search"] = Effect.fnUntraced(function*({ count, files, terms, vector }: VectorQuery) {
@@ -205,7 +194,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     const { json, status } = yield* call("searching", `${path}/points/query/batch`, {
       method: "POST",
       body: `{"searches":[${searches.join(",")}]}`,
-      accept: (status) => status === 200 || status === 404
+      accept: orMissing
     })
     if (status === 404) return { dense: [], sparse: [] }
     const { result } = yield* decoded(Answers, json)
@@ -220,7 +209,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
       const { json, status } = yield* call(doing, `${path}/points/scroll`, {
         method: "POST",
         body: { filter, limit: pointsAtOnce, offset, with_payload: true, ...wanted },
-        accept: (status) => status === 200 || status === 404
+        accept: orMissing
       })
       if (status === 404) break
       const { next_page_offset, points } = (yield* decoded(Scrolled, json)).result

@@ -1,9 +1,6 @@
 import { Effect, Schema } from "effect"
-import type { HttpClient } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
-import type { RetryOptions } from "../../net/Retry.ts"
-import type { Secrets } from "../../ports/Secrets.ts"
 import {
   byWords,
   type OtherFile,
@@ -11,7 +8,6 @@ import {
   type VectorFile,
   type VectorHit,
   type VectorQuery,
-  type VectorSpace,
   type VectorStore
 } from "../../ports/VectorStore.ts"
 import {
@@ -34,18 +30,14 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { rest } from "../Rest.ts"
+import { decoder, orMissing, rest, type RestStoreOptions } from "../Rest.ts"
 import * as Answers from "./Answers.ts"
 import { documented, ours } from "./Properties.ts"
 
-export interface WeaviateOptions {
+export interface WeaviateOptions extends RestStoreOptions {
   readonly httpEndpoint: string | undefined
   readonly collectionName: string | undefined
   readonly apiKey?: SecretVersion | undefined
-  readonly space: VectorSpace
-  readonly secrets: Secrets["Service"]
-  readonly http: HttpClient.HttpClient
-  readonly retry?: RetryOptions | undefined
 }
 
 /** The first version that filters by lists of values. */
@@ -95,15 +87,13 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     retry: options.retry
   })
 
-  const decoded = <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
-    Effect.mapError(
-      Schema.decodeUnknownEffect(schema)(json),
-      () => unfit("weaviate.httpEndpoint", `what answers at ${new URL(endpoint).host} is no Weaviate`, "check the address")
-    )
+  const decoded = decoder(() =>
+    unfit("weaviate.httpEndpoint", `what answers at ${new URL(endpoint).host} is no Weaviate`, "check the address")
+  )
 
   /** Undefined where there is none. */
   const collection = Effect.gen(function*() {
-    const { json, status } = yield* call("looking", `/schema/${name}`, { accept: (status) => status === 200 || status === 404 })
+    const { json, status } = yield* call("looking", `/schema/${name}`, { accept: orMissing })
     return status === 404 ? undefined : yield* decoded(Answers.Collection, json)
   })
 

@@ -1,4 +1,4 @@
-import { type List, type ListLevel } from "../ooxml/WordNumbering.ts"
+import type { List, ListLevel } from "../ooxml/WordNumbering.ts"
 
 /** A place in a list: its number in the document, 1-based, and the level from 0. */
 export interface ListPlace {

@@ -1,5 +1,19 @@
 import { Effect } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
+import type { GoogleAuth } from "../../net/GoogleAuth.ts"
+import { unfit } from "../Chunks.ts"
+import { decoder, type RestStoreOptions } from "../Rest.ts"
+
+/** What every store at Google needs. */
+export interface GoogleStoreOptions extends RestStoreOptions {
+  /** In place of the service's own addresses, regional and public. */
+  readonly endpoint?: string | undefined
+  readonly auth: GoogleAuth["Service"]
+}
+
+/** Reads what a service answers; `field` of the pipeline file names it, `place` calls it by its name. */
+export const decoderOf = (field: string, place: string) =>
+  decoder(() => unfit(field, `${place} answers otherwise than its API says`, "use a Sluice that knows the API it has by now"))
 
 /** Each wait is half as long again as the one before, up to this. */
 const longestMs = 5_000
