@@ -36,9 +36,12 @@ const maxQuerySeconds = 15
 export const peers = async (names: ReadonlyArray<Peer>, { overlap, size }: Chunking): Promise<ReadonlyArray<Subject>> => {
   if (names.length > 0 && !isInstalled()) {
     process.stderr.write("installing the peers into bench/peers, once: 420 MB\n")
-    await succeed("npm", ["ci", "--no-audit", "--no-fund"], { cwd: folder }).catch((cause: unknown) => {
-      throw new Error("the peers could not be installed: run with --no-peer to do without", { cause })
-    })
+    // Not `npm ci`: it refuses a lock that names no package of another platform, and npm writes such locks.
+    await succeed("npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder }).catch(
+      (cause: unknown) => {
+        throw new Error("the peers could not be installed: run with --no-peer to do without", { cause })
+      }
+    )
   }
   return names.map((peer): Subject => {
     const program = join(folder, `${peer}.ts`)
