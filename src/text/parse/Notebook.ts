@@ -1,30 +1,42 @@
 import { canonical, DocumentBuilder } from "./DocumentBuilder.ts"
 import { decode } from "./Decode.ts"
+import { htmlBlocks } from "./Html.ts"
 import { markdownBlocks } from "./Markdown.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 
 /** Text outputs are kept up to this length: beyond are logs and dumps of data. */
 const maxOutputCharacters = 4_000
+/** HTML has more signs than text: a table, not the scripts of a drawing. */
+const maxHtmlCharacters = 65_536
 
-/** Jupyter notebooks, formats 3 and 4: Markdown cells, code cells, and the text that they printed. */
+/** Jupyter notebooks, formats 3 and 4: Markdown cells, code cells, and what these printed or show as text, HTML or TeX. */
 export const notebook: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   let heading: string | undefined
+  let cut = 0
   const root = asRecord(parsed(decode(bytes)))
   for (const cell of cellsOf(root)) {
     const source = joined(cell["source"] ?? cell["input"])
-    if (cell["cell_type"] === "markdown") heading ??= markdownBlocks(source, builder)
-    else if (cell["cell_type"] === "heading") builder.add("heading", source, Number(cell["level"] ?? 1))
+    if (cell["cell_type"] === "markdown") {
+      const first = markdownBlocks(source, builder)
+      heading ??= first
+    } else if (cell["cell_type"] === "heading") builder.add("heading", source, Number(cell["level"] ?? 1))
     else if (cell["cell_type"] === "raw") builder.add("paragraph", source)
     else {
       builder.add("code", source)
-      for (const output of asRecords(cell["outputs"])) builder.add("code", outputText(output))
+      for (const output of asRecords(cell["outputs"])) if (!addOutput(output, builder)) cut++
     }
   }
   const title = asRecord(root["metadata"])["title"]
   const shown = typeof title === "string" && title !== "" ? title : heading
-  return builder.build({ format, title: shown })
+  const remarks = cut === 0
+    ? undefined
+    : [{
+      kind: "cut" as const,
+      text: `the first ${maxOutputCharacters} characters of ${cut === 1 ? "an output" : `each of ${cut} outputs`}`
+    }]
+  return builder.build({ format, title: shown, remarks })
 }
 
 type Json = Readonly<Record<string, unknown>>
@@ -51,10 +63,28 @@ const cellsOf = (root: Json): ReadonlyArray<Json> =>
 /** Texts are stored whole or as lines. */
 const joined = (value: unknown): string => [value].flat().filter((line) => typeof line === "string").join("")
 
-const outputText = (output: Json): string => {
+/** What Python prints of an object that is only shown: `<IPython.core.display.HTML object>`. */
+const placeholder = /^<[\w.]+ object(?: at \w+)?>$|^<Figure size [^>]*>$/
+
+/** Adds what an output shows, in the first form that says something. Whether it is whole. */
+const addOutput = (output: Json, builder: DocumentBuilder): boolean => {
   const kind = output["output_type"]
-  if (kind === "error" || kind === "pyerr") return `${joined(output["ename"])}: ${joined(output["evalue"])}`
+  if (kind === "error" || kind === "pyerr") {
+    builder.add("code", `${joined(output["ename"])}: ${joined(output["evalue"])}`)
+    return true
+  }
   const data = asRecord(output["data"])
-  const text = joined(output["text"]) || joined(data["text/markdown"]) || joined(data["text/plain"])
-  return canonical(text).slice(0, maxOutputCharacters)
+  // Format 3 has the forms in the output itself, by short names.
+  const form = (name: string): string => joined(data[`text/${name}`]) || joined(output[name])
+  const whole = joined(output["text"]) || form("markdown") || joined(data["text/plain"])
+  const text = placeholder.test(whole.trim()) ? "" : whole
+  const html = text === "" ? form("html") : ""
+  if (html !== "") {
+    const { length } = html
+    htmlBlocks(html.slice(0, maxHtmlCharacters), builder)
+    return length <= maxHtmlCharacters
+  }
+  const shown = canonical(text || form("latex") || whole)
+  builder.add("code", shown.slice(0, maxOutputCharacters))
+  return shown.length <= maxOutputCharacters
 }

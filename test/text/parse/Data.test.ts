@@ -161,6 +161,47 @@ describe("notebooks", () => {
     })
     expect(await refusal("a.ipynb", "{\"cells\": [")).toMatchObject({ problem: "corrupt" })
   })
+
+  it("keep every Markdown cell, and what is shown as HTML or TeX", async () => {
+    const shows = (data: unknown) => ({ output_type: "display_data", data })
+    const cells = [
+      { cell_type: "markdown", source: "# First" },
+      { cell_type: "markdown", source: ["Between the *headings*"] },
+      {
+        cell_type: "code",
+        source: "show()",
+        outputs: [
+          shows({ "text/html": ["<table><tr><th>City</th><th>Fee</th></tr>", "<tr><td>Oslo</td><td>7</td></tr></table>"] }),
+          shows({ "text/plain": "<IPython.core.display.HTML object>", "text/html": "<b>Bold words</b>" }),
+          shows({ "text/plain": "<Figure size 640x480 with 1 Axes>", "image/png": "AAAA" }),
+          shows({ "text/latex": "$x^2$" })
+        ]
+      },
+      { cell_type: "markdown", source: "## Second" }
+    ]
+    expect(await parsed("a.ipynb", JSON.stringify({ nbformat: 4, metadata: {}, cells }))).toMatchObject({
+      title: "First",
+      shown: [
+        "heading 1: First",
+        "paragraph: Between the headings",
+        "code: show()",
+        "table: City | Fee\nOslo | 7",
+        "paragraph: Bold words",
+        "code: <Figure size 640x480 with 1 Axes>",
+        "code: $x^2$",
+        "heading 2: Second"
+      ]
+    })
+    // Format 3.
+    const worksheets = [{ cells: [{ cell_type: "code", input: "1", outputs: [{ output_type: "pyout", html: "<p>shown</p>" }] }] }]
+    expect((await parsed("a.ipynb", JSON.stringify({ nbformat: 3, worksheets }))).shown).toEqual(["code: 1", "paragraph: shown"])
+  })
+
+  it("say which outputs are cut", async () => {
+    const outputs = ["x".repeat(5_000), "y".repeat(5_000), "whole"].map((text) => ({ output_type: "stream", text }))
+    const { remarks } = await parsed("a.ipynb", JSON.stringify({ nbformat: 4, cells: [{ cell_type: "code", source: "1", outputs }] }))
+    expect(remarks).toEqual([{ kind: "cut", text: "the first 4000 characters of each of 2 outputs" }])
+  })
 })
 
 describe("subtitles", () => {
