@@ -7,14 +7,15 @@
  *     npm run bench:quality -- FOLDER [COLLECTION…] --vary NAME=VALUE,VALUE… [--embedding MODEL] [--queries N] [--chunk-size N] [--keep DIRECTORY]
  *     npm run bench:quality -- --porter FOLDER
  *
- * FOLDER holds a folder for each collection in BEIR's layout, and may hold `lucene-reference.json` (figures by
- * `collection|analyzer|k1/b`, of whole documents). Per collection, nDCG@10 and Recall@100: Lucene's BM25; ours (alpha 0);
- * the default; the offline embedder alone (alpha 1), all of 100 contexts; the default at the ten contexts that a request
- * gets that names no number; then BM25 and the default for misspelt questions (two words, or every sixth of more), without correction and
- * with it, and how many of the slips are read as what was meant. Spelling is corrected but where that is said. --slips N asks
- * the misspelt questions N times, with other slips each time, and prints the mean. At most --queries questions are asked, spread over the file;
- * the reference has all of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens) show
- * what becomes of files that are longer than a chunk.
+ * FOLDER holds a folder for each collection in BEIR's layout (`collections.ts` makes them of other forms), and may hold
+ * `lucene-reference.json` (figures by `collection|analyzer|k1/b`, of whole documents), which `quality/Lucene.java` writes. Per
+ * collection, nDCG@10 and Recall@100: Lucene's BM25; ours (alpha 0); the default; the offline embedder alone (alpha 1), all of
+ * 100 contexts; the default at the ten contexts that a request gets that names no number; then BM25 and the default for
+ * misspelt questions (two words, or every sixth of more), without correction and with it, and how many of the slips are read
+ * as what was meant. Spelling is corrected but where that is said. --slips N asks the misspelt questions N times, with other
+ * slips each time, and prints the mean. At most --queries questions are asked, spread over the file; the reference has all
+ * of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens) show what becomes of files
+ * that are longer than a chunk.
  *
  * With --embedding or --rank, from offline to full: Lucene, BM25, the default, the default with the model's vectors, these
  * alone, and the best 50 of the last but one ordered by the one that ranks, each with the milliseconds of half of the
@@ -23,7 +24,8 @@
  *
  * With --vary, the default with each value of `alpha` or of a constant of `src/search/Ranking.ts`, with milliseconds of
  * processor time a question. Each question is asked with all values before the next, another one first each time, so that
- * times can be compared on a busy machine: `--vary sharedChunks=0,10` is without shared words and with them.
+ * times can be compared on a busy machine: `--vary sharedChunks=0,10` is without shared words and with them. "left out" is what a
+ * choice of the value is worth where it was not made: each collection with the value that is best on the others.
  *
  * With --porter, FOLDER holds `voc.txt` and `output.txt`, and every stem is checked.
  */
@@ -35,7 +37,7 @@ import { porter } from "../src/search/analysis/Porter.ts"
 import { ranking } from "../src/search/Ranking.ts"
 import { type Collection, collectionNames, readCollection } from "./quality/Collection.ts"
 import { type EngineOptions, type Search, withEngine } from "./quality/Engine.ts"
-import { evaluate, evaluateEach, type Figures } from "./quality/Evaluate.ts"
+import { evaluate, evaluateEach, type Figures, leftOut } from "./quality/Evaluate.ts"
 import { type Corrected, correctedIn, misspell } from "./quality/Misspell.ts"
 
 const { positionals: [folder, ...wanted], values } = parseArgs({
@@ -205,6 +207,9 @@ const compareCollections = async (folder: string): Promise<void> => {
     rows.push(row)
   }
   print("mean", columns.map((column) => cell(overall(rows, column))))
+  if (settings.length > 1 && rows.length > 1) {
+    print("left out", [cell(leftOut(rows.map((row) => columns.map((column) => row[column] as Figures))))])
+  }
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`)
 }
 

@@ -59,5 +59,18 @@ export const evaluateEach = async (
   }))
 }
 
+/**
+ * Cross-validation over collections: each counts with the way that has the best mean nDCG@10 over the others, the first of
+ * equals. `rows` are collections, each with a figure by way.
+ */
+export const leftOut = (rows: ReadonlyArray<ReadonlyArray<Figures>>): Figures => {
+  const chosen = rows.map((row) => {
+    const meanOfOthers = row.map((_, way) => rows.reduce((sum, other) => other === row ? sum : sum + other[way]!.ndcg10, 0))
+    return row[meanOfOthers.indexOf(Math.max(...meanOfOthers))]!
+  })
+  const mean = (of: (figures: Figures) => number) => chosen.reduce((sum, one) => sum + of(one), 0) / chosen.length
+  return { ndcg10: mean(({ ndcg10 }) => ndcg10), recall100: mean(({ recall100 }) => recall100) }
+}
+
 const gain = (grades: ReadonlyArray<number>): number =>
   grades.slice(0, 10).reduce((sum, grade, index) => sum + grade / Math.log2(index + 2), 0)

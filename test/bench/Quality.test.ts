@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { run } from "../../bench/lib/Process.ts"
-import { evaluateEach, type Hit } from "../../bench/quality/Evaluate.ts"
+import { evaluateEach, type Hit, leftOut } from "../../bench/quality/Evaluate.ts"
 import { misspell } from "../../bench/quality/Misspell.ts"
 
 /** One document for each question, found by its words. */
@@ -46,6 +46,14 @@ describe("the bench of quality", () => {
     expect(right).toBeLessThanOrEqual(slips)
     expect(right).toBeGreaterThan(slips / 2)
     expect(mean?.["right"]).toBe(small?.["right"])
+  })
+
+  it("says what a choice is worth where it was not made", () => {
+    const figures = (...ndcg: ReadonlyArray<number>) => ndcg.map((ndcg10) => ({ ndcg10, recall100: 1 - ndcg10 }))
+    // The first alone is for the second value; without it the first value is best, so it counts .1.
+    const { ndcg10, recall100 } = leftOut([figures(0.1, 0.9), figures(0.5, 0.4), figures(0.5, 0.4)])
+    expect(ndcg10).toBeCloseTo((0.1 + 0.4 + 0.4) / 3)
+    expect(recall100).toBeCloseTo((0.9 + 0.6 + 0.6) / 3)
   })
 
   it("varies a constant or alpha, and knows no other", async () => {
