@@ -1,4 +1,5 @@
 import { Context, Duration, Effect, Layer, type Scope } from "effect"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { CorpusName } from "../domain/Corpus.ts"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
@@ -19,6 +20,7 @@ import { FileMetadataStore } from "../ports/FileMetadataStore.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { allOperations } from "../server/operations/AllOperations.ts"
+import { databaseFile } from "../state/Database.ts"
 import * as Lock from "../state/Lock.ts"
 import * as SqliteLedger from "../state/SqliteLedger.ts"
 import { State } from "../state/State.ts"
@@ -122,8 +124,11 @@ const requestsOf = ({ corpus: { embedding } }: Definition) => (texts: number): n
   return Math.floor(texts / textsAtOnce) * inRequests(textsAtOnce) + inRequests(texts % textsAtOnce)
 }
 
-/** Uploads under way at once: enough that parsing, embedding and committing work in batches. */
-const concurrency = 128
+/**
+ * Uploads under way at once: several times what the writer waits for to commit it together, so that it and the parsers have
+ * work while the others wait for a commit.
+ */
+const concurrency = 256
 
 /** All that a pipeline needs, on this machine: engine, ledger, parsers, models, secrets. */
 export const embeddedServices = (
@@ -164,6 +169,8 @@ export const embeddedServices = (
     })
   )
   const state = State.layer(options.bundle ?? dataDir)
+  // Whoever writes where nothing is yet has files to parse.
+  const started = options.writes !== undefined && !existsSync(join(dataDir, databaseFile))
   const databases = vectorStores().pipe(Layer.provide(secrets))
   const { keepEmbeddings } = pipeline.import
   const store = Embedded.layer({
@@ -188,7 +195,7 @@ export const embeddedServices = (
     engine.pipe(Layer.provide(databases), Layer.provide(store)),
     models.layer(dataDir).pipe(Layer.provide(secrets))
   ).pipe(
-    Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits }), secrets)),
+    Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits, started }), secrets)),
     Layer.provide(lock)
   )
 }

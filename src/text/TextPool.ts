@@ -22,6 +22,8 @@ import {
 export interface TextPoolOptions {
   /** Worker processes at most; default one per processor, up to 4, and one for each 384 MiB of `limits.memory`. */
   readonly size?: number
+  /** Starts a worker at once, for who knows that files will come: it takes a while. Default false. */
+  readonly started?: boolean
   /** Milliseconds that files wait for the workers there are before another one is started. Default 1,000. */
   readonly patience?: number
   /** Milliseconds by the clock that a process has to start. Default 150,000. */
@@ -53,15 +55,17 @@ export class TextPool extends Context.Service<TextPool, {
       Effect.gen(function*() {
         const limits = { ...defaultLimits, ...defined(options.limits ?? {}) }
         const pool = yield* Effect.acquireRelease(
-          Effect.sync(() =>
-            new Pool({
+          Effect.sync(() => {
+            const pool = new Pool({
               size: options.size ?? Math.max(1, Math.min(4, availableParallelism(), Math.floor(limits.memory / leastShare))),
               entry: options.entry ?? workerEntry,
               limits,
               patience: options.patience,
               startup: options.startup
             })
-          ),
+            if (options.started === true) pool.start()
+            return pool
+          }),
           (pool) => Effect.sync(() => pool.close())
         )
         const submit = Effect.fnUntraced(function*<A extends Result>(task: Task) {

@@ -70,6 +70,11 @@ export class Pool {
     this.#startup = options.startup
   }
 
+  /** Starts a worker, which waits for files as long as any. */
+  start(): void {
+    if (this.#workers.size === 0) this.#rest(this.#spawn())
+  }
+
   /** Calls `done` once, unless the returned function was called first. */
   submit(raw: Task, done: (outcome: Outcome) => void): () => void {
     const job: Job = {

@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from "node:child_process"
-import { readdirSync, readFileSync, writeFileSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { once } from "node:events"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -192,6 +192,27 @@ await import("${entry}")`
         Effect.provide(TextPool.layer({ size: 2, patience: 0, entry: pathToFileURL(first), limits }))
       )
       expect(results.filter(Result.isFailure)).toEqual([])
+    }))
+
+  it.live("a worker that was started before there are files reads them", () =>
+    Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const starts = join(folder, "starts")
+      const noted = join(folder, "noted.mjs")
+      writeFileSync(
+        noted,
+        `import { appendFileSync } from "node:fs"
+import { isMainThread } from "node:worker_threads"
+if (isMainThread) appendFileSync("${starts}", "x")
+await import("${entry}")`
+      )
+      const started = () => Effect.sync(() => existsSync(starts) ? readFileSync(starts, "utf8") : "")
+      yield* Effect.gen(function*() {
+        yield* eventually("a worker starts without a file", Effect.map(started(), (text) => text === "x"))
+        const results = yield* prepareAll(["good"])
+        expect(results.filter(Result.isFailure)).toEqual([])
+        expect(yield* started()).toBe("x")
+      }).pipe(Effect.provide(TextPool.layer({ started: true, size: 1, entry: pathToFileURL(noted), limits })))
     }))
 
   it.live("an interrupted call does not disturb the others", () =>
