@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { createRequire } from "node:module"
-import { join } from "node:path"
+import { join, resolve } from "node:path"
 import { brotliCompressSync } from "node:zlib"
-import { build, type BuildOptions, type OutputChunk, type Plugin } from "rolldown"
+import { build, type BuildOptions, type OutputChunk, type OutputOptions, type Plugin } from "rolldown"
 import { minifySync } from "rolldown/utils"
 import { packEncoding } from "../src/text/tokens/Encoding.ts"
 import { ofPackages, pruned } from "../src/wire/grpc/Protos.ts"
@@ -45,6 +45,67 @@ const plainFields: Plugin = {
   }
 }
 
+/**
+ * Code of the command line that is loaded at one time, by where it begins: most of a start is finding and opening files.
+ * Each is a file, without what those before it have.
+ */
+const loadedTogether = {
+  start: ["src/main.ts"],
+  pipeline: [
+    "src/cli/Session.ts",
+    "src/compose/Host.ts",
+    "src/compose/Embedded.ts",
+    "src/pipeline/definition/Load.ts",
+    "src/pipeline/Open.ts",
+    "src/pipeline/RunPipeline.ts",
+    "src/state/SqliteLedger.ts"
+  ],
+  search: ["src/engines/embedded/EmbeddedRetrieval.ts", "src/engines/embedded/search/Searcher.ts", "src/pipeline/AskPipeline.ts"]
+}
+/** Parsers are processes of their own, which start as often: what they have in common with the others is apart. */
+const parsing = [textWorker, "src/text/pool/PrepareFile.ts"]
+
+type Chunks = ReadonlyArray<OutputChunk>
+
+/** The modules that come with some, by how they would be split if nothing were said of it. */
+const loadedWith = (chunks: Chunks, roots: ReadonlyArray<string>): ReadonlySet<string> => {
+  const files = new Set<string>()
+  const load = (chunk: OutputChunk | undefined): void => {
+    if (chunk === undefined || files.has(chunk.fileName)) return
+    files.add(chunk.fileName)
+    for (const name of chunk.imports) load(chunks.find(({ fileName }) => fileName === name))
+  }
+  for (const root of roots) {
+    const holder = chunks.find(({ moduleIds }) => moduleIds.includes(resolve(root)))
+    if (holder === undefined) throw new Error(`${root} is in no bundle`)
+    load(holder)
+  }
+  return new Set(chunks.filter(({ fileName }) => files.has(fileName)).flatMap(({ moduleIds }) => moduleIds))
+}
+
+/** The same in as few files as {@link loadedTogether} says. Two builds: only the first tells what is used of each module. */
+const inFewFiles = async (bundle: BuildOptions & { readonly output: OutputOptions }): Promise<BuildOptions> => {
+  const { output } = await build({ ...bundle, write: false, plugins: [plainFields] })
+  const chunks = output.filter((chunk) => chunk.type === "chunk")
+  const parsed = loadedWith(chunks, parsing)
+  const nameOf = new Map([...parsed].map((id) => [id, "parsing"]))
+  for (const [name, roots] of Object.entries(loadedTogether).reverse()) {
+    for (const id of loadedWith(chunks, roots)) nameOf.set(id, parsed.has(id) ? `${name}-parsing` : name)
+  }
+  // Entries stay by themselves: one that awaits what it loads must not wait for its own file.
+  for (const { facadeModuleId, isEntry } of chunks) if (isEntry && facadeModuleId !== null) nameOf.delete(facadeModuleId)
+  const groups = [...new Set(nameOf.values())].map((name) => ({ name, test: (id: string) => nameOf.get(id) === name }))
+  return { ...bundle, output: { ...bundle.output, codeSplitting: { groups, includeDependenciesRecursively: false } } }
+}
+
+const commandLine = {
+  preserveEntrySignatures: "allow-extension",
+  input: { bin: "src/bin.ts", textWorker, modelWorker },
+  platform: "node",
+  external: external(unbundled),
+  output: { ...output(`${fresh}/cli`), minify }
+} as const
+
 const bundles: ReadonlyArray<BuildOptions> = [
   // The library shares effect with the program that imports it; `main` is the command line for who brings code of their own.
   {
@@ -72,12 +133,7 @@ const bundles: ReadonlyArray<BuildOptions> = [
     output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
   },
   // The command line brings its own, in few files: that is what makes it start fast.
-  {
-    input: { bin: "src/bin.ts", textWorker, storeWriter, storeAnalysis, storeSearch, modelWorker },
-    platform: "node",
-    external: external(unbundled),
-    output: { ...output(`${fresh}/cli`), minify }
-  },
+  await inFewFiles(commandLine),
   // The inspector's page: one file, for the browser.
   {
     input: { page: "src/ui/page/main.tsx" },
@@ -88,7 +144,7 @@ const bundles: ReadonlyArray<BuildOptions> = [
 ]
 
 /** The packages whose code is in these chunks. */
-const packagesIn = (chunks: ReadonlyArray<OutputChunk>): ReadonlySet<string> =>
+const packagesIn = (chunks: Chunks): ReadonlySet<string> =>
   new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? [])))
 
 /** A map leads to sources, and those of packages are not beside it: a chunk of nothing else goes without, and is minified. */
@@ -119,6 +175,10 @@ try {
     const code = chunks.filter((chunk) => chunk.type === "chunk")
     for (const name of packagesIn(code)) packages.add(name)
     code.forEach(shrink)
+  }
+  // The threads of the command line are those of the library.
+  for (const name of ["storeWriter", "storeAnalysis", "storeSearch"]) {
+    writeFileSync(join(fresh, "cli", `${name}.js`), `import "../${name}.js"\n`)
   }
   packages.add("js-tiktoken")
   writeFileSync(join(fresh, "THIRD_PARTY_LICENSES.txt"), notices(packages))

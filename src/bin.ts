@@ -3,7 +3,9 @@
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 if (major > 22 || (major === 22 && minor >= 19)) {
   const [{ enableCompileCache }, { readdirSync, readFileSync, statSync }] = await Promise.all([import("node:module"), import("node:fs")])
-  enableCompileCache()
+  const { directory } = enableCompileCache()
+  // Threads have it from the environment alone.
+  if (directory !== undefined) process.env["NODE_COMPILE_CACHE"] ??= directory
 
   /** Whether code of the user's is loaded with a file: a module, or a file that names modules under `use`. */
   const loadsCode = (file: string): boolean => {
