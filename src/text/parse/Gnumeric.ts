@@ -1,44 +1,42 @@
 import { gunzipSync } from "node:zlib"
+import type { Remark } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
-import { BlockBuffer, BlockWriter } from "./BlockSink.ts"
+import { BlockBuffer, type BlockSink, BlockWriter } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { type CellFormat, formatOf, plainNumber } from "./ooxml/CellFormats.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
-import { type SheetCell, SheetRows, underHeading } from "./SheetRows.ts"
+import { type SheetCell, SheetRows, sheetSink, uncalculated } from "./SheetRows.ts"
 import { eachElement, textContent, type XmlElement } from "./Xml.ts"
 
 /** Workbooks of Gnumeric: XML, mostly in gzip. They keep formulas without their results: the formula is shown. */
 export const gnumeric: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)
+  const remarks: Array<Remark> = []
   let pages = 0
+  let hidden = false
   let formulas = 0
   let sheet: Sheet | undefined
-  eachElement(unpacked(bytes, limits), (name, parent) => {
+  eachElement(unpacked(bytes, limits), (name, parent, attributes) => {
     if (name === "gnm:Sheet") {
       sheet?.end()
       sheet = undefined
+      hidden = attributes["Visibility"]?.endsWith("HIDDEN") === true
     }
     return name === "gnm:Name" && parent === "gnm:Sheet" || name === "gnm:StyleRegion" || name === "gnm:Cell" || parent === "gnm:Objects"
   }, (element) => {
     if (element.name === "gnm:Name") {
       if (++pages > limits.pages) throw new ReadFailure("limit", `more than ${limits.pages} sheets`)
-      writer.page(pages)
-      sheet = new Sheet(textContent(element), writer, limits.characters)
+      sheet = new Sheet(sheetSink({ name: textContent(element), page: pages, hidden }, writer, remarks), limits.characters)
     } else if (element.name === "gnm:StyleRegion") sheet?.style(element)
     else if (element.name !== "gnm:Cell") sheet?.object(element)
     else if (sheet?.cell(element) === true) formulas++
   })
   sheet?.end()
   writer.end()
-  const remarks = formulas === 0
-    ? undefined
-    : [{
-      kind: "cut" as const,
-      text: `results of ${formulas === 1 ? "a formula" : `${formulas} formulas`}, which the file does not keep: the formulas are shown`
-    }]
-  return builder.build({ format, pages, remarks })
+  remarks.push(...uncalculated(formulas))
+  return builder.build({ format, pages, remarks: remarks.length === 0 ? undefined : remarks })
 }
 
 const unpacked = (bytes: Uint8Array, { expansion, unpackedBytes }: Limits): Uint8Array => {
@@ -65,15 +63,15 @@ interface Region {
 const numberTypes = new Set(["30", "40"])
 
 class Sheet {
-  readonly #sink
+  readonly #sink: BlockSink
   readonly #rows: SheetRows
   readonly #objects = new BlockBuffer()
   readonly #regions: Array<Region> = []
   #number = -1
   #cells: Array<SheetCell> = []
 
-  constructor(name: string, writer: BlockWriter, maxCharacters: number) {
-    this.#sink = underHeading(name, writer)
+  constructor(sink: BlockSink, maxCharacters: number) {
+    this.#sink = sink
     this.#rows = new SheetRows(this.#sink, maxCharacters)
   }
 

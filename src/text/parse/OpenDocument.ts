@@ -1,4 +1,4 @@
-import type { ParsedDocument } from "../../domain/Document.ts"
+import type { ParsedDocument, Remark } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { BlockBuffer, BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
@@ -13,7 +13,7 @@ import type { PropertyList } from "./PropertyList.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 import { onlyOnce } from "./RunningText.ts"
-import { eachElement, textContent } from "./Xml.ts"
+import { childElements, eachElement, textContent } from "./Xml.ts"
 import { openZip } from "./Zip.ts"
 
 /** The parts we read. In a flat document they are one and the same. */
@@ -53,11 +53,12 @@ export const openDocument: Reader = ({ bytes, format, inner, limits, properties 
       title ??= oneLine(text)
     }
   }
+  const remarks: Array<Remark> = []
   let count = pages
   if (body === "office:spreadsheet") {
-    count = writeSheets(parts.content, context, writer, limits)
+    count = writeSheets(parts.content, context, writer, limits, remarks)
   } else if (body === "office:presentation" || body === "office:drawing") {
-    const slides = writeSlides(parts.content, context, writer, limits)
+    const slides = writeSlides(parts.content, context, writer, limits, remarks)
     count = slides.count
     title ??= slides.title
   } else {
@@ -73,7 +74,8 @@ export const openDocument: Reader = ({ bytes, format, inner, limits, properties 
       format,
       ...facts.document,
       title: facts.document.title ?? title,
-      ...(count === undefined ? {} : { pages: count })
+      ...(count === undefined ? {} : { pages: count }),
+      remarks: remarks.length === 0 ? undefined : remarks
     }))
 }
 
@@ -81,13 +83,22 @@ const openParts = (bytes: Uint8Array, limits: Limits): Parts => {
   if (startsAsXml(bytes)) return { content: bytes, styles: bytes, meta: bytes, embedded: { objects: [], pictures: [] } }
   const zip = openZip(bytes, limits)
   const manifest = zip.read("META-INF/manifest.xml")
-  // OpenDocument encrypts each part on its own, or wraps the whole package (part 2, chapter 5).
-  if (manifest !== undefined && (Buffer.from(manifest).includes("encryption-data") || zip.has("encrypted-package"))) {
+  if (manifest !== undefined && (encrypts(manifest, "content.xml") || zip.has("encrypted-package"))) {
     throw new ReadFailure("encrypted", "the document is protected by a password")
   }
   const content = zip.read("content.xml")
   if (content === undefined) throw new ReadFailure("corrupt", "not an OpenDocument file: it has no content.xml")
   return { content, styles: zip.read("styles.xml"), meta: zip.read("meta.xml"), embedded: embeddedInOpenDocument(zip) }
+}
+
+/** OpenDocument encrypts each part on its own (part 2, chapter 5): a library of macros may be, in a document that is not. */
+const encrypts = (manifest: Uint8Array, part: string): boolean => {
+  let found = false
+  eachElement(manifest, (name) => name === "manifest:file-entry", (entry) => {
+    found ||= entry.attributes["manifest:full-path"] === part &&
+      childElements(entry).some(({ name }) => name === "manifest:encryption-data")
+  })
+  return found
 }
 
 const startsAsXml = (bytes: Uint8Array): boolean =>

@@ -1,3 +1,4 @@
+import type { Remark } from "../../domain/Document.ts"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { withEmbedded } from "./Embedded.ts"
@@ -28,10 +29,13 @@ export const pptx: Reader = ({ bytes, format, inner, limits, properties }) => {
     seen.add(text)
     return isNew
   }
+  const remarks: Array<Remark> = []
   let title: string | undefined
   slides.forEach((slide, i) => {
     writer.page(i + 1)
-    const content = shapesOf(pack.part(slide))
+    const root = rootOf(pack, slide)
+    if (isFalse(root?.attributes["show"])) remarks.push({ kind: "hidden", text: `slide ${i + 1}`, pages: [i + 1] })
+    const content = childAt(root, "p:cSld", "p:spTree")
     if (content !== undefined) {
       const heading = shapeTree(content, writer, {
         graphic: (graphic) => graphicBlocks(pack, slide, graphic, writer),
@@ -54,7 +58,8 @@ export const pptx: Reader = ({ bytes, format, inner, limits, properties }) => {
       format,
       ...pack.facts,
       title: pack.facts.title ?? title,
-      pages: slides.length
+      pages: slides.length,
+      remarks: remarks.length === 0 ? undefined : remarks
     }))
 }
 
@@ -74,8 +79,11 @@ const behind = (pack: OfficePackage, slide: string): ReadonlyArray<string> => {
   return master === undefined ? [layout] : [layout, master]
 }
 
-const hidesMaster = (pack: OfficePackage, part: string): boolean =>
-  ["0", "false"].includes(parseXml(pack.part(part) ?? new Uint8Array())?.attributes["showMasterSp"] ?? "")
+const hidesMaster = (pack: OfficePackage, part: string): boolean => isFalse(rootOf(pack, part)?.attributes["showMasterSp"])
+
+const rootOf = (pack: OfficePackage, part: string): XmlElement | undefined => parseXml(pack.part(part) ?? new Uint8Array())
+
+const isFalse = (value: string | undefined): boolean => value === "0" || value === "false"
 
 /** The shape tree of a slide or of its notes. */
 const shapesOf = (bytes: Uint8Array | undefined): XmlElement | undefined =>

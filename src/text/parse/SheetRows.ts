@@ -1,4 +1,5 @@
-import { type BlockSink, rowLine } from "./BlockSink.ts"
+import type { Remark } from "../../domain/Document.ts"
+import { type BlockSink, type BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 
 /** A cell that has text, and its column from 0. */
@@ -81,8 +82,30 @@ export class SheetRows {
   }
 }
 
+/** A sheet of a workbook; its page counts from 1. */
+export interface SheetFacts {
+  readonly name: string
+  readonly page: number
+  readonly hidden: boolean
+}
+
+/** Begins a sheet: where its content goes, under its name, which says where the document hides it, as a remark does. */
+export const sheetSink = ({ hidden, name, page }: SheetFacts, writer: BlockWriter, remarks: Array<Remark>): BlockSink => {
+  const shown = oneLine(name)
+  writer.page(page)
+  if (hidden) remarks.push({ kind: "hidden", text: `sheet ${shown}`, pages: [page] })
+  return underHeading(hidden ? `${shown} (hidden)` : shown, writer)
+}
+
+/** The remark that a workbook came without the results of formulas: nothing has calculated it since it was written. */
+export const uncalculated = (formulas: number): ReadonlyArray<Remark> =>
+  formulas === 0 ? [] : [{
+    kind: "cut",
+    text: `results of ${formulas === 1 ? "a formula" : `${formulas} formulas`}, which the file does not keep: the formulas are shown`
+  }]
+
 /** A sheet's name as a heading, written only when the sheet turns out to hold something. */
-export const underHeading = (heading: string, sink: BlockSink): BlockSink => {
+const underHeading = (heading: string, sink: BlockSink): BlockSink => {
   let pending = true
   const begin = (): void => {
     if (pending) sink.add("heading", heading, 1)

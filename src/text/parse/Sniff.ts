@@ -191,7 +191,7 @@ const textFormat = (
       ? named
       : "odt"
   }
-  if (signature === "xml" && /<\w+:Workbook\s[^>]*"http:\/\/www\.gnumeric\.org\//.test(head)) return "gnumeric"
+  if (signature === "xml" && /<\w+:Workbook\s[^>]*"http:\/\/www\.(?:gnumeric\.org|gnome\.org\/gnumeric)\//.test(head)) return "gnumeric"
   if (named !== undefined && formats[named].kind === "binary") {
     if (signature === "html" || signature === "xml" || signature === "eml") return signature
     // Programs export text under the names of old Office formats, tab-separated text under Excel's.

@@ -10,7 +10,7 @@ import { openPackage } from "./ooxml/Package.ts"
 import { sheetDrawings } from "./ooxml/SheetDrawings.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
-import { type SheetCell, SheetRows, underHeading } from "./SheetRows.ts"
+import { type SheetCell, SheetRows, sheetSink } from "./SheetRows.ts"
 import { drawingsOf } from "./xls/Drawings.ts"
 
 set_cptable(codePages)
@@ -29,12 +29,9 @@ export const xls: Reader = ({ bytes, format, inner, limits }) => {
   const writer = new BlockWriter(builder)
   const remarks: Array<Remark> = []
   book.SheetNames.forEach((name, i) => {
-    writer.page(i + 1)
+    const sink = sheetSink({ name, page: i + 1, hidden: (book.Workbook?.Sheets?.[i]?.Hidden ?? 0) !== 0 }, writer, remarks)
     const sheet = book.Sheets[name]
     if (sheet === undefined) return
-    const hidden = (book.Workbook?.Sheets?.[i]?.Hidden ?? 0) !== 0
-    if (hidden) remarks.push({ kind: "hidden", text: `sheet ${name}`, pages: [i + 1] })
-    const sink = underHeading(hidden ? `${oneLine(name)} (hidden)` : oneLine(name), writer)
     const rows = new SheetRows(sink, limits.characters)
     const comments: Array<string> = []
     const shown = new Set<string>()

@@ -8,13 +8,13 @@ import { sheetDrawings } from "./ooxml/SheetDrawings.ts"
 import { readSharedStrings, readWorksheet, type Workbook } from "./ooxml/Worksheet.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
-import { underHeading } from "./SheetRows.ts"
+import { sheetSink, uncalculated } from "./SheetRows.ts"
 import { childAt, childElements, descendants, eachElement, parseXml, textContent, type XmlElement } from "./Xml.ts"
 
 /**
  * Workbooks and templates, with or without macros (ECMA-376 part 1, chapter 18). A sheet is a page under its name,
- * hidden ones too; formulas count by the value they had when the file was saved. Text boxes, charts and comments
- * follow the cells.
+ * hidden ones too; formulas count by the value they had when the file was saved, and stand for themselves where the
+ * program that wrote it has calculated none. Text boxes, charts and comments follow the cells.
  */
 export const xlsx: Reader = ({ bytes, format, inner, limits, properties }) => {
   const pack = openPackage(bytes, limits, "xl/workbook.xml", properties)
@@ -34,20 +34,31 @@ export const xlsx: Reader = ({ bytes, format, inner, limits, properties }) => {
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)
   const remarks: Array<Remark> = []
+  const missing: Array<string> = []
+  let formulas = 0
   sheets.forEach((sheet, i) => {
-    writer.page(i + 1)
+    const name = sheet.attributes["name"] ?? ""
+    const hidden = ["hidden", "veryHidden"].includes(sheet.attributes["state"] ?? "")
+    const sink = sheetSink({ name, page: i + 1, hidden }, writer, remarks)
     const part = pack.target(pack.main, sheet.attributes["r:id"])
     const content = part === undefined ? undefined : pack.part(part)
-    if (part === undefined || content === undefined) return
-    const name = oneLine(sheet.attributes["name"] ?? "")
-    const hidden = ["hidden", "veryHidden"].includes(sheet.attributes["state"] ?? "")
-    if (hidden) remarks.push({ kind: "hidden", text: `sheet ${name}`, pages: [i + 1] })
-    const sink = underHeading(hidden ? `${name} (hidden)` : name, writer)
-    readWorksheet(content, book, sink)
+    if (part === undefined || content === undefined) {
+      // Modules of macros have no address: Excel 5 had them among its sheets.
+      if ((sheet.attributes["r:id"] ?? "") !== "") missing.push(oneLine(name))
+      return
+    }
+    formulas += readWorksheet(content, book, sink)
     sheetDrawings(pack, part, sink)
     comments(pack, part, people, sink)
   })
   writer.end()
+  if (missing.length === sheets.length && missing.length > 0) {
+    throw new ReadFailure("corrupt", "the workbook has none of the sheets that it names")
+  }
+  if (missing.length > 0) {
+    remarks.push({ kind: "cut", text: `sheets that the file names and does not have: ${missing.slice(0, 5).join(", ")}` })
+  }
+  remarks.push(...uncalculated(formulas))
   return withEmbedded(
     pack.embedded,
     { builder, inner, limits },

@@ -21,6 +21,12 @@ const office: ReadonlyArray<readonly [prefix: string, transitionalPath: string, 
 
 const openDocumentParts = ["office", "text", "table", "style", "presentation", "meta", "manifest"]
 
+/** Each form of its files had a namespace of its own; the elements are the same. */
+const gnumeric = [
+  ...["", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"].map((version) => `http://www.gnome.org/gnumeric/${version}`),
+  ...["v7", "v8", "v9", "v10"].map((version) => `http://www.gnumeric.org/${version}.dtd`)
+]
+
 export const canonicalPrefixes: ReadonlyMap<string, string> = new Map([
   ...office.flatMap(([prefix, a, b]) => [[transitional + a, prefix], [strict + b, prefix]] as const),
   ...openDocumentParts.flatMap((part) => [[`${openDocument}${part}:1.0`, part], [`${openOffice}${part}`, part]] as const),
@@ -31,7 +37,7 @@ export const canonicalPrefixes: ReadonlyMap<string, string> = new Map([
   [`${transitional}package/2006/content-types`, "ct"],
   [`${transitional}package/2006/metadata/core-properties`, "cp"],
   ["urn:schemas-microsoft-com:vml", "v"],
-  ["http://www.gnumeric.org/v10.dtd", "gnm"],
+  ...gnumeric.map((namespace) => [namespace, "gnm"] as const),
   ["http://purl.org/dc/elements/1.1/", "dc"],
   ["http://www.w3.org/1999/xlink", "xlink"],
   ["urn:oasis:names:tc:opendocument:xmlns:container", "ocf"],

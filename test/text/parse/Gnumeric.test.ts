@@ -37,6 +37,15 @@ describe("workbooks of Gnumeric", () => {
     expect([pages, remarks?.[0]?.text]).toEqual([3, "results of a formula, which the file does not keep: the formulas are shown"])
   })
 
+  it("may be of an old version, and tell hidden sheets", async () => {
+    const old =
+      `<?xml version="1.0"?><gmr:Workbook xmlns:gmr="http://www.gnome.org/gnumeric/v2"><gmr:Sheets><gmr:Sheet Visibility="GNM_SHEET_VISIBILITY_HIDDEN">` +
+      `<gmr:Name>Bill</gmr:Name><gmr:Cells><gmr:Cell Row="0" Col="0" ValueType="60">Due</gmr:Cell></gmr:Cells></gmr:Sheet></gmr:Sheets></gmr:Workbook>`
+    const { remarks, shown } = await parsed("a.gnumeric", old)
+    expect(shown).toEqual(["heading 1: Bill (hidden)", "paragraph: Due"])
+    expect(remarks).toEqual([{ kind: "hidden", text: "sheet Bill", pages: [1] }])
+  })
+
   it("that are damaged, or unpack without end, say so", async () => {
     const packed = gzipSync(prices)
     expect(await refusal("a.gnumeric", packed.subarray(0, packed.length - 20))).toMatchObject({ problem: "corrupt" })

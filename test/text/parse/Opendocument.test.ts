@@ -186,6 +186,56 @@ describe("spreadsheets", () => {
   })
 })
 
+describe("what an OpenDocument file hides or does not keep", () => {
+  const hidden = (family: string, attribute: string): string =>
+    `<style:style style:name="open" style:family="${family}"/><style:style style:name="shut" style:family="${family}"><style:${family}-properties ${attribute}/></style:style>`
+
+  it("is said: sheets, and results of formulas", async () => {
+    const sheet = (name: string, style: string, cells: string): string =>
+      `<table:table table:name="${name}" table:style-name="${style}"><table:table-row>${cells}</table:table-row></table:table>`
+    const formula = (rest: string, content = ""): string =>
+      `<table:table-cell table:formula="of:=[.A1]*2" ${rest}>${content}</table:table-cell>`
+    const cells = `<table:table-cell>${p("Sum")}</table:table-cell>` + formula(`office:value-type="float"`) +
+      formula(`office:value-type="float" office:value="4"`, p("4")) + formula(`office:value-type="string" office:string-value=""`) +
+      formula(`office:value-type="string"`, "<text:p/>") + `<table:table-cell>${p("end")}</table:table-cell>`
+    const { remarks, shown } = await readWith(
+      openDocument,
+      file("spreadsheet", sheet("Plan", "open", cells) + sheet("Old", "shut", `<table:table-cell>${p("past")}</table:table-cell>`), {
+        styles: hidden("table", `table:display="false"`)
+      })
+    )
+    expect(shown).toEqual([
+      "heading: Plan",
+      "table: Sum | =[.A1]*2 | 4 | end",
+      "pageBreak: ",
+      "heading: Old (hidden)",
+      "paragraph: past"
+    ])
+    expect(remarks).toEqual([
+      { kind: "hidden", text: "sheet Old", pages: [2] },
+      { kind: "cut", text: "results of a formula, which the file does not keep: the formulas are shown" }
+    ])
+  })
+
+  it("is said: slides", async () => {
+    const slide = (style: string, text: string): string =>
+      `<draw:page draw:style-name="${style}"><draw:frame>${p(text)}</draw:frame></draw:page>`
+    const { remarks } = await readWith(
+      openDocument,
+      file("presentation", slide("open", "one") + slide("shut", "two"), {
+        styles: hidden("drawing-page", `presentation:visibility="hidden"`)
+      })
+    )
+    expect(remarks).toEqual([{ kind: "hidden", text: "slide 2", pages: [2] }])
+  })
+
+  it("may be macros alone: their password is none of the document's", async () => {
+    const manifest = `<manifest:manifest xmlns:manifest="${oasis}:manifest:1.0"><manifest:file-entry manifest:full-path="content.xml"/>
+      <manifest:file-entry manifest:full-path="Basic/Macros/One.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
+    expect((await text(p("open text"), { manifest })).shown).toEqual(["paragraph: open text"])
+  })
+})
+
 describe("drawings", () => {
   it("have their pages, with what shapes, groups and connectors say", async () => {
     const shape = (kind: string, text: string): string => `<draw:${kind}>${p(text)}</draw:${kind}>`
@@ -235,7 +285,7 @@ describe("presentations", () => {
 describe("hostile and damaged files", () => {
   it("end with the right problem", async () => {
     const encrypted =
-      `<manifest:manifest><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
+      `<manifest:manifest xmlns:manifest="${oasis}:manifest:1.0"><manifest:file-entry manifest:full-path="content.xml"><manifest:encryption-data/></manifest:file-entry></manifest:manifest>`
     expect(await problemOf(openDocument, file("text", p("x"), { manifest: encrypted }))).toBe("encrypted")
     expect(await problemOf(openDocument, zipOf({ mimetype: "x" }))).toBe("corrupt")
     expect(await problemOf(openDocument, file("text", p("x")).subarray(0, 300))).toBe("corrupt")

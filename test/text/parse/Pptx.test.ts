@@ -6,6 +6,8 @@ import { zipOf } from "./support/ZipWriter.ts"
 
 interface Slide {
   readonly shapes: string
+  /** Attributes of the slide. */
+  readonly own?: string
   readonly links?: ReadonlyArray<Link>
 }
 
@@ -16,9 +18,9 @@ const presentation = (
   links: ReadonlyArray<Link> = []
 ): Uint8Array => {
   const file = (i: number): string => `slides/slide${slides.length - i}.xml`
-  const entries = slides.flatMap(({ shapes, links: own = [] }, i): ReadonlyArray<readonly [string, string]> => [
-    [`ppt/${file(i)}`, `<p:sld ${namespaces}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`],
-    [`ppt/slides/_rels/slide${slides.length - i}.xml.rels`, relsXml(own)]
+  const entries = slides.flatMap(({ shapes, own = "", links = [] }, i): ReadonlyArray<readonly [string, string]> => [
+    [`ppt/${file(i)}`, `<p:sld ${namespaces} ${own}><p:cSld><p:spTree>${shapes}</p:spTree></p:cSld></p:sld>`],
+    [`ppt/slides/_rels/slide${slides.length - i}.xml.rels`, relsXml(links)]
   ])
   return zipOf({
     "_rels/.rels": relsXml([["r", "officeDocument", "ppt/presentation.xml"]]),
@@ -58,6 +60,13 @@ describe("slides", () => {
       ["heading", "Second", 2],
       ["paragraph", "below", 2]
     ])
+  })
+
+  it("that are hidden are kept, and told", async () => {
+    const slide = (text: string, own: string): Slide => ({ shapes: shape(undefined, paragraph(text)), own })
+    const { remarks, shown } = await readWith(pptx, presentation([slide("one", `show="1"`), slide("two", `show="0"`), slide("three", "")]))
+    expect(shown.filter((line) => line.startsWith("paragraph"))).toEqual(["paragraph: one", "paragraph: two", "paragraph: three"])
+    expect(remarks).toEqual([{ kind: "hidden", text: "slide 2", pages: [2] }])
   })
 
   it("have lists: bullets of the layout, own bullets, numbers, levels", async () => {

@@ -66,6 +66,34 @@ describe("sheets", () => {
     expect(remarks).toEqual([{ kind: "hidden", text: "sheet Old", pages: [2] }, { kind: "hidden", text: "sheet Older", pages: [3] }])
   })
 
+  it("show formulas that nothing has calculated, and say so", async () => {
+    const formula = (reference: string, text: string, rest: string, type = "n"): string =>
+      `<c r="${reference}" t="${type}"><f>${text}</f>${rest}</c>`
+    const row = inline("A1", "Sum") + formula("B1", "SUM(A2:A3)", "<v/>") + formula("C1", "A2&amp;&quot;x&quot;", "") +
+      formula("D1", "A9", "<v>7</v>") + formula("E1", "IF(A2,\"\",1)", "<v></v>", "str") + inline("F1", "end")
+    const { remarks, shown } = await readWith(xlsx, workbook({ sheets: { Plan: `<row r="1">${row}</row>` } }))
+    expect(shown).toEqual(["heading: Plan", "table: Sum | =SUM(A2:A3) | =A2&\"x\" | 7 | end"])
+    expect(remarks).toEqual([
+      { kind: "cut", text: "results of 2 formulas, which the file does not keep: the formulas are shown" }
+    ])
+  })
+
+  it("that the file names and does not have are told", async () => {
+    const file = (names: ReadonlyArray<string>, links: ReadonlyArray<Link>): Uint8Array =>
+      zipOf({
+        "_rels/.rels": relsXml([["r", "officeDocument", "xl/workbook.xml"]]),
+        "xl/workbook.xml": `<workbook ${main}><sheets>${
+          names.map((name, i) => `<sheet name="${name}" r:id="s${i}"/>`).join("")
+        }</sheets></workbook>`,
+        "xl/_rels/workbook.xml.rels": relsXml(links),
+        "xl/worksheets/sheet1.xml": `<worksheet ${main}><sheetData><row r="1">${inline("A1", "kept")}</row></sheetData></worksheet>`
+      })
+    const { remarks, shown } = await readWith(xlsx, file(["Here", "Gone"], [["s0", "worksheet", "worksheets/sheet1.xml"]]))
+    expect(shown).toEqual(["heading: Here", "paragraph: kept", "pageBreak: "])
+    expect(remarks).toEqual([{ kind: "cut", text: "sheets that the file names and does not have: Gone" }])
+    expect(await problemOf(xlsx, file(["Gone"], []))).toBe("corrupt")
+  })
+
   it("are pages under their names, hidden or not, empty ones without a heading", async () => {
     const cell = (text: string): string => `<row r="1">${inline("A1", text)}</row>`
     const document = await readWith(xlsx, workbook({ sheets: { "Q1 &amp; Q2": cell("one"), Empty: "", Last: cell("three") } }))
@@ -101,7 +129,7 @@ describe("sheets", () => {
       <row><c><v>-1.5E-7</v></c><c t="d"><v>2026-03-04T00:00:00</v></c></row>`
     const { shown } = await readWith(xlsx, workbook({ sheets: { S: data }, strings }))
     expect(shown[1]).toBe(
-      "table: plain | rich text | two lines <b>\nTRUE | FALSE | #N/A | joined\n3 |  | 0.3 | 1234567890123456\n-1.5e-7 | 2026-03-04"
+      "table: plain | rich text | two lines <b>\nTRUE | FALSE | #N/A | joined\n3 | =NOW() | 0.3 | 1234567890123456\n-1.5e-7 | 2026-03-04"
     )
   })
 })

@@ -1,33 +1,44 @@
+import type { Remark } from "../../../domain/Document.ts"
 import type { Limits } from "../../Prepared.ts"
 import { BlockBuffer, type BlockWriter, type BlockSink } from "../BlockSink.ts"
 import { ReadFailure } from "../ReadFailure.ts"
-import { type SheetCell, SheetRows, underHeading } from "../SheetRows.ts"
+import { type SheetCell, SheetRows, sheetSink, uncalculated } from "../SheetRows.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { cellsOf, repeats, Story, type StoryContext } from "./Story.ts"
 
-/** Writes the sheets of a spreadsheet, a page each under its name, and gives how many there are. */
+/** Writes the sheets of a spreadsheet, a page each under its name, and gives how many there are. Adds to the remarks. */
 export const writeSheets = (
   content: Uint8Array,
   context: StoryContext,
   writer: BlockWriter,
-  limits: Limits
+  limits: Limits,
+  remarks: Array<Remark>
 ): number => {
   let count = 0
+  let formulas = 0
   let sheet: Sheet | undefined
+  const end = (): void => {
+    if (sheet !== undefined) formulas += sheet.end()
+  }
   eachElement(content, (name, parent, attributes) => {
     if (name === "table:table" && sheetParents.has(parent)) {
-      sheet?.end()
+      end()
       count++
       if (count > limits.pages) throw new ReadFailure("limit", `more than ${limits.pages} sheets`)
-      writer.page(count)
-      sheet = new Sheet(context, underHeading(attributes["table:name"] ?? "", writer), limits.characters)
+      const facts = {
+        name: attributes["table:name"] ?? "",
+        page: count,
+        hidden: context.styles.hides(attributes["table:style-name"])
+      }
+      sheet = new Sheet(context, sheetSink(facts, writer, remarks), limits.characters)
     }
     return name === "table:table-row" || name === "table:shapes"
   }, (element) => {
     if (element.name === "table:table-row") sheet?.row(element)
     else sheet?.shapes(element)
   })
-  sheet?.end()
+  end()
+  remarks.push(...uncalculated(formulas))
   return count
 }
 
@@ -39,6 +50,7 @@ class Sheet {
   readonly #rows: SheetRows
   readonly #after = new BlockBuffer()
   #number = 0
+  #uncalculated = 0
 
   constructor(context: StoryContext, sink: BlockSink, maxCharacters: number) {
     this.#story = new Story(context)
@@ -66,9 +78,11 @@ class Sheet {
     this.#story.blocks(element, this.#after)
   }
 
-  end(): void {
+  /** Call it after the last row. Answers how many formulas have no result. */
+  end(): number {
     this.#rows.end()
     this.#after.moveTo(this.#sink)
+    return this.#uncalculated
   }
 
   /** What the cell shows; dates as ISO 8601, whatever the locale they are shown in. Comments and shapes are kept. */
@@ -82,6 +96,16 @@ class Sheet {
     }
     const paragraphs = childElements(cell).filter((child) => child.name === "text:p" || child.name === "text:h")
     const text = paragraphs.length === 0 ? "" : this.#story.cellText({ ...cell, children: [...paragraphs] })
-    return text === "" ? cell.attributes["office:value"] ?? cell.attributes["office:string-value"] ?? "" : text
+    const value = text === "" ? valueOf(cell) : text
+    const formula = cell.attributes["table:formula"]
+    if (value !== undefined || paragraphs.length > 0 || formula === undefined) return value ?? ""
+    this.#uncalculated++
+    return formula.replace(/^[a-z]+:(?==)/, "")
   }
 }
+
+/** The value that a cell has, shown or not; OpenOffice.org 1 had the same in names of its own. */
+const valueOf = ({ attributes }: XmlElement): string | undefined =>
+  ["value", "string-value", "boolean-value", "time-value"]
+    .flatMap((name) => [attributes[`office:${name}`], attributes[`table:${name}`]])
+    .find((value) => value !== undefined)

@@ -1,3 +1,4 @@
+import type { Remark } from "../../../domain/Document.ts"
 import type { Limits } from "../../Prepared.ts"
 import { type BlockWriter, CellText } from "../BlockSink.ts"
 import { ReadFailure } from "../ReadFailure.ts"
@@ -5,12 +6,13 @@ import { onlyOnce } from "../RunningText.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { Story, type StoryContext } from "./Story.ts"
 
-/** Writes the slides of a presentation, a page each: title as heading, content, notes. */
+/** Writes the slides of a presentation, a page each: title as heading, content, notes. Adds hidden ones to the remarks. */
 export const writeSlides = (
   content: Uint8Array,
   context: StoryContext,
   writer: BlockWriter,
-  limits: Limits
+  limits: Limits,
+  remarks: Array<Remark>
 ): { readonly count: number; readonly title: string | undefined } => {
   let count = 0
   let title: string | undefined
@@ -24,6 +26,9 @@ export const writeSlides = (
     count++
     if (count > limits.pages) throw new ReadFailure("limit", `more than ${limits.pages} slides`)
     writer.page(count)
+    if (context.styles.hides(element.attributes["draw:style-name"])) {
+      remarks.push({ kind: "hidden", text: `slide ${count}`, pages: [count] })
+    }
     const shapes = childElements(element)
     for (const shape of shapes.filter(isTitle)) {
       const text = new CellText()

@@ -1,6 +1,6 @@
 import { headingLevelOf, isTitleStyle } from "../HeadingStyle.ts"
 import { letters, roman } from "../Numerals.ts"
-import { childElements, eachElement } from "../Xml.ts"
+import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 
 /** What a paragraph style says about structure, with what it inherits. */
 export interface ParagraphStyle {
@@ -13,6 +13,8 @@ export interface ParagraphStyle {
 type ListLabel = (number: number) => string
 
 export interface DocumentStyles {
+  /** Whether a sheet or a slide of this style is hidden. */
+  readonly hides: (name: string | undefined) => boolean
   readonly paragraph: (name: string | undefined) => ParagraphStyle
   /** By list style and depth from 0. Items of unknown lists are bulleted. */
   readonly list: (name: string | undefined, depth: number) => ListLabel
@@ -31,6 +33,7 @@ const bullet: ListLabel = () => "-"
 /** Reads the common styles of styles.xml and the automatic ones of content.xml. */
 export const readStyles = (parts: ReadonlyArray<Uint8Array>): DocumentStyles => {
   const styles = new Map<string, StyleDefinition>()
+  const hiding = new Set<string>()
   const lists = new Map<string, ReadonlyMap<number, ListLabel>>()
   for (const part of parts) {
     let body = false
@@ -50,6 +53,8 @@ export const readStyles = (parts: ReadonlyArray<Uint8Array>): DocumentStyles => 
             ])
           )
         )
+      } else if (hidden(element)) {
+        hiding.add(name)
       } else if (element.attributes["style:family"] === "paragraph") {
         const outline = Number(element.attributes["style:default-outline-level"] || Number.NaN)
         styles.set(name, {
@@ -62,6 +67,7 @@ export const readStyles = (parts: ReadonlyArray<Uint8Array>): DocumentStyles => 
   }
   const resolved = new Map<string, ParagraphStyle>()
   return {
+    hides: (name = "") => hiding.has(name),
     paragraph: (name = "") => {
       let style = resolved.get(name)
       if (style === undefined) {
@@ -73,6 +79,13 @@ export const readStyles = (parts: ReadonlyArray<Uint8Array>): DocumentStyles => 
     list: (name = "", depth) => lists.get(name)?.get(depth) ?? bullet
   }
 }
+
+/** OpenOffice.org 1 had the same in `style:properties`. */
+const hidden = (style: XmlElement): boolean =>
+  (style.attributes["style:family"] === "table" || style.attributes["style:family"] === "drawing-page") &&
+  childElements(style).some(({ attributes }) =>
+    attributes["table:display"] === "false" || attributes["presentation:visibility"] === "hidden"
+  )
 
 const resolve = (styles: ReadonlyMap<string, StyleDefinition>, name: string): ParagraphStyle => {
   let heading: number | undefined

@@ -51,8 +51,11 @@ const marginElements = new Set([
   "x:firstFooter"
 ])
 
-/** Reads the cells of a worksheet part as one pass over its XML, then its page headers and footers. */
-export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink): void => {
+/**
+ * Reads the cells of a worksheet part as one pass over its XML, then its page headers and footers. Answers how many
+ * formulas have no result, not even an empty one.
+ */
+export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink): number => {
   const rows = new SheetRows(sink, book.maxCharacters)
   const margins = new Set<string>()
   let row = 0
@@ -61,6 +64,10 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
   let type = ""
   let style = 0
   let value = ""
+  let formula: string | undefined
+  let inFormula = false
+  let hasValue = false
+  let uncalculated = 0
   let collecting = false
   let phonetic = false
   scanXml(bytes, {
@@ -76,8 +83,17 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
           type = attributes["t"] ?? "n"
           style = Number(attributes["s"] ?? 0)
           value = ""
+          formula = undefined
+          hasValue = false
+          return
+        case "x:f":
+          formula = ""
+          inFormula = true
           return
         case "x:v":
+          hasValue = true
+          collecting = true
+          return
         case "x:t":
           collecting = !phonetic
           return
@@ -93,6 +109,7 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
     },
     text(data) {
       if (collecting) value += data
+      else if (inFormula) formula += data
     },
     close(name) {
       switch (name) {
@@ -103,8 +120,14 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
         case "x:rPh":
           phonetic = false
           return
+        case "x:f":
+          inFormula = false
+          return
         case "x:c": {
-          const text = shown(type, style, value, book)
+          // An empty text is a result, an empty number is none.
+          const bare = formula !== undefined && value === "" && !(hasValue && type === "str")
+          if (bare) uncalculated++
+          const text = bare ? formula === "" ? "" : cellText(`=${formula}`) : shown(type, style, value, book)
           if (text !== "") cells.push([column, text])
           return
         }
@@ -121,6 +144,7 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
   })
   rows.end()
   for (const margin of margins) sink.add("paragraph", margin)
+  return uncalculated
 }
 
 const shown = (type: string, style: number, value: string, book: Workbook): string => {
