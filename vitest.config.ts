@@ -6,40 +6,51 @@ import { bundledThreads } from "./test/support/BundledThreads.ts"
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url))
 
 /**
- * Tests of code that only computes, with the rules of the repository itself: they start nothing and keep nothing, and share
- * processes, which saves the loading of all that they import. Every other file has a process of its own.
+ * The tests of a group share processes, one for each worker, which saves the loading of all that they import: files keep
+ * nothing for one another in them, and put back what they set there. A process ends with its group, so that it stays small.
  */
-const computing = [
-  "architecture",
-  "domain",
-  "models",
-  "net",
-  "pipeline/definition",
-  "rules",
-  "search",
-  "secrets",
-  "state",
-  "text/chunk",
-  "text/parse",
-  "text/tokens",
-  "wire"
-].map((folder) => `test/${folder}/**/*.test.ts`)
+const groups = {
+  /** Code that only computes, and the rules of the repository itself: nothing is started, and nothing has to be built. */
+  fast: [
+    "architecture",
+    "domain",
+    "models",
+    "net",
+    "pipeline/definition",
+    "rules",
+    "search",
+    "secrets",
+    "state",
+    "text/chunk",
+    "text/parse",
+    "text/tokens",
+    "wire"
+  ],
+  commands: ["bench", "cli", "durability", "examples", "library", "ui"],
+  connectors: ["connectors", "garden", "generation", "jobs", "kit", "mcp"],
+  engines: ["engines"],
+  server: ["server"],
+  vectors: ["vectors"]
+}
+
+const filesOf = (folders: ReadonlyArray<string>) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
 export default defineConfig({
   plugins: [bundledThreads],
   resolve: { conditions: ["sluice-source"] },
   ssr: { resolve: { conditions: ["sluice-source"] } },
   test: {
-    globalSetup: "test/support/BuildWhenNeeded.ts",
+    globalSetup: ["test/support/TemporaryFiles.ts", "test/support/BuildWhenNeeded.ts"],
     // Far more than any takes: on a machine that is busy with something else it is a bound against hanging, and no race.
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",
     // Vitest leaves a processor to itself; on two that would be half.
     maxWorkers: "100%",
+    isolate: false,
     projects: [
-      { extends: true, test: { name: "fast", isolate: false, include: computing } },
-      { extends: true, test: { name: "whole", include: ["test/**/*.test.ts"], exclude: computing } }
+      ...Object.entries(groups).map(([name, folders]) => ({ extends: true as const, test: { name, include: filesOf(folders) } })),
+      { extends: true, test: { name: "others", include: ["test/**/*.test.ts"], exclude: filesOf(Object.values(groups).flat()) } }
     ]
   }
 })

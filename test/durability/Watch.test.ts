@@ -79,7 +79,7 @@ describe.concurrent("a watched folder", () => {
   it.live(
     `is what the target holds once it is quiet, after kill -9 (${killed.length} random sequences)`,
     () => Effect.forEach(killed, (seed) => killing(seed, 15, "embedded"), { concurrency: 8, discard: true }),
-    60_000 + killed.length * 20_000
+    120_000 + killed.length * 20_000
   )
 
   // Few changes: it keeps to the service's 60 requests a minute.
@@ -145,7 +145,7 @@ for (const engine of ["embedded", "hosted"] as const) {
     it.effect(
       `is what the corpus holds once it is quiet (${running[engine].length} random sequences)`,
       () => Effect.forEach(running[engine], watched, { concurrency, discard: true }),
-      60_000 + running[engine].length * 8_000
+      120_000 + running[engine].length * 8_000
     )
   })
 }

@@ -1,5 +1,11 @@
 export type WatchLine = Readonly<Record<string, unknown>>
 
+/** Milliseconds without a line after which a watch has nothing more to tell: batches that wait or fail are told of well before. */
+const silence = 75_000
+
+/** Lines that are shown of one that went silent. */
+const shown = 12
+
 /** What a watch has told. Tests wait for what it tells, never for time. */
 export class WatchLog {
   readonly lines: Array<WatchLine> = []
@@ -17,12 +23,12 @@ export class WatchLog {
     this.#tell()
   }
 
-  /** The first line from `from` on that fits, and its place; waits for it. */
+  /** The first line from `from` on that fits, and its place; waits for it, and rejects with the last lines where none comes. */
   async until(fits: (line: WatchLine) => boolean, from = 0): Promise<number> {
     for (let at = from;; at++) {
       while (at >= this.lines.length) {
         if (this.#ended !== undefined) throw new Error(`the watch ended: ${await this.#ended()}`)
-        await new Promise<void>((resolve) => void this.#waiting.add(resolve))
+        await this.#another()
       }
       const line = this.lines[at]
       if (line !== undefined && fits(line)) return at
@@ -36,6 +42,19 @@ export class WatchLog {
   async settledAfter(path: string, from = 0): Promise<void> {
     const seen = await this.until((line) => line["type"] === "file" && line["path"] === path, from)
     await this.until((line) => line["type"] === "quiet", seen)
+  }
+
+  /** Waits for a line, or the end. */
+  async #another(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined
+    const silent = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const last = this.lines.slice(-shown).map((line) => JSON.stringify(line).slice(0, 500))
+        reject(new Error(`the watch told nothing for ${silence / 1_000} s, after ${this.lines.length} lines:\n${last.join("\n")}`))
+      }, silence)
+    })
+    const told = new Promise<void>((resolve) => void this.#waiting.add(resolve))
+    await Promise.race([told, silent]).finally(() => clearTimeout(timer))
   }
 
   #tell(): void {

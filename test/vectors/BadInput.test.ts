@@ -1,6 +1,3 @@
-import { PGlite } from "@electric-sql/pglite"
-import { vector } from "@electric-sql/pglite-pgvector"
-import { PGLiteSocketServer } from "@electric-sql/pglite-socket"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { afterAll } from "vitest"
@@ -21,6 +18,7 @@ import { fakeQdrant } from "../fakes/Qdrant.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { lanceDbFolder } from "./support/LanceDb.ts"
+import { ownPostgres } from "./support/Postgres.ts"
 
 /** A database that cannot be used. */
 interface Bad {
@@ -164,34 +162,21 @@ const ofUrl = (url: Effect.Effect<string, never, Scope.Scope>, expected: Omit<Ba
     return { ...expected, settings: { url: key } }
   })
 
-const start = async () => {
-  const db = await PGlite.create({ extensions: { vector } })
-  const server = new PGLiteSocketServer({ db, host: "127.0.0.1", port: 0, maxConnections: 20 })
-  await server.start()
-  return { db, server }
-}
-let started: ReturnType<typeof start> | undefined
-afterAll(async () => {
-  const running = await started
-  await running?.server.stop()
-  await running?.db.close()
-})
-
 /** A real PostgreSQL in this process, whose one session these statements prepare, and others put back. */
 const postgres = (statements: string, after: string, expected: Omit<Bad, "settings">, more: Readonly<Record<string, string>> = {}): Place =>
   Effect.acquireRelease(
     Effect.promise(async () => {
-      const { db, server } = await (started ??= start())
-      await db.exec(statements)
-      return { db, server }
+      const postgres = await ownPostgres()
+      await postgres.db.exec(statements)
+      return postgres
     }),
     ({ db }) =>
       Effect.promise(async () => {
         await db.exec("RESET ROLE; RESET default_transaction_read_only")
         await db.exec(`${after}; DROP EXTENSION IF EXISTS vector`)
       })
-  ).pipe(Effect.map(({ server }) => {
-    process.env["SLUICE_SECRET_DB"] = `postgres://postgres:the-password@${server.getServerConn()}/postgres`
+  ).pipe(Effect.map(({ address }) => {
+    process.env["SLUICE_SECRET_DB"] = `postgres://postgres:the-password@${address}/postgres`
     return { ...expected, settings: { url: key, ...more } }
   }))
 
@@ -397,6 +382,8 @@ const refuses = Effect.fnUntraced(function*(db: string, place: Place) {
     assert.strictEqual(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"], 0, table)
   }
 })
+
+afterAll(() => void delete process.env["SLUICE_SECRET_DB"])
 
 describe("a database that cannot be used is one error at its place, before anything is written", () => {
   for (const [db, bad] of Object.entries(cases)) {

@@ -45,7 +45,7 @@ sources: { docs: { local: { path: ./docs } } }
     yield* first
     assert.match(
       (yield* done("doctor")).stdout,
-      /^ok +vectors [^]*2 chunks of 2048 dimensions[^]*^ok +candidate [^]*2 chunks of 4 dimensions/m
+      /^ok +vectors [^]*2 chunks of 2048\s+dimensions[^]*^ok +candidate [^]*2 chunks of 4\s+dimensions/m
     )
     yield* done("promote")
     yield* first

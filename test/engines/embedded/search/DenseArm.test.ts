@@ -10,6 +10,10 @@ import { embedHashed, embedHashedSparse } from "../../../../src/text/hashed/Embe
 import { random } from "../support/Random.ts"
 import { StoreBench } from "../support/StoreBench.ts"
 
+/** Questions of each test that is compared with a look at every chunk, which is what takes its time; and what they find. */
+const asked = 10
+const hits = asked * 10
+
 const syllables = ["ba", "ko", "ri", "ten", "mul", "sa", "vor", "ni", "lex", "dra", "po", "gim"]
 
 describe("dense candidates from lists", () => {
@@ -52,7 +56,7 @@ describe("dense candidates from lists", () => {
           ...more
         })
       let found = 0
-      for (let i = 0; i < 20; i++) {
+      for (let i = 0; i < asked; i++) {
         const query = text().split(" ").slice(0, 4).join(" ")
         const exact = ask(query, { minSimilarity: -2 })
         const fast = ask(query, {})
@@ -65,13 +69,14 @@ describe("dense candidates from lists", () => {
         }
         assert.isFalse(fast.some(({ sourceDisplayName }) => sourceDisplayName === "gone"))
         // A threshold is kept for every chunk, not only for candidates.
+        if (i >= 3) continue
         const least = exact.at(-1)?.explanation?.cosine ?? 0
         assert.deepStrictEqual(
           ask(query, { minSimilarity: least - 1e-9 }).map(({ chunkId }) => chunkId),
           exact.map(({ chunkId }) => chunkId)
         )
       }
-      assert.isAtLeast(found / 200, 0.97)
+      assert.isAtLeast(found / hits, 0.97)
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }
@@ -188,7 +193,7 @@ describe("dense candidates from lists", () => {
           ...more
         })
       let found = 0
-      for (let i = 0; i < 20; i++) {
+      for (let i = 0; i < asked; i++) {
         const raw = near(topics[i]!)
         const length = Math.hypot(...raw)
         const query = raw.map((value) => value / length)
@@ -200,7 +205,7 @@ describe("dense candidates from lists", () => {
           assert.closeTo(explanation?.cosine ?? 0, cosine, 1e-6)
         }
       }
-      assert.isAtLeast(found / 200, 0.97)
+      assert.isAtLeast(found / hits, 0.97)
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }
