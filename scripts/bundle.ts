@@ -45,14 +45,9 @@ const plainFields: Plugin = {
   }
 }
 
-/**
- * Code of the command line that is loaded at one time, by where it begins: most of a start is finding and opening files.
- * Each is a file, without what those before it have.
- */
+/** Code that is loaded at one time, by where it begins: most of a start is finding and opening files. */
 const loadedTogether = {
-  start: ["src/main.ts"],
   pipeline: [
-    "src/cli/Session.ts",
     "src/compose/Host.ts",
     "src/compose/Embedded.ts",
     "src/pipeline/definition/Load.ts",
@@ -65,6 +60,7 @@ const loadedTogether = {
 /** Parsers are processes of their own, which start as often: what they have in common with the others is apart. */
 const parsing = [textWorker, "src/text/pool/PrepareFile.ts"]
 
+type Together = Readonly<Record<string, ReadonlyArray<string>>>
 type Chunks = ReadonlyArray<OutputChunk>
 
 /** The modules that come with some, by how they would be split if nothing were said of it. */
@@ -83,23 +79,54 @@ const loadedWith = (chunks: Chunks, roots: ReadonlyArray<string>): ReadonlySet<s
   return new Set(chunks.filter(({ fileName }) => files.has(fileName)).flatMap(({ moduleIds }) => moduleIds))
 }
 
-/** The same in as few files as {@link loadedTogether} says. Two builds: only the first tells what is used of each module. */
-const inFewFiles = async (bundle: BuildOptions & { readonly output: OutputOptions }): Promise<BuildOptions> => {
+/**
+ * The same in a file for each name of `together`, without what those before it have. Two builds: only the first tells what is
+ * used of each module. `packages`: those of packages as well, which are then with the maps and names of sources.
+ */
+const inFewFiles = async (
+  bundle: BuildOptions & { readonly output: OutputOptions },
+  together: Together,
+  packages: boolean
+): Promise<BuildOptions> => {
   const { output } = await build({ ...bundle, write: false, plugins: [plainFields] })
   const chunks = output.filter((chunk) => chunk.type === "chunk")
   const parsed = loadedWith(chunks, parsing)
   const nameOf = new Map([...parsed].map((id) => [id, "parsing"]))
-  for (const [name, roots] of Object.entries(loadedTogether).reverse()) {
+  for (const [name, roots] of Object.entries(together).reverse()) {
     for (const id of loadedWith(chunks, roots)) nameOf.set(id, parsed.has(id) ? `${name}-parsing` : name)
   }
   // Entries stay by themselves: one that awaits what it loads must not wait for its own file.
   for (const { facadeModuleId, isEntry } of chunks) if (isEntry && facadeModuleId !== null) nameOf.delete(facadeModuleId)
-  const groups = [...new Set(nameOf.values())].map((name) => ({ name, test: (id: string) => nameOf.get(id) === name }))
-  return { ...bundle, output: { ...bundle.output, codeSplitting: { groups, includeDependenciesRecursively: false } } }
+  const isTaken = (id: string) => packages || !id.includes("/node_modules/")
+  const groups = [...new Set(nameOf.values())].map((name) => ({ name, test: (id: string) => nameOf.get(id) === name && isTaken(id) }))
+  return {
+    ...bundle,
+    preserveEntrySignatures: "allow-extension",
+    output: { ...bundle.output, codeSplitting: { groups, includeDependenciesRecursively: false } }
+  }
 }
 
+/** The library shares effect with the program that imports it; `main` is the command line for who brings code of their own. */
+const library = {
+  input: {
+    index: "src/index.ts",
+    main: "src/main.ts",
+    connectors: "connectors/index.ts",
+    "connector-kit": "src/ConnectorKit.ts",
+    ai: "src/Ai.ts",
+    testing: "src/Testing.ts",
+    promise: "src/Promise.ts",
+    server: "src/compose/Server.ts",
+    textWorker,
+    modelWorker
+  },
+  platform: "node",
+  external: external([...unbundled, ...Object.keys(peerDependencies ?? {})]),
+  output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
+} as const
+
+/** The command line brings its own, in few files: that is what makes it start fast. */
 const commandLine = {
-  preserveEntrySignatures: "allow-extension",
   input: { bin: "src/bin.ts", textWorker, modelWorker },
   platform: "node",
   external: external(unbundled),
@@ -107,24 +134,7 @@ const commandLine = {
 } as const
 
 const bundles: ReadonlyArray<BuildOptions> = [
-  // The library shares effect with the program that imports it; `main` is the command line for who brings code of their own.
-  {
-    input: {
-      index: "src/index.ts",
-      main: "src/main.ts",
-      connectors: "connectors/index.ts",
-      "connector-kit": "src/ConnectorKit.ts",
-      ai: "src/Ai.ts",
-      testing: "src/Testing.ts",
-      promise: "src/Promise.ts",
-      server: "src/compose/Server.ts",
-      textWorker,
-      modelWorker
-    },
-    platform: "node",
-    external: external([...unbundled, ...Object.keys(peerDependencies ?? {})]),
-    output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
-  },
+  await inFewFiles(library, { start: ["src/index.ts"], ...loadedTogether }, false),
   // Threads share nothing: with the little of effect that they need inside, the library's threads start in a third of the time.
   {
     input: { storeWriter, storeAnalysis, storeSearch },
@@ -132,8 +142,7 @@ const bundles: ReadonlyArray<BuildOptions> = [
     external: external(unbundled),
     output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
   },
-  // The command line brings its own, in few files: that is what makes it start fast.
-  await inFewFiles(commandLine),
+  await inFewFiles(commandLine, { start: ["src/main.ts", "src/cli/Session.ts"], ...loadedTogether }, true),
   // The inspector's page: one file, for the browser.
   {
     input: { page: "src/ui/page/main.tsx" },

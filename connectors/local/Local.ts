@@ -7,4 +7,4 @@ import type { Connector } from "../../src/ports/Connector.ts"
  * The listing has no cursor: walking is cheap, and always complete or an error.
  */
 export const local = (settings: SettingsOf<"local">, context: { readonly dataDir?: string } = {}): Connector =>
-  lazyConnector({ kind: "local", hints: true }, () => import("./Open.ts").then(({ open }) => open(settings, context)))
+  lazyConnector({ kind: "local", hints: true, settles: true }, () => import("./Open.ts").then(({ open }) => open(settings, context)))

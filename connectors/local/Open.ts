@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Connector, SourceItem } from "../../src/ports/Connector.ts"
-import { asServiceError, revisionOf, walk } from "./Walk.ts"
+import { asServiceError, isYoung, revisionOf, walk } from "./Walk.ts"
 import { watchFolder } from "./Watch.ts"
 
 /** Bytes of one read of a large file; smaller ones are read at once. */
@@ -36,6 +36,11 @@ export const open = (config: SettingsOf<"local">, context: { readonly dataDir?: 
         )
       })),
     read: (item, maxBytes) => readFile(item, maxBytes, config.followLinks),
+    settled: (item) =>
+      Effect.map(Clock.currentTimeMillis, (now) => {
+        const stats = statSync(fileURLToPath(item.uri), { bigint: true, throwIfNoEntry: false })
+        return stats !== undefined && revisionOf(stats) === item.revision && !isYoung(stats, now)
+      }),
     hints: watchFolder(config, context)
   }
 }

@@ -60,6 +60,9 @@ const readIfThere = (path: string): string | undefined => {
 /** A file this young may change again within the clock's grain, and its revision is not to be trusted. */
 const unsettledMs = 2_000
 
+export const isYoung = ({ ctimeMs, mtimeMs }: BigIntStats, now: number): boolean =>
+  now - Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs) < unsettledMs
+
 interface Folder {
   /** As the file system spells it, relative to the root. */
   readonly real: string
@@ -176,7 +179,6 @@ const listFile = (config: SettingsOf<"local">, path: string, absolute: string, n
   if (config.maxFileSize !== undefined && size > config.maxFileSize) {
     return { _tag: "skipped", path, reason: "limit", detail: `${size} bytes; maxFileSize is ${config.maxFileSize}` }
   }
-  const changed = Number(stats.mtimeMs > stats.ctimeMs ? stats.mtimeMs : stats.ctimeMs)
   const item: SourceItem = {
     path,
     uri: pathToFileURL(absolute).href,
@@ -184,7 +186,7 @@ const listFile = (config: SettingsOf<"local">, path: string, absolute: string, n
     revision: revisionOf(stats),
     size,
     metadata: { modifiedTime: new Date(Number(stats.mtimeMs)).toISOString() },
-    ...(now - changed < unsettledMs ? { unsettled: true } : {})
+    ...(isYoung(stats, now) ? { unsettled: true } : {})
   }
   return { _tag: "item", item }
 }

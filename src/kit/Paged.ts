@@ -1,7 +1,7 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import { hash } from "node:crypto"
 import { ServiceError } from "../domain/Errors.ts"
-import type { Connector, Listed } from "../ports/Connector.ts"
+import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
 
 /** What one step of a listing found, and where the listing goes on. */
 export interface ListedPage<Position> {
@@ -85,15 +85,20 @@ export const lazyConnector = (
   facts: Pick<Connector, "kind" | "cursorMisses"> & {
     /** What is loaded has `hints`. Default false. */
     readonly hints?: boolean
+    /** What is loaded has `settled`. Default false. */
+    readonly settles?: boolean
   },
   load: () => Promise<Omit<Connector, "kind" | "cursorMisses">>
 ): Connector => {
-  const { hints, ...said } = facts
+  const { hints, settles, ...said } = facts
   let loading: ReturnType<typeof load> | undefined
   const loaded = Effect.promise(() => loading ??= load())
   return {
     ...said,
     ...(hints === true ? { hints: Stream.unwrap(Effect.map(loaded, (made) => made.hints ?? Stream.never)) } : {}),
+    ...(settles === true
+      ? { settled: (item: SourceItem) => Effect.flatMap(loaded, ({ settled }) => settled?.(item) ?? Effect.succeed(false)) }
+      : {}),
     check: Effect.flatMap(loaded, ({ check }) => check),
     list: (cursor) => Stream.unwrap(Effect.map(loaded, ({ list }) => list(cursor))),
     read: (item, maxBytes) => Stream.unwrap(Effect.map(loaded, ({ read }) => read(item, maxBytes)))

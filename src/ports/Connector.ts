@@ -76,6 +76,11 @@ export interface Connector {
    */
   readonly read: (item: SourceItem, maxBytes: number) => Stream.Stream<Uint8Array, ServiceError | SecretError>
   /**
+   * Whether the revision of an `unsettled` item holds by now for bytes that are read after this: nothing has changed since
+   * it was listed, and whatever still changes gives another revision. Absent: it never does.
+   */
+  readonly settled?: (item: SourceItem) => Effect.Effect<boolean>
+  /**
    * What listings from a complete one's cursor leave out, so that only one of everything tells it. Default: nothing.
    */
   readonly cursorMisses?: ReadonlyArray<"deletions" | "permissions">

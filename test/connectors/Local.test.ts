@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -166,6 +167,25 @@ describe("the local source", () => {
       const [after] = items(yield* list({ path }))
       assert.notStrictEqual(before?.revision, after?.revision)
       assert.isTrue(after?.unsettled)
+    }).pipe(Effect.scoped))
+
+  it.effect("trusts the revision of a file that has grown old enough, unless it changed meanwhile", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      const connector = local({ path })
+      const settled = (item: SourceItem) => connector.settled?.(item) ?? Effect.succeed(false)
+      write(path, { "a.md": "one" })
+      yield* TestClock.setTime(Date.now())
+      const [young] = items(yield* list({ path }))
+      assert.isTrue(young?.unsettled)
+      assert.isFalse(yield* settled(young!))
+      yield* TestClock.adjust(3_000)
+      assert.isTrue(yield* settled(young!))
+      writeFileSync(join(path, "a.md"), "two")
+      yield* TestClock.adjust(30_000)
+      assert.isFalse(yield* settled(young!))
+      rmSync(join(path, "a.md"))
+      assert.isFalse(yield* settled(young!))
     }).pipe(Effect.scoped))
 
   it.live("refuses to read more than it may, and files that change while they are read", () =>

@@ -43,11 +43,14 @@ const decideReadable = Effect.fnUntraced(function*(
   const { retryFailed, rules, settings } = yield* Session
   const facts = Fingerprint.factsHash(item, engine, rules)
   const before = known === undefined ? undefined : Fingerprint.parse(known.fingerprint)
+  // Asked before the bytes are read: by then the file that was young when it was listed may have grown old enough.
+  const settled = item.unsettled !== true ||
+    (item.within === undefined && connector.settled !== undefined && (yield* connector.settled(item)))
   const entryWith = (content: string, size: number | undefined): LedgerEntry => ({
     source,
     path: item.path,
     state: "done",
-    revision: item.unsettled === true ? "" : item.revision,
+    revision: settled ? item.revision : "",
     fingerprint: Fingerprint.format({ content, facts, settings }),
     size,
     file: known?.file
@@ -69,7 +72,7 @@ const decideReadable = Effect.fnUntraced(function*(
   const stale = known === undefined || known.revision !== entry.revision || known.path !== entry.path
 
   if (known !== undefined && before !== undefined && before.content === hash && before.settings === settings) {
-    const settled = (outcome: "skipped" | "quarantined"): Decision => ({
+    const stays = (outcome: "skipped" | "quarantined"): Decision => ({
       _tag: "keep",
       outcome: { outcome, reason: known.reason, message: known.message },
       entry: stale ? { ...known, path: entry.path, revision: entry.revision } : undefined
@@ -80,10 +83,10 @@ const decideReadable = Effect.fnUntraced(function*(
         if (mayChange(before.facts)) return { _tag: "facts", entry }
         break
       case "skipped":
-        if (known.reason !== overlap) return settled("skipped")
+        if (known.reason !== overlap) return stays("skipped")
         break
       case "quarantined":
-        if (!retryFailed && (known.reason !== badMetadata || before.facts === facts)) return settled("quarantined")
+        if (!retryFailed && (known.reason !== badMetadata || before.facts === facts)) return stays("quarantined")
         break
       case "failed":
       case "intent":

@@ -1,5 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Fiber, Layer, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { local } from "../../../connectors/local/Local.ts"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
 import { RagFileName } from "../../../src/domain/RagFile.ts"
@@ -12,6 +16,7 @@ import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
 import { State } from "../../../src/state/State.ts"
 import { MemoryEngine } from "../../support/MemoryEngine.ts"
 import { MemorySource } from "../../support/MemorySource.ts"
+import { settingsOf } from "../../support/Settings.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
 
 const setUp = Effect.gen(function*() {
@@ -84,6 +89,35 @@ describe("sync", () => {
       expectCounts(yield* run(), { unchanged: 1 })
       assert.strictEqual(source.reads, reads)
       assert.strictEqual(engine.calls.uploads, 1)
+    }).pipe(Effect.scoped))
+
+  it.effect("a file that was young when it was listed, and no more when it was read, is not read again", () =>
+    Effect.gen(function*() {
+      const { run } = yield* setUp
+      const path = yield* tempFolder
+      writeFileSync(join(path, "a.md"), "one")
+      yield* TestClock.setTime(Date.now())
+      const files = local(settingsOf("local", { path }))
+      let reads = 0
+      const read: Connector["read"] = (...asked) => {
+        reads++
+        return files.read(...asked)
+      }
+      /** What a run finds, and how often it reads, where so many milliseconds pass before the first file is put. */
+      const runOver = Effect.fnUntraced(function*(passing: number) {
+        reads = 0
+        const list: Connector["list"] = (cursor) => Stream.ensuring(files.list(cursor), TestClock.adjust(passing))
+        const { totals: { added, changed, unchanged } } = yield* run({}, { sources: [{ id: "docs", connector: { ...files, list, read } }] })
+        return { added, changed, unchanged, reads }
+      })
+      assert.deepStrictEqual(yield* runOver(0), { added: 1, changed: 0, unchanged: 0, reads: 1 })
+      assert.deepStrictEqual(yield* runOver(3_000), { added: 0, changed: 0, unchanged: 1, reads: 1 }, "it was young when it was read")
+      assert.deepStrictEqual(yield* runOver(0), { added: 0, changed: 0, unchanged: 1, reads: 0 })
+      // As long, and within the clock's grain of the last look.
+      writeFileSync(join(path, "a.md"), "two")
+      yield* TestClock.setTime(Date.now())
+      assert.deepStrictEqual(yield* runOver(0), { added: 0, changed: 1, unchanged: 0, reads: 1 })
+      assert.deepStrictEqual(yield* runOver(0), { added: 0, changed: 0, unchanged: 1, reads: 1 })
     }).pipe(Effect.scoped))
 
   it.effect("a moved file is renamed, not uploaded", () =>
