@@ -15,11 +15,16 @@ export const doc: Reader = ({ bytes, format, inner, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)
   const text = oldText(root)
-  if (text === undefined) addStories(word97(root), writer)
-  else addLines(text, writer)
+  const stories = text === undefined ? word97(root) : undefined
+  if (stories !== undefined) addStories(stories, writer)
+  else addLines(text ?? "", writer)
   writer.end()
   const pool = root.storages.get("ObjectPool")?.storages.values() ?? []
-  return withEmbedded(embeddedInStorages(pool, root.read("Data")), { builder, inner, limits }, () => builder.build({ format }))
+  return withEmbedded(
+    embeddedInStorages(pool, root.read("Data")),
+    { builder, inner, limits },
+    () => builder.build({ format, remarks: stories?.hidden.remarks })
+  )
 }
 
 /** The first version that keeps its text as Unicode, and its pieces in a stream of their own. */

@@ -45,7 +45,8 @@ export class DocumentBuilder {
   }
 
   build(facts: Omit<ParsedDocument, "text" | "blocks">): ParsedDocument {
-    return { ...facts, text: this.#parts.join(""), blocks: this.#blocks }
+    const remarks = facts.remarks?.length === 0 ? undefined : facts.remarks
+    return { ...facts, remarks, text: this.#parts.join(""), blocks: this.#blocks }
   }
 }
 

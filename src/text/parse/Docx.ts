@@ -1,6 +1,7 @@
 import { BlockBuffer, type BlockSink, BlockWriter, oneLine, withPrefix } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { withEmbedded } from "./Embedded.ts"
+import { HiddenText } from "./HiddenText.ts"
 import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
 import { WordNotes } from "./ooxml/WordNotes.ts"
 import { readLists, WordNumbering } from "./ooxml/WordNumbering.ts"
@@ -25,12 +26,14 @@ export const docx: Reader = ({ bytes, format, inner, limits, properties }) => {
   let page = 1
   let title: string | undefined
   const endnotes = new BlockBuffer()
+  const hidden = new HiddenText()
   const context: WordContext = {
     pack,
     styles: readParagraphStyles(pack.relatedPart(main, "styles")),
     numbering: new WordNumbering(readLists(pack.relatedPart(main, "numbering"))),
     notes: new WordNotes(pack),
     endnotes,
+    hidden,
     pageBreak: () => {
       if (pages === undefined || page >= pages) return
       page++
@@ -58,7 +61,8 @@ export const docx: Reader = ({ bytes, format, inner, limits, properties }) => {
       format,
       ...pack.facts,
       title: pack.facts.title ?? title,
-      ...(pages === undefined ? {} : { pages })
+      ...(pages === undefined ? {} : { pages }),
+      remarks: hidden.remarks
     }))
 }
 

@@ -36,7 +36,7 @@ export const gnumeric: Reader = ({ bytes, format, limits }) => {
   sheet?.end()
   writer.end()
   remarks.push(...uncalculated(formulas))
-  return builder.build({ format, pages, remarks: remarks.length === 0 ? undefined : remarks })
+  return builder.build({ format, pages, remarks })
 }
 
 const unpacked = (bytes: Uint8Array, { expansion, unpackedBytes }: Limits): Uint8Array => {

@@ -75,7 +75,7 @@ export const openDocument: Reader = ({ bytes, format, inner, limits, properties 
       ...facts.document,
       title: facts.document.title ?? title,
       ...(count === undefined ? {} : { pages: count }),
-      remarks: remarks.length === 0 ? undefined : remarks
+      remarks
     }))
 }
 

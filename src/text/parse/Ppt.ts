@@ -112,7 +112,7 @@ export const ppt: Reader = ({ bytes, format, inner, limits }) => {
   return withEmbedded(
     embeddedInSlides(objects, pictures, limits),
     { builder, inner, limits },
-    () => builder.build({ format, pages: slides.length, title, remarks: remarks.length === 0 ? undefined : remarks })
+    () => builder.build({ format, pages: slides.length, title, remarks })
   )
 }
 

@@ -59,7 +59,7 @@ export const pptx: Reader = ({ bytes, format, inner, limits, properties }) => {
       ...pack.facts,
       title: pack.facts.title ?? title,
       pages: slides.length,
-      remarks: remarks.length === 0 ? undefined : remarks
+      remarks
     }))
 }
 

@@ -23,6 +23,9 @@ export const rtf: Reader = ({ bytes, format, inner, limits }) => {
       format,
       title: title === "" ? undefined : title,
       author: author === "" ? undefined : author,
-      remarks: isCut ? [{ kind: "cut", text: "the file is cut off: read to where it ends" }] : undefined
+      remarks: [
+        ...interpreter.hidden.remarks,
+        ...(isCut ? [{ kind: "cut" as const, text: "the file is cut off: read to where it ends" }] : [])
+      ]
     }))
 }

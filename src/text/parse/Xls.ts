@@ -62,7 +62,7 @@ export const xls: Reader = ({ bytes, format, inner, limits }) => {
       pages: book.SheetNames.length,
       title: title === undefined || oneLine(title) === "" ? undefined : oneLine(title),
       author: author === undefined || oneLine(author) === "" ? undefined : oneLine(author),
-      remarks: remarks.length === 0 ? undefined : remarks
+      remarks
     }))
 }
 

@@ -62,7 +62,7 @@ export const xlsx: Reader = ({ bytes, format, inner, limits, properties }) => {
   return withEmbedded(
     pack.embedded,
     { builder, inner, limits },
-    () => builder.build({ format, ...pack.facts, pages: sheets.length, ...(remarks.length === 0 ? {} : { remarks }) })
+    () => builder.build({ format, ...pack.facts, pages: sheets.length, remarks })
   )
 }
 

@@ -105,6 +105,7 @@ describe("paragraph text", () => {
       <w:moveFrom>${run("<w:t>moved</w:t>")}</w:moveFrom><w:moveTo>${run("<w:t>moved</w:t>")}</w:moveTo>
       ${run("<w:rPr><w:vanish/></w:rPr><w:t>ghost</w:t>")}${run(`<w:rPr><w:vanish w:val="0"/></w:rPr><w:t> shown</w:t>`)}</w:p>`
     expect(await shown(body)).toEqual(["paragraph: in moved shown"])
+    expect((await readWith(docx, wordFile(body))).remarks).toEqual([{ kind: "cut", text: "hidden text of 5 characters, left out" }])
   })
 
   it("has the results of fields, nested and over paragraphs, and never their instructions", async () => {

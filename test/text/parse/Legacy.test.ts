@@ -109,13 +109,15 @@ describe("documents of Word", () => {
       { text: "Spaced out ", look: [[0x8840, 20, 0], [0x4a60, 1, 0]] },
       { text: "gone", look: [[0x0800, 0x81]] },
       { text: "hidden", look: [[0x083c, 1]] },
+      { text: "\x13 XE index \x15", look: [[0x083c, 1]] },
       { text: "and op\x1ftional, see \x13 HYPERLINK x \x14the \x13 PAGE \x142\x15\x15 or \x13MACROBUTTON NoMacro [Title]\x15.\r" },
       { text: "a\rb\x07\x07c\x07", paragraph: cell },
       { text: "\x07", paragraph: [...cell, [0x2417, 1]] },
       { text: "\x02 A note\r" }
     ] as const
     const file = compound(wordStreams(runs, { 0x50: 9 }))
-    const { shown } = await parsed("a.doc", file)
+    const { remarks, shown } = await parsed("a.doc", file)
+    expect(remarks).toEqual([{ kind: "cut", text: "hidden text of 6 characters, left out" }])
     expect(shown).toEqual([
       "heading 1: Rules",
       "paragraph: Spaced out and optional, see the 2 or [Title].",

@@ -48,6 +48,8 @@ describe("text", () => {
           "}{\\}a" + String.raw`}{\object{\*\objdata 00ff}{\result shown}} {\deleted gone}{\v hidden}b{\xe index}\par`
       )
     ).toEqual(["paragraph: alink shown b"])
+    const { remarks } = await read(String.raw`{\deleted gone}{\v hidden{\xe index}{\deleted both}}b\par`)
+    expect(remarks).toEqual([{ kind: "cut", text: "hidden text of 6 characters, left out" }])
   })
 
   it("prefers the Unicode form of doubled text", async () => {

@@ -3,6 +3,7 @@ import { partitionPoint } from "../../PartitionPoint.ts"
 import { damaged, pieceTable } from "./PieceTable.ts"
 import type { List } from "../ooxml/WordNumbering.ts"
 import { type ListChange, type ListPlace, placeOf, readWordLists, styleLists } from "./WordLists.ts"
+import { HiddenText } from "../HiddenText.ts"
 import { symbolCharacter } from "../SymbolFonts.ts"
 
 export interface Paragraph {
@@ -27,6 +28,7 @@ export interface Stories {
   readonly boxes: ReadonlyArray<Paragraph>
   /** By their numbers. */
   readonly lists: ReadonlyMap<string, List>
+  readonly hidden: HiddenText
 }
 
 /** Places in the file information block (MS-DOC, 2.5): lengths of the texts, then places and lengths of the tables. */
@@ -61,6 +63,7 @@ interface Run {
   readonly from: number
   readonly to: number
   readonly shown: boolean
+  readonly hidden: boolean
   /** A character of a symbol font, by the font's number and its own. */
   readonly symbol: readonly [font: number, code: number] | undefined
 }
@@ -77,6 +80,8 @@ interface Look {
 /** One character of the text: what is shown of it, and its paragraph's look where it is the last one. */
 interface Character {
   readonly text: string
+  /** What is hidden of it, and by nothing else left out. */
+  readonly hidden: string
   readonly code: number
   readonly place: number
 }
@@ -96,13 +101,15 @@ export const word97 = (root: Storage): Stories => {
     return found
   })
   const looks = looksOf(stream, part(tables.paragraphs), styles)
+  const hidden = new HiddenText()
   let start = 0
   const next = (at: number): readonly [number, number] => {
     const from = start
     start += Math.max(0, stream.readInt32LE(at))
     return [from, start]
   }
-  const paragraphs = ([from, to]: readonly [number, number]): ReadonlyArray<Paragraph> => paragraphsOf(characters.slice(from, to), looks)
+  const paragraphs = ([from, to]: readonly [number, number]): ReadonlyArray<Paragraph> =>
+    paragraphsOf(characters.slice(from, to), looks, hidden)
   const body = paragraphs(next(lengths.body))
   const footnotes = paragraphs(next(lengths.footnotes))
   const margins = next(lengths.headers)
@@ -124,7 +131,8 @@ export const word97 = (root: Storage): Stories => {
       part(tables.listOverrides)
     ),
     headers: stories.filter(({ footer }) => !footer).flatMap(({ range }) => paragraphs(range)),
-    footers: stories.filter(({ footer }) => footer).flatMap(({ range }) => paragraphs(range))
+    footers: stories.filter(({ footer }) => footer).flatMap(({ range }) => paragraphs(range)),
+    hidden
   }
 }
 
@@ -157,9 +165,10 @@ const charactersOf = (
       const here = from + k * width
       while (run < runs.length && runs[run]!.to <= here) run++
       const own = runs[run]
-      const { shown = true, symbol } = own !== undefined && own.from <= here ? own : {}
+      const { hidden = false, shown = true, symbol }: Partial<Run> = own !== undefined && own.from <= here ? own : {}
       found.push({
         text: !shown ? "" : symbol === undefined ? text[k]! : symbolCharacter(fonts[symbol[0]] ?? "", symbol[1]),
+        hidden: hidden ? text[k]! : "",
         code: text.charCodeAt(k),
         place: here
       })
@@ -195,14 +204,15 @@ function* formatted(stream: Buffer, pages: Buffer, width: number) {
 
 const runsOf = (stream: Buffer, pages: Buffer): ReadonlyArray<Run> =>
   [...formatted(stream, pages, 1)].map(({ at, from, page, to }) => {
-    const run = { from, to, shown: true, symbol: undefined as Run["symbol"] }
+    const run = { from, to, shown: true, hidden: false, symbol: undefined as Run["symbol"] }
     if (at === 0) return run
     for (const { code, value, operand } of changes(page.subarray(at + 1, at + 1 + (page[at] ?? 0)))) {
       // On, or the opposite of the style, in which neither is ever on.
-      if ((code === change.deleted || code === change.hidden) && (value & 1) === 1) run.shown = false
+      if (code === change.deleted && (value & 1) === 1) run.shown = false
+      if (code === change.hidden) run.hidden = (value & 1) === 1
       if (code === change.symbol && operand.length >= 4) run.symbol = [operand.readUInt16LE(0), operand.readUInt16LE(2)]
     }
-    return run
+    return { ...run, shown: run.shown && !run.hidden, hidden: run.shown && run.hidden }
   }).sort(inOrder)
 
 /** The styles of these numbers are headings in every document. */
@@ -268,7 +278,11 @@ const codes = {
   softHyphen: 0x1f
 } as const
 
-const paragraphsOf = (characters: ReadonlyArray<Character>, looks: ReadonlyArray<Look>): ReadonlyArray<Paragraph> => {
+const paragraphsOf = (
+  characters: ReadonlyArray<Character>,
+  looks: ReadonlyArray<Look>,
+  hiddenText: HiddenText
+): ReadonlyArray<Paragraph> => {
   const found: Array<Paragraph> = []
   // Fields within fields: what each is made of, and whether what it shows has begun.
   const fields: Array<{ code: string; shows: boolean }> = []
@@ -290,7 +304,7 @@ const paragraphsOf = (characters: ReadonlyArray<Character>, looks: ReadonlyArray
     })
     text = ""
   }
-  for (const { code, place, text: shown } of characters) {
+  for (const { code, hidden, place, text: shown } of characters) {
     if (code === codes.begin) fields.push({ code: "", shows: false })
     else if (code === codes.separate) {
       const field = fields.at(-1)
@@ -302,7 +316,11 @@ const paragraphsOf = (characters: ReadonlyArray<Character>, looks: ReadonlyArray
     else if (code === codes.line) add("\n")
     else if (code === codes.hyphen) add("-")
     else if (code === codes.softHyphen) continue
-    else if (code >= 0x20 || code === 0x09) add(shown)
+    else if (code >= 0x20 || code === 0x09) {
+      add(shown)
+      // Entries of indexes are hidden in the code of their field.
+      if (fields.at(-1)?.shows !== false) hiddenText.add(hidden)
+    }
   }
   if (text.trim() !== "") end(characters.at(-1)?.place ?? 0, false)
   return found

@@ -1,4 +1,5 @@
 import { BlockBuffer, type BlockSink, CellText, oneLine, rowLine, withPrefix } from "../BlockSink.ts"
+import type { HiddenText } from "../HiddenText.ts"
 import { childAt, childElements, type XmlElement } from "../Xml.ts"
 import { chooseAlternate } from "./AlternateContent.ts"
 import { drawingText, graphicBlocks } from "./Drawing.ts"
@@ -17,6 +18,7 @@ export interface WordContext {
   /** Endnotes wait here for the end of the document. */
   readonly endnotes: BlockSink
   readonly pageBreak: () => void
+  readonly hidden: HiddenText
   /** Told of the text in the document's title style. */
   readonly title: (text: string) => void
 }
@@ -39,6 +41,7 @@ export class WordStory {
       box: (content) => this.#box(content),
       note: (kind, id) => this.#note(kind, id),
       graphic: (graphic) => graphicBlocks(context.pack, part, graphic, this.#after),
+      hidden: (text) => context.hidden.add(text),
       pageBreak: (afterText) => {
         if (afterText || this.#tables > 0) this.#breaks++
         else context.pageBreak()

@@ -12,6 +12,8 @@ interface ParagraphHooks {
   /** A note is referred to here; gives the mark to show. */
   readonly note: (kind: NoteKind, id: string) => string
   readonly graphic: (graphic: Graphic) => void
+  /** Told of text that Word hides. */
+  readonly hidden: (text: string) => void
   /** Word began a new page here when it last laid out the document. */
   readonly pageBreak: (afterText: boolean) => void
 }
@@ -74,7 +76,7 @@ export class WordText {
       case "w:lastRenderedPageBreak":
         return this.#hooks.pageBreak(this.#parts.some((part) => part.trim() !== ""))
       case "w:r":
-        return isHidden(element) ? undefined : this.#children(element)
+        return isHidden(element) ? this.#hide(element) : this.#children(element)
       case "m:f":
         return this.#pair(element, "m:num", "/", "m:den")
       case "m:sSup":
@@ -112,6 +114,10 @@ export class WordText {
       default:
         return this.#children(element)
     }
+  }
+
+  #hide(run: XmlElement): void {
+    if (!this.#fields.includes("instruction")) this.#hooks.hidden(childElements(run, "w:t").map(textContent).join(""))
   }
 
   #field(type: string | undefined): void {

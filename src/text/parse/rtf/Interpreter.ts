@@ -1,4 +1,5 @@
 import { BlockBuffer, type BlockSink, oneLine, withPrefix } from "../BlockSink.ts"
+import { HiddenText } from "../HiddenText.ts"
 import { ReadFailure } from "../ReadFailure.ts"
 import { onlyOnce } from "../RunningText.ts"
 import { symbolCharacter } from "../SymbolFonts.ts"
@@ -19,6 +20,7 @@ interface Group {
   /** Bytes that stand for a `\u` character in old readers. */
   fallbackBytes: number
   hidden: boolean
+  deleted: boolean
   /** Where the digits of a picture or an object go, instead of text. */
   data: RtfData | undefined
   /** Done when the group ends. */
@@ -38,6 +40,7 @@ const noFont = -1
 export class RtfInterpreter implements RtfHandler {
   title = ""
   author = ""
+  readonly hidden = new HiddenText()
   /** What `\\objdata` and `\\pict` hold, in their order. */
   readonly objects: Array<Buffer> = []
   readonly pictures: Array<Buffer> = []
@@ -69,6 +72,7 @@ export class RtfInterpreter implements RtfHandler {
       font: undefined,
       fallbackBytes: 1,
       hidden: false,
+      deleted: false,
       data: undefined,
       onClose: undefined
     }
@@ -163,7 +167,9 @@ export class RtfInterpreter implements RtfHandler {
   }
 
   #emit(text: string): void {
-    if (!this.#group.hidden) this.#group.target?.append(text)
+    const { deleted, hidden, target } = this.#group
+    if (!deleted && !hidden) target?.append(text)
+    else if (!deleted && target instanceof RtfStory) this.hidden.add(text)
   }
 
   /** Sends the text of the current group elsewhere, and does something with it at the end of the group. */
@@ -181,6 +187,7 @@ export class RtfInterpreter implements RtfHandler {
     this.#group.story = story
     this.#group.target = story
     this.#group.hidden = false
+    this.#group.deleted = false
     this.#group.onClose = () => story.end()
   }
 
@@ -324,8 +331,11 @@ export class RtfInterpreter implements RtfHandler {
       case "plain":
         group.font = undefined
         group.hidden = false
+        group.deleted = false
         return
       case "deleted":
+        group.deleted = parameter !== 0
+        return
       case "v":
         group.hidden = parameter !== 0
         return
