@@ -22,7 +22,7 @@
  * questions. An embedding model is a folder (`./all-MiniLM-L6-v2`) or one of a server that speaks OpenAI's protocol
  * (`http://127.0.0.1:1234/v1#all-minilm`); so is the one that ranks, whose server has `/rerank` as Cohere's does.
  *
- * With --vary, the default with each value of `alpha` or of a constant of `src/search/Ranking.ts`, with milliseconds of
+ * With --vary, Lucene, BM25 and the default with each value of `alpha` or of a constant of `src/search/Ranking.ts`, with milliseconds of
  * processor time a question. Each question is asked with all values before the next, another one first each time, so that
  * times can be compared on a busy machine: `--vary sharedChunks=0,10` is without shared words and with them. "left out" is what a
  * choice of the value is worth where it was not made: each collection with the value that is best on the others.
@@ -58,8 +58,9 @@ const { positionals: [folder, ...wanted], values } = parseArgs({
 const offline = ["lucene", "bm25", "default", "dense", "default@10", "typos bm25", "fixed bm25", "typos", "fixed", "right"]
 const toFull = ["lucene", "bm25", "default", "model", "model dense", "ranked"]
 const [varied, ...settings] = values.vary?.split(/[=,]/) ?? []
-const columns = settings.length > 0
-  ? settings.map((value) => `${varied} ${value}`)
+const ways = settings.map((value) => `${varied} ${value}`)
+const columns = ways.length > 0
+  ? ["lucene", "bm25", ...ways]
   : values.embedding === undefined && values.rank === undefined
   ? offline
   : toFull
@@ -101,16 +102,17 @@ const measureModels = async (collection: Collection, asked: ReadonlyMap<string, 
 /** The default with each of the values, in turns. */
 const measureVaried = (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Row> =>
   withEngine(collection, { ...engine, embedding: values.embedding }, async (search) => {
-    const ways = settings.map((value, at) => (query: string) => {
-      const how = { correctSpelling: true, topK: 100 }
+    const how = { correctSpelling: true, topK: 100 }
+    const bm25 = (query: string) => search(asked.get(query) ?? "", { ...how, hybrid: { alpha: 0 } })
+    const withValues = settings.map((value, at) => (query: string) => {
       // The engine keeps its answers, which know nothing of constants that change: each value has a question of its own.
-      const text = `${asked.get(query) ?? ""}${" ".repeat(at)}`
+      const text = `${asked.get(query) ?? ""}${" ".repeat(at + 1)}`
       if (varied === "alpha") return search(text, { ...how, hybrid: { alpha: Number(value) } })
       Object.assign(ranking, { [varied ?? ""]: Number(value) })
       return search(text, how)
     })
-    const figures = await evaluateEach(judged(collection, asked), ways)
-    return Object.fromEntries(figures.map((one, at) => [columns[at] ?? "", { ...one, milliseconds: one.processor }]))
+    const figures = await evaluateEach(judged(collection, asked), [bm25, ...withValues])
+    return Object.fromEntries(figures.map((one, at) => [["bm25", ...ways][at] ?? "", { ...one, milliseconds: one.processor }]))
   })
 
 const judged = (collection: Collection, asked: ReadonlyMap<string, string>): Collection["judgements"] =>
@@ -207,8 +209,8 @@ const compareCollections = async (folder: string): Promise<void> => {
     rows.push(row)
   }
   print("mean", columns.map((column) => cell(overall(rows, column))))
-  if (settings.length > 1 && rows.length > 1) {
-    print("left out", [cell(leftOut(rows.map((row) => columns.map((column) => row[column] as Figures))))])
+  if (ways.length > 1 && rows.length > 1) {
+    print("left out", ["", "", cell(leftOut(rows.map((row) => ways.map((way) => row[way] as Figures))))])
   }
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`)
 }

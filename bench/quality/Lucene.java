@@ -40,9 +40,9 @@ import org.apache.lucene.store.ByteBuffersDirectory;
 /**
  * What BM25 of Lucene (k1 1.2, b .75) finds in collections of BEIR's layout, whole documents, title and text in one field:
  * writes FOLDER/lucene-reference.json, which bench/quality.ts reads. A name that ends in a language's two letters
- * (xquad-ru) says which of Lucene's analyzers, else it is the English one.
+ * (xquad-ru) says which of Lucene's analyzers, else it is the English one. --queries asks those that the bench asks with it.
  *
- *     java -cp 'lib/*' bench/quality/Lucene.java FOLDER COLLECTION…
+ *     java -cp 'lib/*' bench/quality/Lucene.java FOLDER COLLECTION… [--queries N]
  *
  * lib holds lucene-core, lucene-analysis-common (9.12) and jackson-databind with what they need.
  */
@@ -72,16 +72,18 @@ class Lucene {
     Path reference = folder.resolve("lucene-reference.json");
     ObjectNode figures = Files.exists(reference) ? (ObjectNode) json.readTree(reference.toFile()) : json.createObjectNode();
     IndexSearcher.setMaxClauseCount(100_000);
-    for (String name : List.of(args).subList(1, args.length)) {
+    int flag = List.of(args).indexOf("--queries");
+    int most = flag < 0 ? Integer.MAX_VALUE : Integer.parseInt(args[flag + 1]);
+    for (String name : List.of(args).subList(1, flag < 0 ? args.length : flag)) {
       String language = name.matches(".*-[a-z]{2}") ? name.substring(name.length() - 2) : "en";
-      ObjectNode found = measure(folder.resolve(name), analyzerOf(language));
+      ObjectNode found = measure(folder.resolve(name), analyzerOf(language), most);
       figures.set(name + "|" + language + "|1.2/0.75", found);
       System.out.println(name + " " + found);
     }
     json.writerWithDefaultPrettyPrinter().writeValue(reference.toFile(), figures);
   }
 
-  static ObjectNode measure(Path collection, Analyzer analyzer) throws Exception {
+  static ObjectNode measure(Path collection, Analyzer analyzer, int most) throws Exception {
     ByteBuffersDirectory index = new ByteBuffersDirectory();
     // IndexWriterConfig's and IndexSearcher's own similarity is BM25 at 1.2 and .75.
     try (IndexWriter writer = new IndexWriter(index, new IndexWriterConfig(analyzer))) {
@@ -102,8 +104,12 @@ class Lucene {
     double ndcg = 0;
     double recall = 0;
     int queries = 0;
-    for (JsonNode query : records(collection.resolve("queries.jsonl"))) {
-      Map<String, Integer> graded = judgements.getOrDefault(query.get("_id").asText(), Map.of());
+    List<JsonNode> judged = records(collection.resolve("queries.jsonl")).stream()
+      .filter(query -> judgements.containsKey(query.get("_id").asText())).toList();
+    int every = Math.max(1, (int) Math.ceil((double) judged.size() / most));
+    for (int at = 0; at < judged.size(); at += every) {
+      JsonNode query = judged.get(at);
+      Map<String, Integer> graded = judgements.get(query.get("_id").asText());
       int[] grades = graded.values().stream().filter(grade -> grade > 0).sorted(Comparator.reverseOrder()).mapToInt(grade -> grade).toArray();
       if (grades.length == 0) continue;
       var hits = searcher.search(queryOf(analyzer, query.get("text").asText()), 100).scoreDocs;
@@ -134,7 +140,7 @@ class Lucene {
     return query.build();
   }
 
-  static Iterable<JsonNode> records(Path file) throws Exception {
+  static List<JsonNode> records(Path file) throws Exception {
     return json.readerFor(JsonNode.class).<JsonNode>readValues(file.toFile()).readAll();
   }
 

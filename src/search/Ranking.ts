@@ -16,8 +16,12 @@ export interface Ranking {
   readonly feedback: number
   /** How many chunks that is. */
   readonly feedbackChunks: number
-  /** What a word that the best chunks share weighs, were it all that they say and of the rarest, where the question's own words together weigh 1. */
+  /** What a word that the best chunks share weighs, were it all that they say and of the rarest, where the question's own words give the best of them 1. */
   readonly shared: number
+  /** Terms that are added to the length of each of the best chunks: of a short one each word is much of it, by chance. */
+  readonly sharedSmoothing: number
+  /** What a pair of ideographs counts for among these words: neighbouring pairs are one word several times. */
+  readonly sharedIdeographs: number
   /** How many words those are, at most. */
   readonly sharedTerms: number
   /** In how many of the best chunks they are looked for: no more than `sharedFrequency` of the corpus. */
@@ -35,7 +39,9 @@ export const ranking: Ranking = {
   named: 0.8,
   feedback: 0.4,
   feedbackChunks: 5,
-  shared: 2,
+  shared: 2.5,
+  sharedSmoothing: 30,
+  sharedIdeographs: 0.2,
   sharedTerms: 20,
   sharedChunks: 10,
   sharedFrequency: 0.1

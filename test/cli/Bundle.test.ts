@@ -54,6 +54,17 @@ describe("sluice export", () => {
       const untested = yield* there("eval", "test.bundle")
       assert.strictEqual(untested.code, 1)
       assert.match(untested.stderr, /has no tests\n *fix: .*--tests/)
+      const save = (...args: ReadonlyArray<string>) => there("eval", "test.bundle", "--tests", "../tests.yaml", "--save", ...args)
+      const unsaved = yield* save()
+      assert.strictEqual(unsaved.code, 5)
+      // Said before anything is asked: nothing was found out that is lost now.
+      assert.strictEqual(unsaved.stdout, "")
+      assert.match(unsaved.stderr, /cannot be written, where results are kept\n *fix: .*--data-dir FOLDER/)
+      const kept = join(cwd, "kept")
+      mkdirSync(kept)
+      chmodSync(kept, 0o777)
+      assert.strictEqual((yield* save("--data-dir", kept)).code, 0)
+      assert.match((yield* save("--data-dir", kept, "--against", "last")).stdout, /no test has another outcome/)
       // No write-ahead log, no index of one, no data directory.
       assert.deepStrictEqual(readdirSync(away), ["test.bundle"])
       chmodSync(away, 0o755)

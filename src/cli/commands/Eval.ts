@@ -106,6 +106,7 @@ export const evaluate = Command.make(
     if (against !== undefined && before === undefined) {
       return yield* new UsageError({ message: "no result was saved yet", fix: "save one first: sluice eval --save" })
     }
+    if (args.save) yield* saved.writable
     const unjudged = args.judge ? 0 : onlyJudged(tests)
     if (unjudged > 0) yield* output.say(`without the judge nothing is held against ${plural(unjudged, "answer")}: only it could tell`)
     let asked = 0

@@ -35,11 +35,25 @@ export const savedEvaluations = (folder: string) => {
     if (!(yield* names).includes(name)) return yield* ServiceError.notFound(`evaluation "${name}"`, "save one: sluice eval --save")
     return yield* readEvaluation((yield* Path.Path).join(folder, `${name}.json`))
   })
+  const refused = () =>
+    new ServiceError({
+      code: "PERMISSION_DENIED",
+      message: `${folder} cannot be written, where results are kept`,
+      fix: "give another data directory, --data-dir FOLDER, or check this one's permissions"
+    })
   return {
     names,
     read,
     /** The newest; undefined where none was kept. */
     last: Effect.flatMap(names, ([newest]) => newest === undefined ? Effect.undefined : read(newest)),
+    /** Fails where {@link save} would: to be asked before what is to be kept has cost anything. */
+    writable: Effect.gen(function*() {
+      const fs = yield* FileSystem.FileSystem
+      yield* fs.makeDirectory(folder, { recursive: true }).pipe(
+        Effect.andThen(fs.access(folder, { writable: true })),
+        Effect.mapError(refused)
+      )
+    }),
     /** Written whole or not at all. */
     save: Effect.fnUntraced(function*(evaluation: Evaluation) {
       const [fs, path] = [yield* FileSystem.FileSystem, yield* Path.Path]
@@ -47,13 +61,7 @@ export const savedEvaluations = (folder: string) => {
       yield* fs.makeDirectory(folder, { recursive: true }).pipe(
         Effect.andThen(fs.writeFileString(`${name}.tmp`, JSON.stringify(evaluation))),
         Effect.andThen(fs.rename(`${name}.tmp`, name)),
-        Effect.mapError(() =>
-          new ServiceError({
-            code: "PERMISSION_DENIED",
-            message: `${name} cannot be written`,
-            fix: "check the data directory's permissions"
-          })
-        )
+        Effect.mapError(refused)
       )
     })
   }

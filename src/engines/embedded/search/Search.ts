@@ -127,12 +127,12 @@ export class Search {
     slots: ReadonlySet<number>,
     looked: Array<ScoredTerm>
   ): ReadonlyArray<Fused> {
-    const chunks = withoutCopies(index, first, ranking.sharedChunks).map(({ fused, id }) => {
+    const chunks = withoutCopies(index, first, ranking.sharedChunks).map(({ fused, id, sparse }) => {
       const number = index.chunkAt(id)
       const text = () => indexedText(this.#chunks.context(corpus.name, corpus.generation, number), undefined)
-      return { number, text, score: fused }
+      return { number, text, score: fused, sparse }
     })
-    const shared = this.#shared.of(index, chunks, looked)
+    const shared = this.#shared.of(index, chunks)
     looked.push(...shared)
     addScores(index, shared, sparse)
     const found = topSlots(sparse, allowed, depthOf(request)).filter((slot) => !slots.has(slot))

@@ -16,6 +16,8 @@ export interface BestChunk {
   readonly text: () => string
   /** Its mixed score. */
   readonly score: number
+  /** By the question's words alone: BM25. */
+  readonly sparse: number
 }
 
 /** Chunks that one term may be in, whatever the size of the corpus: more would take longer than the question's own words. */
@@ -58,7 +60,7 @@ export class SharedWords {
    *
    * @throws {IndexDamage}
    */
-  of(index: CorpusIndex, chunks: ReadonlyArray<BestChunk>, question: ReadonlyArray<ScoredTerm>): ReadonlyArray<ScoredTerm> {
+  of(index: CorpusIndex, chunks: ReadonlyArray<BestChunk>): ReadonlyArray<ScoredTerm> {
     const few = Math.floor(index.liveChunks * ranking.sharedFrequency)
     const most = Math.min(mostPostings, few)
     // Of a small corpus ten chunks are not what a question is about, but much of all there is.
@@ -72,11 +74,12 @@ export class SharedWords {
       const { documentFrequency } = postings
       return documentFrequency === 0 || documentFrequency > most
         ? []
-        : [{ term, found: postings, weight: share * factorOf(term, false) * idf(index.liveChunks, documentFrequency) }]
+        : [{ term, found: postings, weight: share * factorIn(term) * idf(index.liveChunks, documentFrequency) }]
     }).sort((a, b) => b.weight - a.weight || (a.term < b.term ? -1 : 1)).slice(0, ranking.sharedTerms)
-    const asked = question.reduce((sum, { weight }) => sum + weight, 0)
+    // By what the question's words found, not by what they weigh: of a long question no chunk has much.
+    const answered = best.reduce((most, { sparse }) => Math.max(most, sparse), 0)
     // Shares of what was read, not of what was found: a few words that chunks have by chance weigh next to nothing.
-    const scale = ranking.shared * asked / idf(index.liveChunks, 1)
+    const scale = ranking.shared * answered / idf(index.liveChunks, 1)
     return found.map(({ found, term, weight }): ScoredTerm => ({
       term,
       from: term,
@@ -99,7 +102,7 @@ export class SharedWords {
         () => this.#read(text(), prior),
         ({ counts, terms }) => terms.byteLength + counts.byteLength + 300
       )
-      const each = score ** 2 / (whole * length || 1)
+      const each = score ** 2 / (whole * (length + ranking.sharedSmoothing) || 1)
       for (let i = 0; i < terms.length; i++) {
         const term = terms[i] as number
         if (this.#inChunks[term]!++ === 0) met.push(term)
@@ -143,6 +146,9 @@ export class SharedWords {
     }
   }
 }
+
+const factorIn = (term: string): number =>
+  factorOf(term, false) * (/^[\p{sc=Han}\p{sc=Kana}\p{sc=Hang}]{2}$/u.test(term) ? ranking.sharedIdeographs : 1)
 
 interface Share {
   readonly term: string

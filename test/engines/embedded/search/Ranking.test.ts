@@ -180,6 +180,51 @@ describe("ranking", () => {
       assert.deepStrictEqual(shared(ask([...others, ...about, unsaid], query, 0)), [])
     })
 
+    const weightOf = (term: string, contexts: ReadonlyArray<Context>, in_: string): number =>
+      contexts.find(({ sourceDisplayName }) => sourceDisplayName === in_)?.explanation?.terms
+        .find((one) => one.term === term && one.shared === true)?.weight ?? 0
+
+    it("weigh no more for what a long question says besides", () => {
+      const files = [...others, ...about, unsaid]
+      const weight = (query: string) => weightOf("phacoemulsif", ask(files, query, 0.25, files.length), "unsaid")
+      const short = weight(query)
+      // Each of these words is in some chunk, but in none of the best.
+      const long = weight(`${query}, not 21, 22, 23, 24, 25 and 26`)
+      assert.isAbove(short, 0)
+      assert.isAbove(long, 0)
+      assert.isAtMost(long, 1.1 * short)
+    })
+
+    it("weigh little where the chunks have few words: each is much of them", () => {
+      const weighed = (rest: string) => {
+        const short: ReadonlyArray<File> = ["one", "two"].map((name) => ({
+          name,
+          texts: [`Cataract lens phacoemulsification ${rest} ${name}.`]
+        }))
+        return weightOf("phacoemulsif", ask([...others, ...short, unsaid], query), "unsaid")
+      }
+      const filled = weighed("which surgeons everywhere prefer because eyes heal sooner than after older operations with larger cuts")
+      assert.isAbove(filled, 0)
+      assert.isBelow(weighed(""), 3 * filled)
+    })
+
+    it("in ideographs weigh less: neighbouring pairs are one word several times", () => {
+      const notes: ReadonlyArray<File> = Array.from(
+        { length: 40 },
+        (_, i) => ({ name: `note-${i}`, texts: [`${i}號的植物在花園旁邊，每週要澆水。`] })
+      )
+      const subjects: ReadonlyArray<File> = [
+        { name: "one", texts: ["白內障使水晶體混濁，超音波乳化手術可以除去。"] },
+        { name: "two", texts: ["水晶體因白內障而混濁時，醫師多用超音波乳化手術。"] }
+      ]
+      const [first] = ask([...notes, ...subjects], "白內障的水晶體")
+      const terms = first?.explanation?.terms ?? []
+      const sum = (of: ReadonlyArray<{ readonly weight: number }>) => of.reduce((sum, { weight }) => sum + weight, 0)
+      const added = sum(terms.filter(({ shared }) => shared === true))
+      assert.isAbove(added, 0)
+      assert.isBelow(added, 0.3 * sum(terms.filter(({ shared }) => shared !== true)))
+    })
+
     it("are the same whatever was asked before", () => {
       const files = [...others, ...about, unsaid]
       const before = ["plant in the garden", "phacoemulsification under anaesthesia", query]
