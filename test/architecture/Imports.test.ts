@@ -58,7 +58,8 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   /** The same without Effect. */
   "src/Promise.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose"],
   /** The composition root: the only place that sees commands and connectors together. */
-  "src/main.ts": ["src/domain", "src/ports", "src/pipeline", "src/compose", "src/cli", "connectors", "connectors/git", "connectors/web"],
+  "src/Program.ts": ["src/cli", "connectors"],
+  "src/main.ts": ["src/domain", "src/Program.ts"],
   "src/bin.ts": ["src/main.ts"]
 }
 

@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { events, sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
+import { events } from "../support/Sluice.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
 
-const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, string> = {}) => Effect.promise(() => sluice(args, { cwd, env }))
+const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, string> = {}) =>
+  Effect.promise(() => command(args, { cwd, env }))
 
 const filled = (files: Record<string, string> = {}) =>
   Effect.tap(project(files), (cwd) => Effect.map(run(cwd, ["run"]), ({ code, stderr }) => assert.strictEqual(code, 0, stderr)))

@@ -7,12 +7,16 @@ import { fakeGcs } from "../fakes/Gcs.ts"
 import { fakeServer, sendJson } from "../fakes/Http.ts"
 import { fakeOpenAi, sendChat, sendJson as refuse } from "../fakes/Openai.ts"
 import { batchLine } from "../support/EchoModel.ts"
+import { command } from "../support/Command.ts"
 import { events, sluice, start } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
 
 const run = (cwd: string, args: ReadonlyArray<string>, env: Readonly<Record<string, string>> = {}) =>
-  Effect.promise(() => sluice(args, { cwd, env }))
+  Effect.promise(() => command(args, { cwd, env }))
+
+/** The same by the built program, in a process of its own. */
+const built = (cwd: string, args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
 
 const asking = (url: string) => `
 name: ask
@@ -56,10 +60,10 @@ describe("batch jobs on this machine", () => {
       yield* Effect.promise(() => finished)
       held = false
       const before = asked.length
-      const [listed] = events(yield* run(cwd, ["batch", "list", "--json"]))
+      const [listed] = events(yield* built(cwd, ["batch", "list", "--json"]))
       assert.deepInclude(listed, { version: 1, displayName: "nightly", state: "RUNNING", labels: { team: "a" } })
       const id = String(listed?.["name"]).split("/").at(-1) ?? ""
-      const ended = yield* run(cwd, ["batch", "status", id, "--wait"])
+      const ended = yield* built(cwd, ["batch", "status", id, "--wait"])
       assert.strictEqual(ended.code, 3, ended.stderr)
       assert.match(
         ended.stdout,
@@ -78,7 +82,7 @@ describe("batch jobs on this machine", () => {
       )
       assert.lengthOf(jsonLines(join(cwd, folder, "errors_0001.jsonl")), 1)
 
-      const joined = yield* run(cwd, ["batch", "results", id, "-o", "answers.jsonl", "--again", "again.jsonl"])
+      const joined = yield* built(cwd, ["batch", "results", id, "-o", "answers.jsonl", "--again", "again.jsonl"])
       assert.deepStrictEqual([joined.code, joined.stderr], [3, "answered 11, failed 1, missing 0\n"])
       const answers = jsonLines(join(cwd, "answers.jsonl"))
       assert.deepInclude(answers[0], { custom_id: "r0", team: 0, state: "answered", text: "You said: q0." })

@@ -7,7 +7,8 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { bin } from "../support/Built.ts"
 import { eventually } from "../support/Eventually.ts"
-import { events, sluice, start } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
+import { events, start } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
 
@@ -35,7 +36,7 @@ const embeddings = (cwd: string): number => {
 
 const prepared = Effect.map(project({ "docs/both.md": both }), (cwd) => {
   set(cwd, small)
-  const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+  const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
   const report = (...args: ReadonlyArray<string>) =>
     Effect.map(run("run", "--json", ...args), (finished) => {
       assert.strictEqual(finished.code, 0, finished.stderr)

@@ -3,10 +3,10 @@ import { Effect } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { sumOf } from "../../src/engines/embedded/store/Checksum.ts"
-import { sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
 import { project } from "./Project.ts"
 
-const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
 
 describe("damage in the database", () => {
   it.live("is named by a question and by doctor, and the next run reads the file again without embedding anything", () =>

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { fakeOpenAi, sendChat, sendEmbeddings } from "../fakes/Openai.ts"
+import { command } from "../support/Command.ts"
 import { events, sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
@@ -67,7 +68,7 @@ describe("eval", () => {
           "docs/broken.pdf": "%PDF-1.4 nothing of one",
           "pipeline.yaml": pipelineFile.replace("topK: 3", "topK: 1")
         })
-        const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+        const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
         yield* run("run")
         write(cwd, {
           "tests.csv":
@@ -99,7 +100,7 @@ describe("eval", () => {
         "tests.csv":
           "question,id,contains,means\nHow many days of annual leave carry over?,leave,five,\nWhat is the hotel limit in Osaka?,osaka,,There is no limit.\n"
       })
-      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
       yield* run("run")
       const judged = yield* run("eval", "--tests", "tests.csv", "--markdown", "report.md")
       assert.strictEqual(judged.code, 1, judged.stderr)
@@ -126,7 +127,7 @@ describe("eval", () => {
   it.live("reads tests of a CSV file, and places its mistakes", () =>
     Effect.gen(function*() {
       const cwd = yield* project()
-      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
       yield* run("run")
       write(cwd, {
         "good.csv":
@@ -160,7 +161,7 @@ describe("eval", () => {
           })
         ).join("\n")
       })
-      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
       yield* run("run", "pipeline.yaml")
       const early = yield* run("eval", "pipeline.yaml", "--tests", "tests.jsonl", "--compare", "other.yaml")
       assert.match(early.stderr, /run the pipeline first/)
@@ -202,7 +203,7 @@ describe("eval", () => {
         ),
         "tests.jsonl": towns.map((town, n) => JSON.stringify({ question: `lodging at city number ${n}`, files: [`${town}.md`] })).join("\n")
       })
-      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
       yield* run("run")
       rmSync(join(cwd, "told"))
       const before = (yield* run("corpora", "list", "--json")).stdout

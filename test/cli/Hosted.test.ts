@@ -4,6 +4,7 @@ import { cpSync } from "node:fs"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { join } from "node:path"
+import { command } from "../support/Command.ts"
 import { events, sluice, start } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { project } from "./Project.ts"
@@ -90,7 +91,7 @@ stages: [{ retrieve: { topK: 1 } }]
       const { url } = yield* serve(cwd)
       const google = yield* refusing
       const env = { SLUICE_BASE_URL: url, STORAGE_EMULATOR_HOST: google.url }
-      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd, env }))
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd, env }))
       const checked = yield* run("doctor", "cloud.yaml")
       assert.match(checked.stdout.replace(/\s+/g, " "), /ok source bucket import-only: vertex lists it by itself/)
       const planned = yield* run("plan", "cloud.yaml")
@@ -110,7 +111,7 @@ stages: [{ retrieve: { topK: 1 } }]
       cpSync(join(root, "pipelines"), join(cwd, "pipelines"), { recursive: true })
       const google = yield* refusing
       const { code, stdout } = yield* Effect.promise(() =>
-        sluice(["doctor", "pipelines/quickstart.yaml", "--engine", "vertex", "--json"], { cwd, env: { SLUICE_BASE_URL: google.url } })
+        command(["doctor", "pipelines/quickstart.yaml", "--engine", "vertex", "--json"], { cwd, env: { SLUICE_BASE_URL: google.url } })
       )
       assert.strictEqual(code, 1)
       const { checks } = JSON.parse(stdout) as { checks: ReadonlyArray<{ check: string; ok: boolean; fix?: string }> } // doctor's one document

@@ -2,11 +2,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
+import { command } from "../support/Command.ts"
 import { events, sluice } from "../support/Sluice.ts"
 import { zipOf } from "../text/parse/support/ZipWriter.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
-const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
+
+/** The same by the built program, in a process of its own. */
+const built = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
 
 describe("parse", () => {
   it.live("shows what is read of a file, how it would be cut, and what changed", () =>
@@ -19,28 +23,28 @@ describe("parse", () => {
         "photo.png": "\u0000\u0001\u0002"
       })
 
-      const shown = yield* run(cwd, "parse", "a.md")
+      const shown = yield* built(cwd, "parse", "a.md")
       assert.deepStrictEqual([shown.code, shown.stderr], [0, ""])
       assert.match(shown.stdout, /^a\.md {2}markdown, .* title "Rivers"\nheading 1 {2}0-6\n {2}Rivers\nparagraph {2}8-\d+\n {2}The otter/)
 
-      const json = yield* run(cwd, "parse", "a.md", "--size", "120", "--overlap", "0", "--json")
+      const json = yield* built(cwd, "parse", "a.md", "--size", "120", "--overlap", "0", "--json")
       const [document] = events(json)
       assert.deepInclude(document, { version: 1, name: "a.md", format: "markdown", title: "Rivers", remarks: [] })
       write(cwd, { "before.json": json.stdout })
       assert.deepInclude(JSON.parse(readFileSync(join(cwd, "before.json"), "utf8")), { version: 1 })
 
-      const chunks = yield* run(cwd, "parse", "a.md", "--chunks", "--size", "120", "--overlap", "0")
+      const chunks = yield* built(cwd, "parse", "a.md", "--chunks", "--size", "120", "--overlap", "0")
       assert.match(chunks.stdout, /^chunk 1 0-\d+, \d+ tokens\n {2}Rivers\n/)
-      const same = yield* run(cwd, "parse", "a.md", "--size", "120", "--overlap", "0", "--diff", "before.json")
+      const same = yield* built(cwd, "parse", "a.md", "--size", "120", "--overlap", "0", "--diff", "before.json")
       assert.match(same.stdout, /^\d+ chunks the same, 0 gone, 0 new$/m)
-      const other = yield* run(cwd, "parse", "b.md", "--size", "50", "--overlap", "0", "--diff", "a.md")
+      const other = yield* built(cwd, "parse", "b.md", "--size", "50", "--overlap", "0", "--diff", "a.md")
       assert.match(other.stdout, /^[1-9]\d* chunks? the same, [1-9]\d* gone, [1-9]\d* new$/m)
       assert.match(other.stdout, /^- .*\n(?: {2}.*\n)* {2}.*heron/m)
 
-      const refused = yield* run(cwd, "parse", "photo.png")
+      const refused = yield* built(cwd, "parse", "photo.png")
       assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
       assert.match(refused.stderr, /^error: named .png, but its content is no picture/m)
-      assert.strictEqual((yield* run(cwd, "parse", "missing.md")).code, 4)
+      assert.strictEqual((yield* built(cwd, "parse", "missing.md")).code, 4)
     }).pipe(Effect.scoped))
 
   it.live("lists what a file holds, and reads one of it", () =>

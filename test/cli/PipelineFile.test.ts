@@ -1,27 +1,31 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
+import { command } from "../support/Command.ts"
 import { events, sluice } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { project } from "./Project.ts"
 
-const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
+
+/** The same by the built program, in a process of its own. */
+const built = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
 
 describe("init, validate, schema", () => {
   it.live("writes a pipeline that is valid, and never over another by accident", () =>
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       write(cwd, { "docs/a.md": "# A\n" })
-      const written = yield* run(cwd, "init", "docs")
+      const written = yield* built(cwd, "init", "docs")
       assert.strictEqual(written.code, 0, written.stderr)
-      const valid = yield* run(cwd, "validate")
+      const valid = yield* built(cwd, "validate")
       assert.deepStrictEqual([valid.code, valid.stderr], [0, ""])
       assert.match(valid.stdout, /^pipeline\.yaml is valid: pipeline docs on the embedded engine, 1 source, 2 stages$/m)
-      const again = yield* run(cwd, "init", "docs", "--json")
+      const again = yield* built(cwd, "init", "docs", "--json")
       assert.strictEqual(again.code, 4)
       assert.deepInclude(events(again)[0], { type: "error", message: "pipeline.yaml is there already" })
-      assert.strictEqual((yield* run(cwd, "init", "docs", "--force")).code, 0)
-      assert.match((yield* run(cwd, "init", "elsewhere")).stderr, /error: elsewhere is not there\nfix: /)
+      assert.strictEqual((yield* built(cwd, "init", "docs", "--force")).code, 0)
+      assert.match((yield* built(cwd, "init", "elsewhere")).stderr, /error: elsewhere is not there\nfix: /)
     }).pipe(Effect.scoped))
 
   it.live("reports every problem of a pipeline file at once, with place and fix", () =>

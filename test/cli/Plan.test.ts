@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fakeVertex } from "../fakes/Vertex.ts"
-import { events, sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
+import { events } from "../support/Sluice.ts"
 import { pipelineFile, project } from "./Project.ts"
 
-const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
 
 describe.concurrent("plan", () => {
   it.live("says that what a source would add is unknown where only the service lists it", () =>

@@ -5,6 +5,7 @@ import { join } from "node:path"
 import { contextsOfPrompt } from "../../src/models/Prompts.ts"
 import { draftsOf } from "../../src/pipeline/eval/Questions.ts"
 import { fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
+import { command } from "../support/Command.ts"
 import { events, sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
@@ -51,7 +52,7 @@ describe("sluice questions", () => {
   it.live("drafts tests that the corpus passes, the same ones every time, and says what it did not take", () =>
     Effect.gen(function*() {
       const cwd = yield* project(Object.fromEntries(Object.entries(documents).map(([name, text]) => [`docs/${name}`, text])))
-      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
       assert.strictEqual((yield* run("run")).code, 0)
       const drafted = yield* run("questions", "--out", "questions.jsonl")
       assert.strictEqual(drafted.code, 0, drafted.stderr)
@@ -104,7 +105,7 @@ describe("sluice questions", () => {
           ...Object.fromEntries(Object.entries(documents).map(([name, text]) => [`docs/${name}`, text])),
           "pipeline.yaml": pipelineFile.replace("model: extractive", `model: { openai: { url: "${baseUrl}", model: writer-1 } }`)
         })
-        const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+        const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
         yield* run("run")
         const drafted = yield* run("questions", "--json")
         assert.strictEqual(drafted.code, 0, drafted.stderr)

@@ -1,10 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { command } from "../support/Command.ts"
 import { events, sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { project } from "./Project.ts"
 
-const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
+
+/** The same by the built program, in a process of its own. */
+const built = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
 
 describe("corpora, files, operations", () => {
   it.live("are listed and shown by path, display name, id and full name", () =>
@@ -58,17 +62,17 @@ describe("corpora, files, operations", () => {
   it.live("are deleted, a corpus with files only by force", () =>
     Effect.gen(function*() {
       const cwd = yield* project()
-      yield* run(cwd, "run")
-      assert.match((yield* run(cwd, "files", "delete", "leave.md")).stdout, /^deleted projects\/.*\/ragFiles\/\d+$/m)
-      assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), 2)
-      const refused = yield* run(cwd, "corpora", "delete", "Test", "--json")
+      yield* built(cwd, "run")
+      assert.match((yield* built(cwd, "files", "delete", "leave.md")).stdout, /^deleted projects\/.*\/ragFiles\/\d+$/m)
+      assert.lengthOf(events(yield* built(cwd, "files", "list", "--json")), 2)
+      const refused = yield* built(cwd, "corpora", "delete", "Test", "--json")
       assert.strictEqual(refused.code, 1)
       assert.deepInclude(events(refused)[0], { type: "error", code: "FAILED_PRECONDITION" })
       assert.include(refused.stdout, "--force")
-      assert.strictEqual((yield* run(cwd, "corpora", "delete", "Test", "--force")).code, 0)
-      assert.deepStrictEqual(events(yield* run(cwd, "corpora", "list", "--json")), [])
-      const operations = yield* run(cwd, "operations", "list", "--json")
+      assert.strictEqual((yield* built(cwd, "corpora", "delete", "Test", "--force")).code, 0)
+      assert.deepStrictEqual(events(yield* built(cwd, "corpora", "list", "--json")), [])
+      const operations = yield* built(cwd, "operations", "list", "--json")
       assert.strictEqual(operations.code, 0, operations.stderr)
-      assert.strictEqual((yield* run(cwd, "operations", "get", "123")).code, 1)
+      assert.strictEqual((yield* built(cwd, "operations", "get", "123")).code, 1)
     }).pipe(Effect.scoped))
 })

@@ -3,11 +3,15 @@ import { Effect, Schema } from "effect"
 import { mkdirSync, renameSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { addsUp, Report } from "../../src/domain/Report.ts"
+import { command } from "../support/Command.ts"
 import { events, type Finished, sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
 
-const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
+
+/** The same by the built program, in a process of its own. */
+const built = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
 
 const reportOf = (finished: Finished): Report => {
   const last = events(finished).at(-1)
@@ -19,7 +23,7 @@ describe("plan, run, status, retry", () => {
   it.live("plans what a run then does, and says by its exit code whether there is anything", () =>
     Effect.gen(function*() {
       const cwd = yield* project()
-      const planned = yield* run(cwd, "plan", "--detailed-exitcode", "--json")
+      const planned = yield* built(cwd, "plan", "--detailed-exitcode", "--json")
       assert.strictEqual(planned.code, 2, planned.stderr)
       const items = events(planned)
       const plan = items.at(-1)
@@ -30,7 +34,7 @@ describe("plan, run, status, retry", () => {
         "added travel/hotels.md"
       ])
 
-      const first = yield* run(cwd, "run", "--json")
+      const first = yield* built(cwd, "run", "--json")
       assert.deepStrictEqual([first.code, first.stderr], [0, ""])
       const report = reportOf(first)
       assert.strictEqual(report.totals.added, 3)
@@ -38,12 +42,12 @@ describe("plan, run, status, retry", () => {
       assert.strictEqual(report.chunks, plan?.["chunks"])
       assert.strictEqual(report.embeddedTokens, plan?.["tokens"])
 
-      const unchanged = yield* run(cwd, "plan", "--detailed-exitcode")
+      const unchanged = yield* built(cwd, "plan", "--detailed-exitcode")
       assert.strictEqual(unchanged.code, 0)
       assert.match(unchanged.stdout, /^0 to add, 0 to change, 0 to move, 0 to delete, 3 unchanged, 0 skipped$/m)
       assert.notMatch(unchanged.stdout, /leave\.md/)
-      assert.match((yield* run(cwd, "plan", "--all")).stdout, /^unchanged +docs: leave\.md$/m)
-      const second = yield* run(cwd, "run")
+      assert.match((yield* built(cwd, "plan", "--all")).stdout, /^unchanged +docs: leave\.md$/m)
+      const second = yield* built(cwd, "run")
       assert.strictEqual(second.code, 0)
       assert.match(second.stdout, /^Done in .*: 0 chunks written, 0 chunks embedded \(0 tokens\)$/m)
     }).pipe(Effect.scoped))

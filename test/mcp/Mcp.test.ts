@@ -7,6 +7,7 @@ import { Effect, Redacted } from "effect"
 import { chmodSync, mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { bin } from "../support/Built.ts"
+import { command } from "../support/Command.ts"
 import { sluice } from "../support/Sluice.ts"
 import { pipelineFile, project } from "../cli/Project.ts"
 import { startServer } from "../server/support/TestServer.ts"
@@ -39,7 +40,7 @@ describe("sluice mcp", () => {
   it.live("gives a corpus to the official client: tools, documents and a prompt", () =>
     Effect.gen(function*() {
       const cwd = yield* project()
-      yield* Effect.promise(() => sluice(["run"], { cwd }))
+      yield* Effect.promise(() => command(["run"], { cwd }))
       const client = yield* connected(new StdioClientTransport({ command: process.execPath, args: [bin, "mcp", "pipeline.yaml"], cwd }))
       yield* Effect.promise(async () => {
         const { tools } = await client.listTools()
@@ -100,8 +101,8 @@ describe("sluice mcp", () => {
       const away = join(cwd, "away")
       mkdirSync(away)
       yield* Effect.promise(async () => {
-        await sluice(["run"], { cwd })
-        await sluice(["export", "away/test.bundle"], { cwd })
+        await command(["run"], { cwd })
+        await command(["export", "away/test.bundle"], { cwd })
       })
       chmodSync(away, 0o555)
       yield* Effect.addFinalizer(() => Effect.sync(() => chmodSync(away, 0o755)))
@@ -168,12 +169,12 @@ describe("sluice mcp", () => {
       const cwd = yield* project({
         "pipeline.yaml": pipelineFile.replace("topK: 3", "topK: 3, filter: { metadataFilter: 'title == \"Hotels\"' }")
       })
-      yield* Effect.promise(() => sluice(["run"], { cwd }))
-      const { stdout } = yield* Effect.promise(() => sluice(["retrieve", "annual leave", "--where", "has(title)", "--json"], { cwd }))
+      yield* Effect.promise(() => command(["run"], { cwd }))
+      const { stdout } = yield* Effect.promise(() => command(["retrieve", "annual leave", "--where", "has(title)", "--json"], { cwd }))
       assert.deepStrictEqual(JSON.parse(stdout).contexts.map((c: { sourceDisplayName: string }) => c.sourceDisplayName), [
         "travel/hotels.md"
       ])
-      const none = yield* Effect.promise(() => sluice(["retrieve", "annual leave", "--where", "title == \"Leave\"", "--json"], { cwd }))
+      const none = yield* Effect.promise(() => command(["retrieve", "annual leave", "--where", "title == \"Leave\"", "--json"], { cwd }))
       assert.deepStrictEqual(JSON.parse(none.stdout).contexts, [])
     }).pipe(Effect.scoped))
 })

@@ -6,7 +6,7 @@ import { startServer } from "../server/support/TestServer.ts"
 import { measureTitles } from "../../src/pipeline/eval/Measures.ts"
 import { fakeOpenAi, sendChat } from "../fakes/Openai.ts"
 import { dist } from "../support/Built.ts"
-import { sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
 import { write } from "../support/TempFolder.ts"
 import { comparedProject, inspectedProject, inspector } from "./Support.ts"
 
@@ -141,7 +141,7 @@ tests:
     answer: { means: There is none. }
 `
       })
-      yield* Effect.promise(() => sluice(["eval", "--save"], { cwd }))
+      yield* Effect.promise(() => command(["eval", "--save"], { cwd }))
       const { ask, id } = yield* inspector(cwd)
       const { body: [saved] } = yield* Effect.promise(() => ask(`/corpora/${id}/evaluations`))
       const { body: result } = yield* Effect.promise(() => ask(`/corpora/${id}/evaluations/${saved.name}`))

@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { fakeOpenAi, sendEmbeddings } from "../fakes/Openai.ts"
-import { events, sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
+import { events } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { lanceDbFolder } from "./support/LanceDb.ts"
 import { postgresUrl } from "./support/Postgres.ts"
@@ -28,7 +29,7 @@ sources: { docs: { local: { path: ./docs } } }
       "docs/b.md": "# B\n\nThe roof is checked in autumn.\n",
       "pipeline.yaml": pipeline("")
     })
-    const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd, env }))
+    const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd, env }))
     const done = (...args: ReadonlyArray<string>) =>
       Effect.tap(run(...args), ({ code, stderr, stdout }) => Effect.sync(() => assert.strictEqual(code, 0, stdout + stderr)))
     const first = Effect.map(done("retrieve", question), ({ stdout }) => assert.match(stdout, /^[^]{0,80}b\.md/))

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, type Scope } from "effect"
 import { join } from "node:path"
-import { events, sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
+import { events } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { discoveryEngineNames, fakeDiscoveryEngine } from "../fakes/DiscoveryEngine.ts"
 import { fakeFeatureStore, featureStoreNames } from "../fakes/FeatureStore.ts"
@@ -100,7 +101,7 @@ describe("a pipeline on a database of Google's, on this machine", () => {
           "travel.md": "# Travel\n\nHotels in Osaka are paid up to 120 euros a night.\n"
         })
         const cli = (dataDir: string, ...args: ReadonlyArray<string>) =>
-          Effect.promise(() => sluice([...args, "--data-dir", dataDir], { cwd, env }))
+          Effect.promise(() => command([...args, "--data-dir", dataDir], { cwd, env }))
         const first = yield* cli("data", "run", "pipeline.yaml", "--json")
         assert.strictEqual(first.code, 0, first.stdout + first.stderr)
         assert.strictEqual(chunks(), 2)
@@ -137,7 +138,7 @@ describe("a pipeline on a database of Google's, on this machine", () => {
       write(cwd, { "vectors.yaml": pipeline(vectorSearch), "agent.yaml": pipeline(agentSearch), "docs/a.md": "# A\n\nWords.\n" })
       const refused = (file: string) =>
         Effect.promise(() =>
-          sluice(["run", file, "--data-dir", file.replace(".yaml", "")], {
+          command(["run", file, "--data-dir", file.replace(".yaml", "")], {
             cwd,
             env: {
               CLOUDSDK_API_ENDPOINT_OVERRIDES_AIPLATFORM: index.origin,

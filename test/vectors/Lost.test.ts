@@ -11,7 +11,8 @@ import * as Pipeline from "../../src/pipeline/Pipeline.ts"
 import { fakePinecone } from "../fakes/Pinecone.ts"
 import { fakeQdrant } from "../fakes/Qdrant.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
-import { events, sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
+import { events } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { lanceDbFolder } from "./support/LanceDb.ts"
 import { postgresUrl } from "./support/Postgres.ts"
@@ -207,7 +208,7 @@ describe("a data directory that is lost", () => {
         write(cwd, { "pipeline.yaml": yaml(vectorDb) })
         write(join(cwd, "docs"), documents)
         const run = (...args: ReadonlyArray<string>) =>
-          Effect.promise(() => sluice([...args, "pipeline.yaml", "--data-dir", "data", "--json"], { cwd, env }))
+          Effect.promise(() => command([...args, "pipeline.yaml", "--data-dir", "data", "--json"], { cwd, env }))
         assert.strictEqual((yield* run("run")).code, 0)
         const before = yield* versions
         assert.lengthOf(Object.keys(before), 4)
@@ -223,7 +224,7 @@ describe("a data directory that is lost", () => {
         const after = yield* versions
         assert.lengthOf(Object.keys(after), 3)
         assert.deepStrictEqual(after, visible(join(cwd, "data")))
-        const status = yield* Effect.promise(() => sluice(["status", "pipeline.yaml", "--data-dir", "data"], { cwd, env }))
+        const status = yield* Effect.promise(() => command(["status", "pipeline.yaml", "--data-dir", "data"], { cwd, env }))
         assert.match(status.stdout.replace(/\s+/g, " "), /4 files found in/)
         assert.isTrue(existsSync(join(cwd, "data", "sluice.db")))
       }).pipe(Effect.scoped), 120_000)

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
-import { events, sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
+import { events } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
 
@@ -24,7 +25,7 @@ describe("another vectorDb", () => {
       })
       write(join(cwd, "docs"), { "a.md": "# A\n\nThe boiler is checked in spring.\n", "b.md": "# B\n\nThe roof is checked in autumn.\n" })
       const run = (key: string, ...args: ReadonlyArray<string>) =>
-        Effect.promise(() => sluice([...args, "--data-dir", "data", "--json"], { cwd, env: { SLUICE_SECRET_W: key } }))
+        Effect.promise(() => command([...args, "--data-dir", "data", "--json"], { cwd, env: { SLUICE_SECRET_W: key } }))
 
       assert.strictEqual((yield* run("the-key", "run", "here.yaml")).code, 0)
       assert.lengthOf(asked, 0)

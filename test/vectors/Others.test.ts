@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
 import { hashEmbedder } from "../../src/models/HashEmbedder.ts"
-import { events, sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
+import { events } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
 
@@ -65,7 +66,7 @@ sources: { docs: { local: { path: ./docs } } }
 `
   })
   write(join(cwd, "docs"), { "roof.md": "# Roof\n\nThe roof is checked in autumn.\n" })
-  return { ...made, cli: (...args: ReadonlyArray<string>) => Effect.promise(() => sluice([...args, "--data-dir", "data"], { cwd })) }
+  return { ...made, cli: (...args: ReadonlyArray<string>) => Effect.promise(() => command([...args, "--data-dir", "data"], { cwd })) }
 })
 
 describe("a collection that the service filled", () => {
