@@ -12,10 +12,12 @@ export class WordTable {
   #starts = new Uint32Array(1 << 12)
   #hashes = new Int32Array(1 << 12)
   /**
-   * By hash: number + 1, or 0 where free, and next to it the hash, so that a slot of another word is passed without
-   * touching its line of memory. A power of two, at most half full.
+   * By hash: number + 1, or 0 where free, and above it as much of the hash as there is room for, so that a slot of another
+   * word is passed without touching its line of memory. A power of two, and few: they are to stay in the processor's cache.
    */
-  #slots = new Int32Array(1 << 14)
+  #slots = new Int32Array(1 << 13)
+  /** The bits of a slot that are a number. */
+  #numberMask = (1 << 14) - 1
   #size = 0
 
   /** How many words there are: the number that the next new one gets. */
@@ -29,20 +31,21 @@ export class WordTable {
     const own = this.#bytes
     const length = end - start
     const slots = this.#slots
-    const mask = slots.length - 2
-    let slot = (spread(hash) << 1) & mask
-    for (;; slot = (slot + 2) & mask) {
-      const id = slots[slot]! - 1
-      if (id < 0) break
-      if (slots[slot + 1] !== hash) continue
+    const numberMask = this.#numberMask
+    const mask = slots.length - 1
+    let slot = spread(hash) & mask
+    for (;; slot = (slot + 1) & mask) {
+      const entry = slots[slot]!
+      if (entry === 0) break
+      if (((entry ^ hash) & ~numberMask) !== 0) continue
+      const id = (entry & numberMask) - 1
       const from = starts[id]!
       if (starts[id + 1]! - from !== length) continue
       let i = 0
       while (i < length && own[from + i] === bytes[start + i]) i++
       if (i === length) return id
     }
-    slots[slot] = this.#size + 1
-    slots[slot + 1] = hash
+    slots[slot] = (this.#size + 1) | (hash & ~numberMask)
     return this.#add(bytes.subarray(start, end), hash)
   }
 
@@ -61,22 +64,28 @@ export class WordTable {
     if (this.#size + 1 === this.#starts.length) {
       this.#starts = grown(this.#starts)
       this.#hashes = grown(this.#hashes)
-      this.#rehash()
     }
+    if (this.#size > this.#slots.length * mostFull) this.#rehash()
     return id
   }
 
   #rehash(): void {
-    this.#slots = new Int32Array(this.#slots.length * 2)
-    const mask = this.#slots.length - 2
+    const slots = new Int32Array(this.#slots.length * 2)
+    const mask = slots.length - 1
+    this.#slots = slots
+    // Fewer words than slots.
+    this.#numberMask = slots.length * 2 - 1
     for (let id = 0; id < this.#size; id++) {
-      let slot = (spread(this.#hashes[id]!) << 1) & mask
-      while (this.#slots[slot] !== 0) slot = (slot + 2) & mask
-      this.#slots[slot] = id + 1
-      this.#slots[slot + 1] = this.#hashes[id]!
+      const hash = this.#hashes[id]!
+      let slot = spread(hash) & mask
+      while (slots[slot] !== 0) slot = (slot + 1) & mask
+      slots[slot] = (id + 1) | (hash & ~this.#numberMask)
     }
   }
 }
+
+/** Share of the slots: what a full table searches more lies side by side in memory, and what an emptier one reads is not in the cache. */
+const mostFull = 0.7
 
 /** The low bits of FNV depend on the low bits of the bytes only. */
 const spread = (hash: number): number => hash ^ (hash >>> 15)
