@@ -153,16 +153,19 @@ const addresses = (list: ReadonlyArray<Address>): string =>
       : `${entry.name} <${entry.address}>`
   ).join(", ")
 
-/** The plain text, unless it is a stub that points to the HTML. */
+/** The plain text, unless it has less than half of the HTML's words: then it is another text, or points to the HTML. */
 const addBody = (message: Email, builder: DocumentBuilder): void => {
   const text = message.text?.trim() ?? ""
   const html = message.html ?? ""
   if (html === "") return addParagraphs(text, builder)
   const page = new DocumentBuilder(Number.POSITIVE_INFINITY)
   htmlBlocks(html, page)
-  if (text.length * 3 > page.build({ format: "html" }).text.length) addParagraphs(text, builder)
+  const [plain, told] = [wordsOf(text), wordsOf(page.build({ format: "html" }).text)]
+  if ([...told].filter((word) => plain.has(word)).length * 2 >= told.size) addParagraphs(text, builder)
   else htmlBlocks(html, builder)
 }
+
+const wordsOf = (text: string): ReadonlySet<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
 
 const addAttachment = async (attachment: Attachment, builder: DocumentBuilder, depth: number, inner: InnerFiles): Promise<void> => {
   const one = await attached(attachment, depth)

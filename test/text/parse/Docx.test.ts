@@ -188,6 +188,17 @@ describe("text boxes", () => {
       })
     ).toEqual(["paragraph: Sales", "table:  | North | South\n2023 | 0 | 1\n2024 | 5 | 6", "list: - Plan\n- Do"])
   })
+
+  it("say how many points of a chart are left out", async () => {
+    const points = Array.from({ length: 1_002 }, (_, i) => `<c:pt idx="${i}"><c:v>${i}</c:v></c:pt>`).join("")
+    const chart =
+      `<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart"><c:chart><c:plotArea><c:ser><c:val>${points}</c:val></c:ser></c:plotArea></c:chart></c:chartSpace>`
+    const blocks = await shown(`<w:p>${run(`<w:drawing><c:chart r:id="c"/></w:drawing>`)}</w:p>`, [["c", "chart", "charts/chart1.xml"]], {
+      "word/charts/chart1.xml": chart
+    })
+    expect(blocks[0]).toMatch(/ \| 999$/)
+    expect(blocks[1]).toBe("paragraph: (and 2 more points of the chart)")
+  })
 })
 
 describe("tables", () => {

@@ -57,6 +57,10 @@ describe("a message", () => {
       /^paragraph: .*as text\.$/
     )
     expect((await parsed("a.eml", alternative("Your program cannot show this.", html))).shown.at(-1)).toBe("list: - point")
+    const other = "Here stands what programs without HTML show instead of the terms."
+    expect((await parsed("a.eml", alternative(other, "<p>Delivery takes six weeks from the day of order.</p>"))).shown.at(-1)).toBe(
+      "paragraph: Delivery takes six weeks from the day of order."
+    )
   })
 
   it("has attached messages and files beneath it; those that cannot be read are named", async () => {

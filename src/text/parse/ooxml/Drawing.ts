@@ -68,10 +68,12 @@ const chartBlocks = (bytes: Uint8Array, sink: BlockSink): void => {
   if (first === undefined) return
   const rows = [rowLine(["", ...series.map(({ name }) => name)])]
   const indexes = new Set(series.flatMap(({ labels, values }) => [...labels.keys(), ...values.keys()]))
+  const left = indexes.size - maxChartPoints
   for (const index of Array.from(indexes).sort((a, b) => a - b).slice(0, maxChartPoints)) {
     rows.push(rowLine([first.labels.get(index) ?? "", ...series.map(({ values }) => values.get(index) ?? "")]))
   }
   sink.add("table", rows.filter((row) => row !== "").join("\n"))
+  if (left > 0) sink.add("paragraph", `(and ${left} more points of the chart)`)
 }
 
 const points = (source: XmlElement | undefined): ReadonlyMap<number, string> => {
