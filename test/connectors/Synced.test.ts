@@ -13,8 +13,9 @@ import { random } from "../engines/embedded/support/Random.ts"
 import { MemoryEngine } from "../support/MemoryEngine.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 import { vendors } from "./Vendors.ts"
+import { seedsOf } from "../support/Seeds.ts"
 
-const seeds = Number(process.env["SLUICE_FEED_SEEDS"] ?? 2)
+const seeds = seedsOf("SLUICE_FEED_SEEDS", 2, 60)
 
 /** A target and the ledger of a machine that fills it. */
 const machine = Effect.fnUntraced(function*(connector: Connector) {
@@ -87,7 +88,7 @@ describe("sync over the connectors", () => {
             yield* anew.run()
             assert.deepStrictEqual(bitByBit.holds(), anew.holds(), `seed ${seed}`)
           }
-        }).pipe(Effect.scoped), 120_000)
+        }).pipe(Effect.scoped), 60_000 + seeds * 30_000)
     }
   })
 })

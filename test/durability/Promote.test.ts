@@ -4,8 +4,9 @@ import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { events, sluice, start } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
+import { seedsOf } from "../support/Seeds.ts"
 
-const kills = Number(process.env["SLUICE_KILL_SEEDS"] ?? 2)
+const kills = seedsOf("SLUICE_KILL_SEEDS", 1, 20)
 const files = 30
 
 const documents = Object.fromEntries(
@@ -114,6 +115,6 @@ describe("kill -9", () => {
         }
         assert.isAbove(embedded, files)
       }).pipe(Effect.scoped),
-    120_000
+    60_000 + kills * 60_000
   )
 })

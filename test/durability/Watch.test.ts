@@ -12,8 +12,9 @@ import { Rig, rigOf } from "../support/Rigs.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { Watching } from "../support/Watching.ts"
 import { WatchLog } from "../support/WatchLog.ts"
+import { seedsOf } from "../support/Seeds.ts"
 
-const seeds = Array.from({ length: Number(process.env["SLUICE_WATCH_SEEDS"] ?? 12) }, (_, i) => i + 1)
+const seeds = Array.from({ length: seedsOf("SLUICE_WATCH_SEEDS", 6, 60) }, (_, i) => i + 1)
 /** These have processes of their own to watch them, which are killed. To watch within this one costs less, and is the same. */
 const killed = seeds.filter((seed) => seed % 3 === 0)
 const running = { embedded: seeds.filter((seed) => seed % 3 !== 0), hosted: seeds.slice(0, Math.ceil(seeds.length / 4)) }

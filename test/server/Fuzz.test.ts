@@ -3,8 +3,9 @@ import { connect } from "node:net"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { routes } from "../../src/wire/Routes.ts"
 import { leave, parent, startServer, type TestServer } from "./support/TestServer.ts"
+import { seedsOf } from "../support/Seeds.ts"
 
-const runs = Number(process.env["SLUICE_FUZZ_RUNS"] ?? 300)
+const runs = seedsOf("SLUICE_FUZZ_RUNS", 150, 2_000)
 
 let server: TestServer
 let corpus: string
@@ -170,7 +171,7 @@ const query = fc.array(
 ).map((entries) => (entries.length === 0 ? "" : `?${new URLSearchParams(entries as Array<[string, string]>)}`))
 
 describe("whatever a client sends", () => {
-  it("gets an answer of the API: never a 500, never silence", { timeout: 180_000 }, async () => {
+  it("gets an answer of the API: never a 500, never silence", { timeout: 150_000 + runs * 200 }, async () => {
     const headers = fc.record({
       "content-type": fc.constantFrom(
         "application/json",
@@ -217,7 +218,7 @@ describe("whatever a client sends", () => {
     )
   })
 
-  it("even when it is no HTTP", { timeout: 180_000 }, async () => {
+  it("even when it is no HTTP", { timeout: 150_000 + runs * 200 }, async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((raw) => Buffer.from(raw)),
       fc.constantFrom(

@@ -11,9 +11,10 @@ import { tempFolder, write } from "../support/TempFolder.ts"
 import type * as LanceClient from "./support/LanceClient.d.ts"
 import { lanceDbFolder } from "./support/LanceDb.ts"
 import { postgresUrl } from "./support/Postgres.ts"
+import { seedsOf } from "../support/Seeds.ts"
 
 /** Runs that are killed with PostgreSQL, and files of the corpus. */
-const kills = Number(process.env["SLUICE_KILL_SEEDS"] ?? 2)
+const kills = seedsOf("SLUICE_KILL_SEEDS", 2, 20)
 const files = Number(process.env["SLUICE_KILL_FILES"] ?? 30)
 
 const random = (seed: number) => () => {

@@ -16,6 +16,7 @@ import { tempFolder } from "../../support/TempFolder.ts"
 import { engine } from "./support/Engine.ts"
 import { ingested, versionOf } from "./support/Ingested.ts"
 import { random } from "./support/Random.ts"
+import { seedsOf } from "../../support/Seeds.ts"
 
 /** Starts the writer; returns when it has begun to write. */
 const startWriter = (folder: string, task: string): Effect.Effect<ChildProcess> =>
@@ -85,7 +86,7 @@ const content = Effect.gen(function*() {
   }
 })
 
-const seeds = Number(process.env["SLUICE_KILL_SEEDS"] ?? 2)
+const seeds = seedsOf("SLUICE_KILL_SEEDS", 2, 20)
 
 describe("a writer that is killed", () => {
   it.live(`leaves whole commits, and the next run converges (${seeds} seeds)`, () =>

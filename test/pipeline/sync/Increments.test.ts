@@ -15,8 +15,9 @@ import { random } from "../../engines/embedded/support/Random.ts"
 import { FeedSource } from "../../support/FeedSource.ts"
 import { MemoryEngine } from "../../support/MemoryEngine.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
+import { seedsOf } from "../../support/Seeds.ts"
 
-const seeds = Number(process.env["SLUICE_FEED_SEEDS"] ?? 6)
+const seeds = seedsOf("SLUICE_FEED_SEEDS", 6, 60)
 
 const setUp = Effect.gen(function*() {
   const dataDir = yield* tempFolder
@@ -253,5 +254,5 @@ describe("sync of a source that tells its changes", () => {
         assert.strictEqual(report.totals.listed, source.items.size, `seed ${seed}`)
         assert.isAbove(source.listings.changes, 0)
       }
-    }).pipe(Effect.scoped))
+    }).pipe(Effect.scoped), 60_000 + seeds * 5_000)
 })

@@ -3,8 +3,9 @@ import { Effect } from "effect"
 import * as fc from "fast-check"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { TextPool } from "../../../src/text/TextPool.ts"
+import { seedsOf } from "../../support/Seeds.ts"
 
-const runs = Number(process.env["SLUICE_FUZZ_RUNS"] ?? 30)
+const runs = seedsOf("SLUICE_FUZZ_RUNS", 30, 2_000)
 
 /** Pieces of each format's own grammar, whole and broken. A document is a hundred of them in any order. */
 const grammars: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -426,6 +427,6 @@ layer(TextPool.layer({ size: 1, limits: { timeMs: 4_000 } }))(
           { concurrency: 100 }
         )
         expect(bad.filter((problem) => problem !== undefined)).toEqual([])
-      }), 120_000)
+      }), 120_000 + runs * 100)
   }
 )

@@ -13,6 +13,7 @@ import { embedHashed, embedHashedSparse } from "../../../../src/text/hashed/Embe
 import { databaseFile } from "../../../../src/state/Database.ts"
 import { random } from "../support/Random.ts"
 import { StoreBench } from "../support/StoreBench.ts"
+import { seedsOf } from "../../../support/Seeds.ts"
 
 const words = "anchor basket candle dragon engine forest garden harbor island jacket kettle lantern mirror needle orchard pepper".split(" ")
 
@@ -85,7 +86,7 @@ const temporary = (): string => {
   return folder
 }
 
-const flips = Number(process.env["SLUICE_FLIPS"] ?? 100)
+const flips = seedsOf("SLUICE_FLIPS", 40, 4_000)
 
 describe("a flipped bit anywhere in the database", () => {
   it(`changes no answer: it is the same as before, or an error that names the damage (${flips} flips)`, () => {
