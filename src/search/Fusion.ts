@@ -30,8 +30,8 @@ export interface Fused extends Candidate {
 /** How many candidates each arm brings at least; the depth the default weight was measured at. */
 export const candidateDepth = 100
 
-/** The weight of the dense arm where the request has no hybrid block: see docs/search.md. */
-export const defaultAlpha = 0.25
+/** The weight of the dense arm where the request has no hybrid block, by what made the vectors, an embedder of words or a model: see docs/search.md. */
+export const defaultAlpha = { words: 0.25, model: 0.5 } as const
 
 /**
  * Mixes the two arms and orders by the mix: `(1 - alpha) * sparse + alpha * dense`, each arm scaled so that its best

@@ -143,8 +143,8 @@ export const embeddedRetrieval = (
       )
 
       /** The weight of the dense arm: all, where the corpus's database has no other. */
-      const alphaOf = Effect.fnUntraced(function*(corpus: CorpusRow, { hybrid }: RetrievalRequest) {
-        const wanted = hybrid === undefined ? defaultAlpha : hybrid.alpha ?? 0.5
+      const alphaOf = Effect.fnUntraced(function*(corpus: CorpusRow, { embedWeighed }: Embedder["Service"], { hybrid }: RetrievalRequest) {
+        const wanted = hybrid === undefined ? defaultAlpha[embedWeighed === undefined ? "model" : "words"] : hybrid.alpha ?? 0.5
         if (!isElsewhere(corpus.vectorDb)) return wanted
         if (wanted === 1) return wanted
         const { abilities, place } = yield* vectors.store(corpus)
@@ -166,10 +166,10 @@ export const embeddedRetrieval = (
         const ranker = request.rank === undefined ? undefined : yield* rankerOf(request.rank)
         const id = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(id)
-        const alpha = yield* alphaOf(corpus, request)
+        const embedder = corpus.embedder === own.id ? own : (yield* others(corpus.embedder)) ?? own
+        const alpha = yield* alphaOf(corpus, embedder, request)
         const least = leastSimilarity(request)
         const wantsDense = alpha > 0 || least !== undefined || request.explain === true
-        const embedder = corpus.embedder === own.id ? own : (yield* others(corpus.embedder)) ?? own
         if (wantsDense) {
           const mismatch = otherEmbedder(corpus.embedder, embedder.id)
           if (mismatch !== undefined) return yield* mismatch

@@ -352,6 +352,28 @@ describe("the embedded engine over the same data again", () => {
       for (const other of others) assert.deepStrictEqual(other, first)
     })))
 
+  it.effect("weighs the vectors of a model more than those of words", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { embedWeighed: _, hashed: __, embedSparse: ___, ...model } = hashEmbedder
+      const alphaBy = (embedder: Embedder["Service"]) =>
+        Effect.gen(function*() {
+          const ask = Effect.gen(function*() {
+            const corpus = yield* newCorpus
+            yield* (yield* Files).upload(textFile(corpus, "f", "the apple tree"))
+            const retrieval = yield* Retrieval
+            return yield* Effect.forEach([undefined, {}, { alpha: 0.1 }], (hybrid) =>
+              Effect.map(
+                retrieval.retrieve({ corpus, query: "apple", explain: true, ...(hybrid === undefined ? {} : { hybrid }) }),
+                ([hit]) => hit?.explanation?.alpha
+              ))
+          })
+          const layers = Layer.mergeAll(Layer.succeed(Embedder, embedder), paragraphs)
+          return yield* Effect.provide(ask, Embedded.layer({ dataDir: yield* tempFolder }).pipe(Layer.provide(layers)))
+        })
+      assert.deepStrictEqual(yield* alphaBy(hashEmbedder), [0.25, 0.5, 0.1])
+      assert.deepStrictEqual(yield* alphaBy({ ...model, id: "a-model" }), [0.5, 0.5, 0.1])
+    })))
+
   it.live.each([{ searchThreads: 0 }, { searchThreads: 1 }])(
     "repairs a damaged index by itself, and names the file of a damaged text: %o",
     (options) =>
