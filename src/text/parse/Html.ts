@@ -55,6 +55,11 @@ export const skippedElements = names(
     "annotation annotation-xml object noframes"
 )
 
+/** Whether an element and all in it is shown to nobody. */
+export const isHidden = (attributes: HtmlAttributes): boolean =>
+  attributes.size > 0 &&
+  (attributes.has("hidden") || attributes.get("aria-hidden") === "true" || /display\s*:\s*none/i.test(attributes.get("style") ?? ""))
+
 /** Class names under which widely used generators put what is no text of the page: line numbers, heading links. */
 const skippedClasses = names("headerlink anchor-link linenos lineno gutter mw-editsection")
 
@@ -259,8 +264,7 @@ class HtmlPage implements HtmlHandler {
     if (name === "button" && this.#heading === undefined) return true
     if (name === "dialog" && !attributes.has("open")) return true
     if (attributes.size === 0) return false
-    if (attributes.has("hidden") || attributes.get("aria-hidden") === "true") return true
-    if (/display\s*:\s*none/i.test(attributes.get("style") ?? "")) return true
+    if (isHidden(attributes)) return true
     return (attributes.get("class") ?? "").split(/\s+/, 20).some((token) => skippedClasses.has(token))
   }
 

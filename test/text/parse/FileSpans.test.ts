@@ -124,4 +124,38 @@ describe("a quote of parsed text, in the bytes of the file", () => {
     const at = lines.slice(0, 20 * 50 + 7).join("").length
     expect(span).toEqual({ byteStart: at, byteEnd: at + lines[7]!.trimEnd().length })
   })
+
+  it("is the row that is quoted, in a table whose rows have the same words again and again, some of them left out", async () => {
+    let seed = 7
+    const one = (...words: ReadonlyArray<string>): string => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
+      return words[seed % words.length]!
+    }
+    const rows = Array.from({ length: 300 }, () => [
+      one("Pump", "Valve", "Motor"),
+      one("north hall", "south hall"),
+      one("open", "closed"),
+      one("floor 1", "floor 2", "floor 3"),
+      one("ok", "worn", "broken")
+    ])
+    // Those of line numbers are in the file, and not in the text.
+    const html = `<h1>Parts</h1><table><tr><th>Part</th><th>Place</th><th>State</th><th>Floor</th><th>Look</th></tr>${
+      rows.map((cells) => `<tr class="${one("gutter", "a", "b")}">${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr>`).join("\n")
+    }</table>`
+    const input = { bytes: Buffer.from(html), name: "a.html", limits: defaultLimits }
+    const { text } = await parse(input)
+    let at = 0
+    const quotes = text.split("\n").flatMap((quote) => {
+      const byteStart = at
+      at += quote.length + 1
+      return quote.includes(" | ") ? [{ quote, byteStart, byteEnd: byteStart + quote.length }] : []
+    })
+    const spans = await fileSpans(input, quotes)
+    const said = spans.map((span) =>
+      span === undefined ? undefined : html.slice(span.byteStart, span.byteEnd).replace(/<[^>]*>/g, " ").replace(/\s+/g, " ").trim()
+    )
+    expect(quotes.length).toBeGreaterThan(150)
+    expect(said.filter((row) => row !== undefined).length).toBe(quotes.length)
+    expect(said).toEqual(quotes.map(({ quote }) => quote.replaceAll(" | ", " ")))
+  })
 })

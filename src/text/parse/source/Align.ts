@@ -17,9 +17,15 @@ export const piecesOf = (text: string): ReadonlyArray<Piece> =>
 /** Cells of the table that compares two stretches by all their pieces; longer stretches without a landmark stay apart. */
 const maxCells = 250_000
 
+/** Words that follow each other are landmarks where no single one is: rows of a table have the same words again and again. */
+const landmarkLengths = [1, 4, 16, 64]
+
+export const isWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
+
 /**
- * For each piece of `a` the piece of `b` that it is, or -1: a common subsequence. Pieces that are but once in both are
- * landmarks (patience); what is between two landmarks is compared by itself.
+ * For each piece of `a` the piece of `b` that it is, or -1: a common subsequence, of words first, then of the signs
+ * between them, which only one of the two may have. Words, or runs of them, that are but once in both are landmarks
+ * (patience); what is between two landmarks is compared by itself.
  */
 export const align = (a: ReadonlyArray<Piece>, b: ReadonlyArray<Piece>): Int32Array => {
   const ids = new Map<string, number>()
@@ -32,16 +38,45 @@ export const align = (a: ReadonlyArray<Piece>, b: ReadonlyArray<Piece>): Int32Ar
     })
   const left = numbered(a)
   const right = numbered(b)
+  const words = (pieces: ReadonlyArray<Piece>): Int32Array => Int32Array.from(pieces.flatMap(({ text }, at) => isWord(text) ? [at] : []))
+  const [wordsLeft, wordsRight] = [words(a), words(b)]
   const found = new Int32Array(a.length).fill(-1)
-  const open: Array<readonly [number, number, number, number]> = [[0, left.length, 0, right.length]]
+  const open: Array<Range> = []
+  let [from, start] = [0, 0]
+  alignRanges(wordsLeft.map((at) => left[at]!), wordsRight.map((at) => right[at]!), [[0, wordsLeft.length, 0, wordsRight.length]])
+    .forEach((place, word) => {
+      if (place === -1) return
+      const [at, there] = [wordsLeft[word]!, wordsRight[place]!]
+      found[at] = there
+      open.push([from, at, start, there])
+      from = at + 1
+      start = there + 1
+    })
+  open.push([from, left.length, start, right.length])
+  return alignRanges(left, right, open, found)
+}
+
+/** Stretches of the two that are each other's: from and up to in the left one, then in the right one. */
+type Range = readonly [number, number, number, number]
+
+const alignRanges = (
+  left: Int32Array,
+  right: Int32Array,
+  open: Array<Range>,
+  found: Int32Array = new Int32Array(left.length).fill(-1)
+): Int32Array => {
   for (let range = open.pop(); range !== undefined; range = open.pop()) {
     let [from, to, start, end] = range
     while (from < to && start < end && left[from] === right[start]) found[from++] = start++
     while (from < to && start < end && left[to - 1] === right[end - 1]) found[--to] = --end
     if (from === to || start === end) continue
-    const landmarks = landmarksOf(left, from, to, right, start, end)
+    const isSmall = (to - from) * (end - start) <= maxCells
+    let landmarks: ReadonlyArray<readonly [number, number]> = []
+    for (const length of isSmall ? [1] : landmarkLengths) {
+      if (landmarks.length === 0) landmarks = landmarksOf(runsOf(left, from, to, length), runsOf(right, start, end, length), from, start)
+    }
     if (landmarks.length === 0) {
-      if ((to - from) * (end - start) <= maxCells) compare(left, from, to, right, start, end, found)
+      if (isSmall) compare(left, from, to, right, start, end, found)
       continue
     }
     for (const [at, place] of landmarks) {
@@ -55,22 +90,26 @@ export const align = (a: ReadonlyArray<Piece>, b: ReadonlyArray<Piece>): Int32Ar
   return found
 }
 
-/** The longest run of pieces that are once in each stretch and in the same order in both. */
+/** For each place of a stretch a text of the pieces that begin there. */
+const runsOf = (ids: Int32Array, first: number, last: number, length: number): ReadonlyArray<number | string> =>
+  length === 1
+    ? Array.from(ids.subarray(first, last))
+    : Array.from({ length: Math.max(0, last - first - length + 1) }, (_, at) => ids.subarray(first + at, first + at + length).join())
+
+/** The most runs of pieces that are once in each stretch and in the same order in both; the stretches begin at `from` and `start`. */
 const landmarksOf = (
-  left: Int32Array,
+  left: ReadonlyArray<number | string>,
+  right: ReadonlyArray<number | string>,
   from: number,
-  to: number,
-  right: Int32Array,
-  start: number,
-  end: number
+  start: number
 ): ReadonlyArray<readonly [number, number]> => {
-  const once = (ids: Int32Array, first: number, last: number): Map<number, number> => {
-    const places = new Map<number, number>()
-    for (let at = first; at < last; at++) places.set(ids[at]!, places.has(ids[at]!) ? -1 : at)
+  const once = (runs: ReadonlyArray<number | string>, first: number): Map<number | string, number> => {
+    const places = new Map<number | string, number>()
+    runs.forEach((run, at) => places.set(run, places.has(run) ? -1 : first + at))
     return places
   }
-  const places = once(right, start, end)
-  const pairs = [...once(left, from, to)].flatMap(([id, at]): ReadonlyArray<readonly [number, number]> => {
+  const places = once(right, start)
+  const pairs = [...once(left, from)].flatMap(([id, at]): ReadonlyArray<readonly [number, number]> => {
     const place = places.get(id) ?? -1
     return at === -1 || place === -1 ? [] : [[at, place]]
   }).sort(([a], [b]) => a - b)

@@ -7,7 +7,7 @@ import type { ParseInput } from "../Parse.ts"
 import { betweenParts, parseParts } from "../Parts.ts"
 import type { ByteSpan, Limits, Located, Locating, Quoted } from "../../Prepared.ts"
 import { sniff } from "../Sniff.ts"
-import { align, type Piece, piecesOf } from "./Align.ts"
+import { align, isWord, type Piece, piecesOf } from "./Align.ts"
 import { htmlVisible } from "./HtmlVisible.ts"
 import { markdownVisible } from "./MarkdownVisible.ts"
 import { Visible } from "./Visible.ts"
@@ -60,8 +60,6 @@ export const locate = async ({ content, mimeType, name, quotes }: Locating, limi
   spans: await fileSpans({ bytes: content, name, mimeType, limits }, quotes)
 })
 
-const isWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
-
 /** The visible characters of a stretch of parsed text. All of its words must be among them, but for the numbers of a list. */
 const spanIn = (
   { end, start }: { readonly start: number; readonly end: number },
@@ -90,12 +88,43 @@ const spanIn = (
   }
   if (first === -1) return undefined
   const [head, tail] = [told[first]!, told[last]!]
+  const words = told.slice(first, last + 1).flatMap(({ text }, at) => isWord(text) && places[first + at] !== -1 ? [text] : [])
+  const whole = wholeRun(words, seen, places[first]!, places[last]!)
+  if (whole === "scattered") return undefined
+  if (whole !== undefined) return { first, ...whole }
   return {
     first,
     start: seen[places[first]!]!.start + Math.max(0, start - head.start),
     end: seen[places[last]!]!.start + Math.min(tail.text.length, end - tail.start)
   }
 }
+
+/**
+ * Where words that were found with others between them stand in one piece, there or nearby: text that is left out may begin
+ * with the same words, as a row of a table does that is left out. Undefined where they have no others between them, or
+ * few: a note, a number of a line. `scattered` where most of what is there is something else.
+ */
+const wholeRun = (
+  words: ReadonlyArray<string>,
+  seen: ReadonlyArray<Piece>,
+  from: number,
+  to: number
+): { readonly start: number; readonly end: number } | "scattered" | undefined => {
+  const among = seen.slice(from, to + 1).filter(({ text }) => isWord(text))
+  if (words.length === 0 || among.length === words.length) return undefined
+  const around = 4 * words.length + mostBetween
+  for (const pieces of [among, seen.slice(Math.max(0, from - around), to + 1 + around).filter(({ text }) => isWord(text))]) {
+    for (let at = 0; at + words.length <= pieces.length; at++) {
+      if (!words.every((word, k) => pieces[at + k]!.text === word)) continue
+      const last = pieces[at + words.length - 1]!
+      return { start: pieces[at]!.start, end: last.start + last.text.length }
+    }
+  }
+  return among.length > 2 * words.length + mostBetween ? "scattered" : undefined
+}
+
+/** Words between those of a short quote. */
+const mostBetween = 8
 
 /** The mark of a list's item belongs to a quote that begins with one. */
 const withLabel = (source: string, start: number, told: string): number => {

@@ -1,4 +1,4 @@
-import { skippedElements } from "../Html.ts"
+import { isHidden, skippedElements } from "../Html.ts"
 import { isXhtml, walkHtml } from "../html/HtmlTokens.ts"
 import type { Visible } from "./Visible.ts"
 
@@ -15,8 +15,8 @@ export const htmlVisible = (html: string, visible: Visible, offset = 0): Visible
   walkHtml(
     html,
     {
-      open: (name) => {
-        open.push(skippedElements.has(name))
+      open: (name, attributes) => {
+        open.push(skippedElements.has(name) || isHidden(attributes))
         if (open.at(-1)!) skipped++
         if (!inline.has(name)) visible.gap()
       },
