@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs"
+import { accessSync, chmodSync, constants, mkdtempSync, readFileSync, rmSync, statfsSync } from "node:fs"
 import { join } from "node:path"
 
 /** Where Linux has a file system in memory. */
@@ -26,6 +26,8 @@ const isFit = (): boolean => {
 export const setup = (): (() => void) | undefined => {
   if (process.env["TMPDIR"] !== undefined || !isFit()) return undefined
   const folder = mkdtempSync(join(memory, "sluice-"))
+  // Some tests start programs as somebody else.
+  chmodSync(folder, 0o755)
   process.env["TMPDIR"] = folder
   return () => rmSync(folder, { recursive: true, force: true })
 }
