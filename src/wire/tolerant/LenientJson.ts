@@ -69,14 +69,14 @@ class Reader {
 
   document(): Value {
     const value = this.#value(0)
-    this.#take(space)
+    this.#skipSpace()
     if (this.#at < this.#text.length) throw this.#stop("Unexpected data after the value")
     return value
   }
 
   #value(depth: number): Value {
     if (++this.#values > this.#limits.values) throw this.#stop("Too many values")
-    this.#take(space)
+    this.#skipSpace()
     const next = this.#text[this.#at]
     if (next === "{" || next === "[") {
       if (depth >= this.#limits.depth) throw this.#stop("Message too deep. Max recursion depth reached")
@@ -123,7 +123,7 @@ class Reader {
   }
 
   #key(): string {
-    this.#take(space)
+    this.#skipSpace()
     const next = this.#text[this.#at]
     if (next === "\"" || next === "'") return this.#string(next)
     const key = this.#take(word)
@@ -160,10 +160,16 @@ class Reader {
   }
 
   #ends(character: string): boolean {
-    this.#take(space)
+    this.#skipSpace()
     if (this.#text[this.#at] !== character) return false
     this.#at++
     return true
+  }
+
+  #skipSpace(): void {
+    const next = this.#text.charCodeAt(this.#at)
+    // Printable ASCII: most often there is none.
+    if (next <= 0x20 || next >= 0x7f || Number.isNaN(next)) this.#take(space)
   }
 
   #take(pattern: RegExp): string {
@@ -184,10 +190,10 @@ const set = (object: { [key: string]: Value }, key: string, value: Value): void 
     for (const [inner, each] of Object.entries(value)) set(old, inner, each)
   } else if (Array.isArray(old) && Array.isArray(value)) {
     for (const each of value) old.push(each)
-  } else {
-    // `__proto__` is a key like any other.
+  } else if (key === "__proto__") {
+    // A key like any other.
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
-  }
+  } else object[key] = value
 }
 
 const isObject = (value: Value | undefined): value is { [key: string]: Value } =>

@@ -1,13 +1,10 @@
 import type { DatabaseSync } from "node:sqlite"
-import { areIntact, asBlob, checkedColumns, columnAt, type PreparedValues, preparedValues, type RowValues } from "../store/Checksum.ts"
+import { type PreparedValues, preparedValues, readVector, type RowValues, summedVector } from "../store/Checksum.ts"
 import { cosineOf, inverseNorm, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type Columns, columnsOf, weightsOf } from "./ColumnSums.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 import { addCodes, bytesOfCode, coded, codedBytes, type CodedBlock, codeQuery } from "./VectorCodes.ts"
-
-const idAt = columnAt("embeddings", "id")
-const vectorAt = columnAt("embeddings", "vector")
 
 /** Chunks of a block: its partial sums stay in the processor's nearest cache. */
 const blockChunks = 4_096
@@ -34,8 +31,8 @@ export class DenseScan {
   /** `damaged` makes what is thrown where a live chunk's vector is missing or not as it was written. */
   constructor(db: DatabaseSync, cache: ByteCache, damaged: (chunk: number) => Error) {
     this.#damaged = damaged
-    this.#vector = preparedValues(db, `SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id = ?`)
-    this.#vectors = preparedValues(db, `SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id BETWEEN ? AND ? ORDER BY id`)
+    this.#vector = preparedValues(db, `SELECT ${summedVector} FROM embeddings WHERE id = ?`)
+    this.#vectors = preparedValues(db, `SELECT ${summedVector} FROM embeddings WHERE id BETWEEN ? AND ? ORDER BY id`)
     this.#cache = cache
   }
 
@@ -97,7 +94,11 @@ export class DenseScan {
 
   /** By its first vector: those of one embedder are alike. */
   #isSparse(segment: Segment): boolean {
-    return this.#cache.get(`z${segment.id}`, () => isMostlyZeros(asBlob(this.#vector.get(segment.embeddings[0] ?? 0)?.[vectorAt])), () => 0)
+    return this.#cache.get(
+      `z${segment.id}`,
+      () => isMostlyZeros(readVector(this.#vector.get(segment.embeddings[0] ?? 0) ?? []).packed),
+      () => 0
+    )
   }
 
   /** Reads every vector of a block. */
@@ -147,10 +148,9 @@ export class DenseScan {
       if (index.live[segment.offset + chunk] === 1) throw this.#damaged(segment.chunks[chunk] as number)
     }
     for (const row of this.#rows(order.map((i) => embeddings[i] as number))) {
-      const id = Number(row[idAt])
+      const { id, intact, packed } = readVector(row)
       while ((embeddings[order[next] as number] as number) < id) missing(next++)
-      if (embeddings[order[next] as number] === id && !areIntact("embeddings", row)) missing(next)
-      const packed = asBlob(row[vectorAt])
+      if (embeddings[order[next] as number] === id && !intact) missing(next)
       for (; embeddings[order[next] as number] === id; next++) visit(order[next] as number, packed)
     }
     while (next < order.length) missing(next++)
