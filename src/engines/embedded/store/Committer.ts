@@ -3,11 +3,13 @@ import { StateError } from "../../../domain/Errors.ts"
 import { asStateError, damagedDatabase, transaction } from "../../../state/Database.ts"
 import { LedgerTable } from "../../../state/LedgerTable.ts"
 import { runStatements } from "../../../state/LedgerWrites.ts"
+import type { Analysis } from "./AnalyzedFile.ts"
 import { packPages } from "./ChunkPage.ts"
 import type { CommandKind, CommandMessage, Commands, ErrorMessage, ReplyMessage } from "./Commands.ts"
 import { Refusal, refuseDamaged, refuseMissing } from "./Commands.ts"
 import { CorpusTable } from "./CorpusTable.ts"
 import { FileTable } from "./FileTable.ts"
+import type { FileWords } from "./FileWords.ts"
 import { Index } from "./Index.ts"
 import { MetadataTable } from "./MetadataTable.ts"
 import { OperationTable } from "./OperationTable.ts"
@@ -28,6 +30,18 @@ const mergeRatio = { busy: 0.25, idle: 2 } as const
 const freeShare = 0.02
 const leastFree = 32
 const shrinkStep = 512
+
+/** UTF-16 units of files that are read before the first of them is written: what is found in them is kept until then. */
+const mostAhead = 1 << 20
+
+/** Does what may fail for one file: its own command meets the same, and is refused. */
+const tried = (work: () => void): void => {
+  try {
+    work()
+  } catch {
+    return
+  }
+}
 
 type Handlers = { readonly [K in CommandKind]: (payload: Commands[K]["in"]) => Commands[K]["out"] }
 
@@ -53,6 +67,8 @@ export class Committer {
   /** Corpora that changed since their segments were last looked at, and how many commits ago that was. */
   readonly #unmerged = new Map<number, number>()
   readonly #keepVectors: number
+  /** What was found in the files of the group at hand, by their commands. */
+  readonly #ahead = new Map<Commands["putFile"]["in"], Analysis>()
   /** Why nothing is written any more. */
   #damaged: StateError | undefined
 
@@ -110,7 +126,11 @@ export class Committer {
       if (this.#damaged !== undefined) throw this.#damaged
       return transaction(this.#db, () => {
         this.#files.begin()
-        const replies = group.map((message) => this.#apply(message))
+        let read = 0
+        const replies = group.map((message, at) => {
+          if (at >= read) read = this.#readAhead(group, at)
+          return this.#apply(message)
+        })
         for (const corpus of this.#index.flush()) this.#unmerged.set(corpus, (this.#unmerged.get(corpus) ?? 0) + 1)
         this.#seal()
         return replies
@@ -120,7 +140,30 @@ export class Committer {
       this.#corpora.discard()
       const error = this.#errorMessage(cause)
       return group.map(({ id }) => ({ id, ok: false, error }))
+    } finally {
+      this.#ahead.clear()
     }
+  }
+
+  /**
+   * Reads the files of the next commands, as far as they are files and their texts not many, and gives the place of the first
+   * command after them. Words of one file and then rows of it, file after file, would push each other out of the processor's cache.
+   */
+  #readAhead(group: ReadonlyArray<CommandMessage>, from: number): number {
+    const files: Array<{ readonly payload: Commands["putFile"]["in"]; readonly words: FileWords }> = []
+    let end = from
+    for (let length = 0; end < group.length; end++) {
+      const { kind, payload } = group[end]!
+      if (kind !== "putFile") break
+      length += payload.file.chunks.reduce((sum, { text }) => sum + text.length, 0)
+      if (length > mostAhead) break
+      if (payload.analysis === undefined) files.push({ payload, words: this.#index.wordsOf(payload.file.chunks, payload.file.title) })
+    }
+    for (const { payload: { elsewhere, file }, words } of files) {
+      if (elsewhere === undefined) tried(() => file.chunks.forEach((_, place) => words.of(place)))
+    }
+    for (const { payload, words } of files) tried(() => this.#ahead.set(payload, { pages: packPages(payload.file.chunks), words }))
+    return Math.max(end, from + 1)
   }
 
   #seal(): void {
@@ -252,8 +295,9 @@ export class Committer {
   }
 
   #putFile(
-    { analysis, at, corpus: name, described, elsewhere, file, ledger, replaces, vectors = [] }: Commands["putFile"]["in"]
+    payload: Commands["putFile"]["in"]
   ): Commands["putFile"]["out"] {
+    const { analysis = this.#ahead.get(payload), at, corpus: name, described, elsewhere, file, ledger, replaces, vectors = [] } = payload
     const corpus = this.#corpora.find(name)
     if (elsewhere !== undefined) {
       if (elsewhere.found !== true) this.#vectors.finish(name, file.name)
