@@ -1,12 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
-import { readFileSync, statSync } from "node:fs"
+import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { join } from "node:path"
 import { startServer } from "../server/support/TestServer.ts"
 import { measureTitles } from "../../src/pipeline/eval/Measures.ts"
 import { fakeOpenAi, sendChat } from "../fakes/Openai.ts"
 import { dist } from "../support/Built.ts"
 import { command } from "../support/Command.ts"
+import { sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { comparedProject, inspectedProject, inspector } from "./Support.ts"
 
@@ -125,6 +126,32 @@ describe("sluice ui", () => {
         assert.strictEqual((await ask(`/corpora/${id}/why?q=a&path=noise.bin`)).status, 400)
       })
     }).pipe(Effect.scoped))
+
+  it.live("of a bundle shows files, documents, searches and the map, from a folder that cannot be written", () =>
+    Effect.gen(function*() {
+      const cwd = yield* inspectedProject
+      yield* Effect.promise(() => sluice(["export", "test.bundle"], { cwd }))
+      const away = join(cwd, "away")
+      mkdirSync(away)
+      copyFileSync(join(cwd, "test.bundle"), join(away, "test.bundle"))
+      chmodSync(away, 0o555)
+      const { ask, id } = yield* inspector(away, ["test.bundle"])
+      yield* Effect.promise(async () => {
+        const { body: corpus } = await ask(`/corpora/${id}`)
+        assert.deepInclude(corpus, { title: "Test", accounted: false, runs: [] })
+        const { body: { files } } = await ask(`/corpora/${id}/files`)
+        assert.include(files.map(({ path }: { path: string }) => path), "rules.md")
+        const { body: { hits } } = await ask(`/corpora/${id}/search?q=${encodeURIComponent("hotel limit in Osaka")}`)
+        assert.strictEqual(hits[0].path, "travel/hotels.md")
+        const { body: { chunks } } = await ask(`/corpora/${id}/documents/${hits[0].document}`)
+        assert.include(chunks[0].text, "Osaka")
+        const { body: map } = await ask(`/corpora/${id}/map`)
+        assert.deepStrictEqual([map.of, map.points.length, map.without], [files.length, files.length, 0])
+        const { body: none, status } = await ask(`/corpora/${id}/evaluations`)
+        assert.strictEqual(status, 400, JSON.stringify(none))
+      })
+      assert.deepStrictEqual(readdirSync(away), ["test.bundle"])
+    }).pipe(Effect.scoped), 60_000)
 
   it.live("tells what a judge said, and where it says otherwise than the exact checks", () =>
     Effect.gen(function*() {
