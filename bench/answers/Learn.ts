@@ -1,6 +1,6 @@
 /** What the weights of `src/models/extractive/Coefficients.ts` are learnt from, and how well. */
 import type { Context } from "../../src/domain/Retrieval.ts"
-import { examine } from "../../src/models/extractive/Answer.ts"
+import { examine, inOrder } from "../../src/models/extractive/Answer.ts"
 import { confidenceWeights, unitWeights } from "../../src/models/extractive/Coefficients.ts"
 import { groundsOf } from "../../src/models/extractive/Confidence.ts"
 import { passageOf } from "../../src/models/extractive/Passage.ts"
@@ -101,9 +101,7 @@ export const train = (examples: ReadonlyArray<Example>): void => {
   const score = (signs: Readonly<Record<string, number>>): number =>
     Object.keys(weights).reduce((sum, name) => sum + weights[name]! * signs[name]!, 0)
   const judgements = examined.flatMap(({ asked, contexts, examined, weight }): ReadonlyArray<Judgement> => {
-    const ranked = examined.evidence.map((evidence) => ({ ...evidence, score: score({ ...evidence.signs }) })).sort((a, b) =>
-      b.score - a.score
-    )
+    const ranked = inOrder(examined.question, examined.evidence.map((evidence) => ({ ...evidence, score: score({ ...evidence.signs }) })))
     const grounds = groundsOf(examined.question, ranked, examined.weights, contexts)
     const first = ranked[0]
     if (grounds === undefined || first === undefined) return []

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { blocksOf, leads } from "../../src/models/extractive/Blocks.ts"
+import { blocksOf, leads, maxListingCharacters } from "../../src/models/extractive/Blocks.ts"
 
 /** The kinds of the blocks of a parsed text, which has lost its marks. */
 const kinds = (...blocks: ReadonlyArray<string>): ReadonlyArray<string> => blocksOf(blocks.join("\n\n")).map(({ kind }) => kind)
@@ -25,6 +25,44 @@ describe("blocks of a parsed text", () => {
         "# every night\n0 2 * * * backup"
       ]
     ) assert.deepStrictEqual(kinds("Intro of the page here.", code, "What follows is prose."), ["paragraph", "code", "paragraph"], code)
+  })
+
+  it("a function is one listing with its docstring and what stands below blank lines, a prompt with what it prints", () => {
+    for (
+      const code of [
+        "import textwrap",
+        "from shop.cart import (\n    Cart,\n    Item\n)",
+        "def total(items):\n    \"\"\"\n    This is what all of the items cost together.\n    \"\"\"",
+        "class Cart:\n    size = 3\n\n    Holds what a customer takes along to the desk.\n\n    def clear(self) -> None:\n        ...",
+        ">>> mean([1, 2, 3])\n2.0",
+        "@property\ndef size(self):\n    Returns what the cart holds at this time of the day."
+      ]
+    ) assert.deepStrictEqual(kinds("Intro of the page here.", code, "What follows is prose."), ["paragraph", "code", "paragraph"], code)
+  })
+
+  it("a listing that is too long to be shown is several", () => {
+    const listing = Array.from({ length: 12 }, (_, at) => `door${at}.open({\n${"  key: 1,\n".repeat(20)}})`)
+    const blocks = blocksOf(["Intro of the page here.", ...listing].join("\n\n")).slice(1)
+    assert.isAbove(blocks.length, 1)
+    for (const { end, kind, start } of blocks) {
+      assert.strictEqual(kind, "code")
+      assert.isAtMost(end - start, maxListingCharacters)
+    }
+  })
+
+  it("a sentence that names a call, or goes on in a line that begins as code does, is prose", () => {
+    for (
+      const prose of [
+        "To wait for several doors, two calls like the\nwait() and all() calls of the shop.doors\npackage are provided by the desk.",
+        "The names are taken by the people who come in the morning\nfrom the list that hangs beside the door,\nimport duties are paid at the desk.",
+        "Converting code that uses doors.local() takes a day."
+      ]
+    ) assert.deepStrictEqual(kinds(prose, "What follows is prose too."), ["paragraph", "paragraph"], prose)
+    assert.deepStrictEqual(kinds("Intro of the page here.", "Converting code that uses doors.local()", "It takes a day."), [
+      "paragraph",
+      "heading",
+      "paragraph"
+    ])
   })
 
   it("the head of a document is keys and values, though a list of authors runs over lines", () => {

@@ -51,13 +51,7 @@ export const examine = (request: GroundedRequest): Examined => {
       words.some((word) => isCjk(word) || !(question.words.has(word) || (kind !== "sentence" && question.grammar.has(word)))))
   )
   const { evidence, weights } = evidenceFor(question, contexts, units)
-  // Where a number or a date is asked for, what has none answers only if nothing that has one is nearly as good.
-  const best = Math.max(...evidence.map(({ score, typed }) => (typed ? score : -Infinity)))
-  const demoted = question.type === "number" || question.type === "date"
-    ? Math.max(...evidence.map(({ score }) => score)) - best <= mostDemoted
-    : false
-  const score = (one: Evidence): number => (demoted && !one.typed ? one.score - mostDemoted : one.score)
-  const ranked = [...evidence].sort((a, b) => score(b) - score(a) || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
+  const ranked = inOrder(question, evidence)
   return {
     question,
     contexts,
@@ -65,6 +59,16 @@ export const examine = (request: GroundedRequest): Examined => {
     weights,
     grounds: question.terms.length === 0 ? undefined : groundsOf(question, ranked, weights, contexts)
   }
+}
+
+/** Best first. Where a number or a date is asked for, what has none answers only if nothing that has one is nearly as good. */
+export const inOrder = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> => {
+  const best = Math.max(...evidence.map(({ score, typed }) => (typed ? score : -Infinity)))
+  const demoted = question.type === "number" || question.type === "date"
+    ? Math.max(...evidence.map(({ score }) => score)) - best <= mostDemoted
+    : false
+  const score = (one: Evidence): number => (demoted && !one.typed ? one.score - mostDemoted : one.score)
+  return [...evidence].sort((a, b) => score(b) - score(a) || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
 }
 
 /** Answers in passages of the contexts. Deterministic and synchronous; a few milliseconds for ten contexts. */

@@ -20,6 +20,7 @@ export interface Block {
 export const bullet = /^[ \t]*(?:[-*+•◦▪‣·–]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|（\d+）|\d+、)[ \t]+/u
 const terminal = /[.!?:;。！？：；…][)"'”’»」』\]]*$/u
 const maxHeadingCharacters = 120
+export const maxListingCharacters = 1200
 
 /** Cuts a text into blocks, in order. Linear in the text. */
 export const blocksOf = (text: string): ReadonlyArray<Block> => {
@@ -30,8 +31,8 @@ export const blocksOf = (text: string): ReadonlyArray<Block> => {
     const kind = kindOf(lines, previous, runs[at + 1])
     const start = lines[0]!.start
     const end = lines.at(-1)!.end
-    // Blank lines stand within a listing too.
-    if (kind === "code" && previous?.kind === "code") {
+    // Blank lines stand within a listing too; one that is too long to be shown is several.
+    if (kind === "code" && previous?.kind === "code" && end - previous.start <= maxListingCharacters) {
       blocks[blocks.length - 1] = { kind, start: previous.start, end, lines: [...previous.lines, ...lines] }
     } else blocks.push({ kind, start, end, lines })
   })
@@ -72,6 +73,7 @@ const kindOf = (lines: ReadonlyArray<Line>, previous: Block | undefined, next: R
   const last = previous?.kind === "paragraph" ? sentenceBefore(previous) : undefined
   const led = last !== undefined && leads(last)
   if (isHead(lines)) return "keys"
+  if (isRest(lines, previous)) return "code"
   if (isCode(lines, led || previous?.kind === "code") && !isSignature(lines, led || previous?.kind === "code", next)) return "code"
   if (isTable(lines)) return "table"
   if (isKeys(lines)) return "keys"
@@ -103,22 +105,51 @@ const flag = /^[a-z][\w./-]*(?:\s\S+)*\s--?[a-zA-Z][\w-]*/
 /** A line that reads as prose: several plain words in a row, ended as a sentence is. */
 const prose = /(?:\b\p{L}{2,}[,]?\s+){5}|\p{Ll}[.!?]\s+\p{Lu}\p{Ll}/u
 
-/** Listings: prompts and statements, or, where something leads up to it, lines full of signs. */
+/** What is code whatever stands around it: imports, decorators, heads of functions and classes. */
+const declaration =
+  /^(?:import\s+[\w.]+(?:\s+as\s+\w+)?|from\s+[\w.]+\s+import\s+[\w*(].*|@[\w.]+(?:\(.*\)?)?|(?:async\s+)?def\s+\w+\(.*|class\s+\w+(?:\(.*\))?:)$/
+/** Words enough for a sentence that names a call, and no sign that only code has. */
+const speaks = (text: string): boolean =>
+  !/[;{}=|<>\\]|\w\.\w+\([^)]|^\W/.test(text) && (text.match(/(?<=^|\s)\p{L}{2,}(?=[.,:]?(?:\s|$))/gu)?.length ?? 0) >= 3
+
+/** The last word of a line that a sentence goes on from. */
+const unfinished = /[\p{L}\p{N})"'\]][,]?$/u
+
+/**
+ * Listings: prompts and statements, or, where something leads up to it, lines full of signs. What stands below the head of
+ * a function, or is what a prompt prints, is of the listing, though it reads as prose.
+ */
 const isCode = (lines: ReadonlyArray<Line>, led: boolean): boolean => {
+  if (lines[0]!.text.startsWith(">>> ")) return true
   let strong = 0
   let weak = 0
-  for (const { text } of lines) {
+  let within = Infinity
+  let isWrapped = false
+  for (const { indent, text } of lines) {
+    if (indent > within) {
+      strong++
+      continue
+    }
     const plain = prose.test(text)
-    if (prompt.test(text) || alone.test(text) || comment.test(text) || statementCall.test(text)) strong++
+    // A sentence that goes on in the next line may begin that with any word: "package", "from", "import".
+    const goesOn: boolean = isWrapped
+    isWrapped = (plain || goesOn) && unfinished.test(text)
+    within = declaration.test(text) && !goesOn && /[:(,]$/.test(text) ? indent : Infinity
+    if (goesOn) { if (terminal.test(text) && !/[:;)]$/.test(text)) weak-- }
+    else if (prompt.test(text) || alone.test(text) || comment.test(text) || statementCall.test(text) || declaration.test(text)) strong++
     else if (plain && terminal.test(text) && !/[:;)]$/.test(text)) weak--
     else if (!plain && (unlikeProse.test(text) || flag.test(text) || (command.test(text) && (lines.length === 1 || led)))) strong++
     else if (statement.test(text) && (plain ? /[:;(){}=]/.test(text) : lines.length > 1 || led || /[;(){}=.'"]/.test(text))) strong++
-    else if (symbols.test(text) && !plain) weak++
+    else if (symbols.test(text) && !plain && !speaks(text)) weak++
   }
   if (bullet.test(lines[0]!.text) && lines.every(({ text }) => bullet.test(text)) && strong === 0) return false
   const most = comment.test(lines[0]!.text) && lines.length > 1 ? lines.length - 1 : lines.length
   return 2 * (strong + (led || strong > 0 ? weak : 0.6 * weak)) > most
 }
+
+/** Below a listing, deeper than its first line: the rest of a function, of which the run between blank lines may be prose. */
+const isRest = (lines: ReadonlyArray<Line>, previous: Block | undefined): boolean =>
+  previous?.kind === "code" && !bullet.test(lines[0]!.text) && lines.every(({ indent }) => indent > previous.lines[0]!.indent)
 
 /** A heading that names a function: a call on a line of its own, which prose follows and nothing leads up to. */
 const isSignature = (lines: ReadonlyArray<Line>, led: boolean, next: ReadonlyArray<Line> | undefined): boolean =>

@@ -73,9 +73,9 @@ const gapShare = 0.6
 const mostCertain = 0.99
 
 /** The probability that the answer is right, 0..0.99. */
-export const confidenceOf = (grounds: Grounds): number => {
+export const confidenceOf = (grounds: Grounds, weights: Readonly<Record<keyof Grounds, number>> = confidenceWeights): number => {
   let sum = 0
-  for (const ground of Object.keys(confidenceWeights) as Array<keyof Grounds>) sum += confidenceWeights[ground] * grounds[ground]
+  for (const ground of Object.keys(weights) as Array<keyof Grounds>) sum += weights[ground] * grounds[ground]
   const share = (grounds.untyped + grounds.other > 0 ? untypedShare : 1) * (grounds.few >= 0.5 && grounds.gap > 0.09 ? gapShare : 1)
   return Math.min(mostCertain, share / (1 + Math.exp(-sum)))
 }

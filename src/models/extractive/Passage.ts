@@ -1,4 +1,4 @@
-import { type Block, bullet, itemsOf, leads } from "./Blocks.ts"
+import { type Block, bullet, itemsOf, leads, maxListingCharacters } from "./Blocks.ts"
 import type { QuestionKind } from "./Question.ts"
 import { itemText, onOneLine, sentencesOf, type Unit } from "./Units.ts"
 import { isCjk } from "./Words.ts"
@@ -51,7 +51,7 @@ const room: Readonly<Record<QuestionKind, number>> = {
   date: 0,
   person: 0
 }
-const most = { listing: 1200, list: 800, shortList: 450, intro: 320 }
+const most = { listing: maxListingCharacters, list: 800, shortList: 450, intro: 320 }
 
 /** Begins with what the sentence before it named, or answers it with a word. */
 export const leaning =

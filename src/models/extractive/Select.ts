@@ -20,10 +20,16 @@ const maxLoss = 3
 /** … or so much where it adds two whole terms: the question has two parts, … */
 const maxLossOfPart = 6
 /** … or is nearly as likely to hold the answer: it scores at most so much less, and has this share of what the best one has of the question. */
-const maxDoubt = 2.5
+const maxDoubt = 3.5
 const minShare = 0.6
-/** Passages of one context are one where a unit scores at most so much less, so few characters are between them, and no more in all. */
-const joining = { loss: 2, between: 120, characters: 900, cjkCharacters: 300 }
+/**
+ * Passages of one context are one where a unit scores at most so much less, so few characters are between them, and no more
+ * in all; less of each where the first of them ends in the listing that it leads up to, and so is whole.
+ */
+const joining = {
+  open: { loss: 3, between: 250, characters: 1200, cjkCharacters: 400 },
+  closed: { loss: 1.5, between: 120, characters: 900, cjkCharacters: 300 }
+}
 /** Word overlap (Jaccard) from which two quotes say the same, and from which they speak of the same. */
 const sameness = 0.8
 const likeness = 0.45
@@ -58,16 +64,18 @@ export const select = (
     shownOf(of).filter(([, { end, start }]) => start < span.end && span.start < end).length
   for (const candidate of ranked.slice(1)) {
     const loss = first.score - candidate.score
-    if (loss > (chosen.length < more ? maxLossOfPart : joining.loss)) break
+    if (loss > (chosen.length < more ? maxLossOfPart : joining.open.loss)) break
     if (candidate === other || [first, ...chosen].some((known) => same(known, candidate))) continue
     const gain = weights.reduce((sum, weight, term) => sum + weight * Math.max(0, candidate.matches[term]! - covered[term]!), 0)
     const added = candidate.matches.filter((match, term) => match >= 0.8 && covered[term]! < 0.5).length
     const adds = gain >= minGain * total && loss <= (added > 1 ? maxLossOfPart : maxLoss)
     // What is about another name is not another answer.
-    const likely = loss <= maxDoubt && candidate.signs.told >= minShare * first.signs.told && candidate.signs.names >= first.signs.names
-    if (!adds && !likely && loss > joining.loss) continue
+    // Nor is what has no number, date or name where one is asked for.
+    const likely = loss <= maxDoubt && (candidate.typed || !first.typed) && candidate.signs.told >= minShare * first.signs.told &&
+      candidate.signs.names >= first.signs.names
+    if (!adds && !likely && loss > joining.open.loss) continue
     const span = passageFor(candidate, contexts, question)
-    const beside = loss <= joining.loss ? shownOf(candidate).find(([{ unit }, passage]) => isBeside(passage, span, unit)) : undefined
+    const beside = shownOf(candidate).find(([{ unit }, passage]) => isBeside(passage, span, unit, loss))
     if (beside !== undefined) {
       const [known, passage] = beside
       const whole = joined(passage, span, contexts[known.unit.context]!.text)
@@ -105,9 +113,11 @@ const sourcesOf = (evidence: Evidence, ranked: ReadonlyArray<Evidence>): Readonl
 const passageFor = ({ unit }: Evidence, contexts: ReadonlyArray<Context>, { kind }: Question): Passage =>
   passageOf(unit, contexts[unit.context]!.text, kind)
 
-const isBeside = (a: Passage, b: Passage, unit: Evidence["unit"]): boolean =>
-  Math.max(a.start, b.start) - Math.min(a.end, b.end) <= joining.between &&
-  Math.max(a.end, b.end) - Math.min(a.start, b.start) <= (isCjk(unit.words[0] ?? "") ? joining.cjkCharacters : joining.characters)
+const isBeside = (a: Passage, b: Passage, unit: Evidence["unit"], loss: number): boolean => {
+  const most = joining[a.parts.at(-1)!.listing ? "closed" : "open"]
+  return loss <= most.loss && Math.max(a.start, b.start) - Math.min(a.end, b.end) <= most.between &&
+    Math.max(a.end, b.end) - Math.min(a.start, b.start) <= (isCjk(unit.words[0] ?? "") ? most.cjkCharacters : most.characters)
+}
 
 /** When the file was last changed, as a text that orders by time; none is the oldest. */
 const timeOf = ({ unit }: Evidence, contexts: ReadonlyArray<Context>): string =>
