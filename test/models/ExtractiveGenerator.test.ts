@@ -241,6 +241,16 @@ describe("ExtractiveGenerator", () => {
       )
     }))
 
+  it.effect("takes no row of a table for its header, where a chunk begins within the table", () =>
+    Effect.gen(function*() {
+      const rows = context(
+        "flags.md",
+        "--open HOST | hosts that doors may be opened from, each by name or by number, more than once | none\n--colour NAME | the colour in which the doors are painted | green"
+      )
+      const answer = yield* ask("Which colour are the doors painted?", [rows])
+      assert.strictEqual(answer.text, "--colour NAME | the colour in which the doors are painted | green [1]")
+    }))
+
   it.effect("shows what belongs to a sentence: the command it leads up to, the steps of its list, the sentence it leans on", () =>
     Effect.gen(function*() {
       const cache = context(

@@ -154,7 +154,8 @@ export const itemText = (line: Pick<Line, "text">): string => oneLine(line.text.
 const pushRows = (lines: ReadonlyArray<Line>, above: string, push: Push): void => {
   const cells = lines.map((line) => line.text.replace(/^\||\|$/g, "").split(" | ").map(oneLine))
   const header = cells[0]!
-  const named = header.every((cell) => cell !== "" && !/^[\d.,%$€£-]+$/.test(cell))
+  // A chunk may begin within a table, where its first row tells more than a column's name does.
+  const named = header.every((cell) => cell !== "" && cell.length <= 60 && !/^[\d.,%$€£-]+$/.test(cell))
   lines.forEach((line, index) => {
     const row = cells[index]!
     if (/^[\s|:-]+$/.test(line.text) || (index === 0 && named)) return
