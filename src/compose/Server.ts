@@ -6,6 +6,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type { ServiceError, StateError } from "../domain/Errors.ts"
 import type { LocalEmbedding, LocalModel } from "../domain/LocalModel.ts"
+import type { SecretGrant } from "../domain/SecretGrant.ts"
 import * as Embedded from "../engines/embedded/Embedded.ts"
 import * as EmbeddedBatchPrediction from "../engines/embedded/EmbeddedBatchPrediction.ts"
 import * as EmbeddedGeneration from "../engines/embedded/EmbeddedGeneration.ts"
@@ -96,6 +97,11 @@ export interface EmbeddedServerOptions {
   readonly allowRemote?: boolean
   /** Jira servers, besides those of Atlassian, that an import may name, and Weaviate servers that a corpus may: `HOST` on any port, or `HOST:PORT`; they need not be public. Default none. */
   readonly allowHosts?: ReadonlyArray<string>
+  /**
+   * Secrets that imports and corpora of callers may name, each with the host that it may be sent to. Default: any with no
+   * `token`, as only this machine's own users can call then; none with one.
+   */
+  readonly allowSecrets?: ReadonlyArray<SecretGrant>
   /** Where `vendors` are, if not at their own addresses. */
   readonly endpoints?: VendorEndpoints
   /**
@@ -195,7 +201,7 @@ export const serveEmbedded = (
     ]))
     const generation = Layer.merge(LocalPartnerChat.layer(countTokens), EmbeddedGeneration.layer(countTokens))
     const secrets = yield* secretsOf(options)
-    const databases = vectorStores({ allowHosts: options.allowHosts ?? [] }).pipe(Layer.provide(secrets))
+    const databases = vectorStores({ allowHosts: options.allowHosts ?? [], allowSecrets: grantsOf(options) }).pipe(Layer.provide(secrets))
     const state = State.layer(dataDir)
     const others = Layer.effect(OtherEmbedders, recordedEmbedders(served, makeEmbeddingBudget(), dataDir)).pipe(
       Layer.provide([state, secrets])
@@ -293,6 +299,10 @@ export const secretsOf = Effect.fnUntraced(
   }
 )
 
+/** A token is for others than the owner of this machine, whose secrets they do not get with it. */
+const grantsOf = ({ allowSecrets, token }: EmbeddedServerOptions): ReadonlyArray<SecretGrant> | undefined =>
+  allowSecrets ?? (token === undefined ? undefined : [])
+
 /** Connectors that reach public addresses, and what the operator named; and the secrets they are sent. */
 const vendorsOf = Effect.fnUntraced(function*(
   options: EmbeddedServerOptions,
@@ -307,6 +317,7 @@ const vendorsOf = Effect.fnUntraced(function*(
   return {
     connectors,
     allowHosts,
+    allowSecrets: grantsOf(options),
     endpoints,
     context: { secrets: Context.get(context, Secrets), http: Context.get(context, HttpClient.HttpClient) }
   }

@@ -3,6 +3,8 @@ import type { HttpClient } from "effect/http"
 import type { VectorDb } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { hostsAt, serverAddress } from "../domain/HttpAddress.ts"
+import type { SecretVersion } from "../domain/Secret.ts"
+import { refuseSecret, type SecretGrant } from "../domain/SecretGrant.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { type VectorSpace, type VectorStore, VectorStores } from "../ports/VectorStore.ts"
 
@@ -12,31 +14,37 @@ export interface VectorStoresOptions {
    * they like. Default: any.
    */
   readonly allowHosts?: ReadonlyArray<string>
+  /** With `allowHosts`: secrets that corpora may name, and where each may go. Default: any. */
+  readonly allowSecrets?: ReadonlyArray<SecretGrant> | undefined
   /** Folder in which, besides Sluice's own, optional packages are looked for. Default: the working directory. */
   readonly packages?: string
 }
 
 /** The databases that corpora may name. Each is loaded when the first corpus does, and its connections end with the scope. */
-export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {}): Layer.Layer<never, never, Secrets> =>
+export const vectorStores = ({ allowHosts, allowSecrets, packages }: VectorStoresOptions = {}): Layer.Layer<never, never, Secrets> =>
   Layer.effect(
     VectorStores,
     Effect.gen(function*() {
       const secrets = yield* Secrets
       const scope = yield* Effect.scope
       /** The client for an address that a corpus names; it is large, and most corpora name none. */
-      const reach = Effect.fnUntraced(function*(address: string | undefined): Effect.fn.Return<HttpClient.HttpClient, ServiceError> {
-        const { processHttp, publicProcessHttpWith } = yield* Effect.promise(() => import("../net/ProcessHttp.ts"))
-        if (allowHosts === undefined) return yield* processHttp
-        const url = address === undefined ? undefined : serverAddress(address)
-        if (address !== undefined && (url === undefined || !hostsAt(allowHosts)(url))) {
-          return yield* new ServiceError({
-            code: "PERMISSION_DENIED",
-            message: `vectorDb: ${url?.host ?? "that"} is no host that this server may call with a caller's corpus`,
-            fix: `start it with --allow-host ${url?.host ?? "HOST"}`
-          })
+      const reach = Effect.fnUntraced(
+        function*(address: string | undefined, key: SecretVersion | undefined): Effect.fn.Return<HttpClient.HttpClient, ServiceError> {
+          const { processHttp, publicProcessHttpWith } = yield* Effect.promise(() => import("../net/ProcessHttp.ts"))
+          if (allowHosts === undefined) return yield* processHttp
+          const url = address === undefined ? undefined : serverAddress(address)
+          if (address !== undefined && (url === undefined || !hostsAt(allowHosts)(url))) {
+            return yield* new ServiceError({
+              code: "PERMISSION_DENIED",
+              message: `vectorDb: ${url?.host ?? "that"} is no host that this server may call with a caller's corpus`,
+              fix: `start it with --allow-host ${url?.host ?? "HOST"}`
+            })
+          }
+          const refused = url === undefined || key === undefined ? undefined : refuseSecret(allowSecrets, key, url, "vectorDb.apiKey")
+          if (refused !== undefined) return yield* refused
+          return yield* publicProcessHttpWith(allowHosts)
         }
-        return yield* publicProcessHttpWith(allowHosts)
-      })
+      )
       /** Where a service of Google's is, with what it is called. */
       const google = Effect.fnUntraced(function*(api: "AIPLATFORM" | "BIGQUERY" | "DISCOVERYENGINE") {
         const [{ processHttp }, { GoogleAuth, make: googleAuth }] = yield* Effect.promise(() =>
@@ -61,7 +69,7 @@ export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {})
               apiKey: db.apiKey,
               space,
               secrets,
-              http: yield* reach(db.httpEndpoint)
+              http: yield* reach(db.httpEndpoint, db.apiKey)
             })
           }
           case "pinecone": {
@@ -74,7 +82,7 @@ export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {})
               controller,
               space,
               secrets,
-              http: yield* reach(Pinecone.hostOf(controller))
+              http: yield* reach(Pinecone.hostOf(controller), db.apiKey)
             })
           }
           case "qdrant": {
@@ -85,7 +93,7 @@ export const vectorStores = ({ allowHosts, packages }: VectorStoresOptions = {})
               apiKey: db.apiKey,
               space,
               secrets,
-              http: yield* reach(db.url)
+              http: yield* reach(db.url, db.apiKey)
             })
           }
           case "lanceDb": {

@@ -6,6 +6,7 @@ import { googleDrive } from "../../connectors/googleDrive/GoogleDrive.ts"
 import { jira } from "../../connectors/jira/Jira.ts"
 import { sharePoint } from "../../connectors/sharePoint/SharePoint.ts"
 import { slack } from "../../connectors/slack/Slack.ts"
+import type { EmbeddedServerOptions } from "../../src/compose/Server.ts"
 import type { VendorConnectors } from "../../src/server/import/Vendors.ts"
 import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { fakeMetadata } from "../fakes/Metadata.ts"
@@ -28,34 +29,39 @@ const vendors: VendorConnectors = {
 }
 
 /** The vendors' stand-ins, and a server that knows where they are. Secrets are files of its data directory. */
-const world = Effect.gen(function*() {
-  const fakes = { slack: yield* fakeSlack(), jira: yield* fakeJira("Cloud"), drive: yield* fakeDrive(), graph: yield* fakeGraph() }
-  const folder = yield* tempFolder
-  const server = yield* Effect.acquireRelease(
-    Effect.promise(() =>
-      startServer({
-        secrets: LocalSecrets.layer(join(folder, "data", "secrets")),
-        vendors: Effect.succeed(vendors),
-        allowRemote: true,
-        allowHosts: ["127.0.0.1"],
-        endpoints: {
-          slack: `${fakes.slack.origin}/api`,
-          googleDrive: fakes.drive.origin,
-          sharePoint: `${fakes.graph.origin}/v1.0`,
-          microsoftLogin: fakes.graph.origin
-        }
-      }, folder)
-    ),
-    (server) => Effect.promise(server.stop)
-  )
-  const secret = (name: string, value: string): string => {
-    const folder = join(server.folder, "data", "secrets")
-    mkdirSync(folder, { recursive: true })
-    writeFileSync(join(folder, name), value, { mode: 0o600 })
-    return `projects/1/secrets/${name}/versions/latest`
+const worldWith = Effect.fnUntraced(
+  function*(options: (host: Readonly<Record<"slack" | "jira" | "graph", string>>) => Partial<EmbeddedServerOptions>) {
+    const fakes = { slack: yield* fakeSlack(), jira: yield* fakeJira("Cloud"), drive: yield* fakeDrive(), graph: yield* fakeGraph() }
+    const folder = yield* tempFolder
+    const server = yield* Effect.acquireRelease(
+      Effect.promise(() =>
+        startServer({
+          secrets: LocalSecrets.layer(join(folder, "data", "secrets")),
+          vendors: Effect.succeed(vendors),
+          allowRemote: true,
+          allowHosts: ["127.0.0.1"],
+          endpoints: {
+            slack: `${fakes.slack.origin}/api`,
+            googleDrive: fakes.drive.origin,
+            sharePoint: `${fakes.graph.origin}/v1.0`,
+            microsoftLogin: fakes.graph.origin
+          },
+          ...options({ slack: hostOf(fakes.slack.origin), jira: hostOf(fakes.jira.origin), graph: hostOf(fakes.graph.origin) })
+        }, folder)
+      ),
+      (server) => Effect.promise(server.stop)
+    )
+    const secret = (name: string, value: string): string => {
+      const folder = join(server.folder, "data", "secrets")
+      mkdirSync(folder, { recursive: true })
+      writeFileSync(join(folder, name), value, { mode: 0o600 })
+      return `projects/1/secrets/${name}/versions/latest`
+    }
+    return { ...fakes, server, secret, corpus: yield* Effect.promise(() => server.corpus()) }
   }
-  return { ...fakes, server, secret, corpus: yield* Effect.promise(() => server.corpus()) }
-})
+)
+const world = worldWith(() => ({}))
+const hostOf = (url: string): string => new URL(url).host
 
 const run = (server: TestServer, corpus: string, config: object) =>
   Effect.promise(async () => {
@@ -243,6 +249,107 @@ describe("imports of what vendors keep", () => {
         assert.include([400, 403], status, serverUri)
         assert.include(JSON.stringify(error.details), "jira_queries[0].server_uri")
       }
+      assert.lengthOf(jira.asked, 0)
+    }).pipe(Effect.scoped))
+
+  it.live("send a secret to the one host that it was allowed for, and no other secret anywhere", () =>
+    Effect.gen(function*() {
+      const { corpus, graph, jira, secret, server, slack } = yield* worldWith((host) => ({
+        allowHosts: ["127.0.0.1", "127.0.0.2"],
+        allowSecrets: [
+          { secret: "slack", host: host.slack },
+          { secret: "projects/1/secrets/jira", host: host.jira },
+          { secret: "projects/1/secrets/graph/versions/latest", host: host.graph }
+        ]
+      }))
+      slack.channels.set("C1", { name: "general", messages: [{ ts: at("2026-10-11T09:00:00Z"), user: "U1", text: "Of plotters." }] })
+      jira.add("OPS-1", { summary: "VPN drops every hour" })
+      graph.file("pol", "root", "Policy.txt", { content: "Laptops are encrypted." })
+      const own = { slack: secret("slack", slack.token), jira: secret("jira", jira.token), graph: secret("graph", graph.tokens.secret) }
+      secret("prod-db", "canary-prod-db")
+      const ofSlack = (version: string) => ({
+        slackSource: { channels: [{ channels: [{ channelId: "C1" }], apiKeyConfig: key(version) }] }
+      })
+      const ofJira = (version: string, serverUri = jira.origin) => ({
+        jiraSource: { jiraQueries: [{ projects: ["OPS"], email: "bot@acme.com", serverUri, apiKeyConfig: key(version) }] }
+      })
+      const ofSharePoint = (version: string) => ({
+        sharePointSources: {
+          sharePointSources: [{
+            driveName: "Documents",
+            sharepointSiteName: "Handbook",
+            clientId: "app",
+            tenantId: "t1",
+            clientSecret: key(version)
+          }]
+        }
+      })
+      for (
+        const config of [ofSlack(own.slack), ofSlack("projects/2/secrets/slack/versions/7"), ofJira(own.jira), ofSharePoint(own.graph)]
+      ) {
+        const { error, failures } = yield* run(server, corpus, config)
+        assert.deepStrictEqual([error, failures], [undefined, []], JSON.stringify(config))
+      }
+      const asked = () => [slack, jira, graph].map(({ asked: { length } }) => length)
+      const before = asked()
+      const slackKey = "slack_source.channels[0].api_key_config.api_key_secret_version"
+      const jiraKey = "jira_source.jira_queries[0].api_key_config.api_key_secret_version"
+      const refused: ReadonlyArray<readonly [field: string, fix: string, config: object]> = [
+        [slackKey, `--allow-secret prod-db=${hostOf(slack.origin)}`, ofSlack("projects/1/secrets/prod-db/versions/latest")],
+        [slackKey, `--allow-secret jira=${hostOf(slack.origin)}`, ofSlack(own.jira)],
+        [slackKey, "--allow-secret SLACK=", ofSlack("projects/1/secrets/SLACK/versions/latest")],
+        // Its variable would be that of another secret.
+        [slackKey, "--allow-secret projects/1/secrets/slack/versions/ault=", ofSlack("projects/1/secrets/slack/versions/ault")],
+        [jiraKey, `--allow-secret slack=${hostOf(jira.origin)}`, ofJira(own.slack)],
+        [jiraKey, "--allow-secret jira=evil.atlassian.net", ofJira(own.jira, "evil.atlassian.net")],
+        [jiraKey, "--allow-secret jira=127.0.0.2", ofJira(own.jira, "https://127.0.0.2")],
+        [jiraKey, "--allow-secret jira=", ofJira("projects/2/secrets/jira/versions/latest")],
+        [
+          "share_point_sources.share_point_sources[0].client_secret.api_key_secret_version",
+          `--allow-secret slack=${hostOf(graph.origin)}`,
+          ofSharePoint(own.slack)
+        ],
+        [
+          "share_point_sources.share_point_sources[0].client_secret.api_key_secret_version",
+          "--allow-secret graph=",
+          ofSharePoint("projects/1/secrets/graph/versions/2")
+        ]
+      ]
+      for (const [field, fix, config] of refused) {
+        const { error, status } = yield* run(server, corpus, config)
+        assert.deepStrictEqual([status, error?.status], [403, "PERMISSION_DENIED"], fix)
+        assert.include(JSON.stringify(error), `import_rag_files_config.${field}`)
+        assert.include(JSON.stringify(error.details), fix)
+        // Nor does it say whether there is such a secret.
+        assert.notInclude(JSON.stringify(error), "SLUICE_SECRET_")
+      }
+      assert.deepStrictEqual(asked(), before)
+    }).pipe(Effect.scoped))
+
+  it.live("send no secret for callers with a token, unless one was allowed", () =>
+    Effect.gen(function*() {
+      const token = "0123456789abcdef"
+      const headers = { authorization: `Bearer ${token}` }
+      const jira = yield* fakeJira("Cloud")
+      const server = yield* Effect.acquireRelease(
+        Effect.promise(() =>
+          startServer({ vendors: Effect.succeed(vendors), allowRemote: true, allowHosts: ["127.0.0.1"], token: Redacted.make(token) })
+        ),
+        (server) => Effect.promise(server.stop)
+      )
+      const apiKeyConfig = key("projects/1/secrets/jira/versions/latest")
+      const { body: { response } } = yield* Effect.promise(() =>
+        server.call("POST", `/v1/${parent}/ragCorpora`, { displayName: "docs" }, headers)
+      )
+      const { body: { error } } = yield* Effect.promise(() =>
+        server.call("POST", `/v1/${response.name}/ragFiles:import`, {
+          importRagFilesConfig: {
+            jiraSource: { jiraQueries: [{ projects: ["OPS"], email: "bot@acme.com", serverUri: jira.origin, apiKeyConfig }] }
+          }
+        }, headers)
+      )
+      assert.strictEqual(error.status, "PERMISSION_DENIED")
+      assert.include(JSON.stringify(error.details), `--allow-secret jira=${hostOf(jira.origin)}`)
       assert.lengthOf(jira.asked, 0)
     }).pipe(Effect.scoped))
 

@@ -24,12 +24,12 @@ describe("a corpus in Weaviate, behind serve", () => {
     await Effect.runPromise(Scope.close(scope, Exit.void))
   })
 
-  const corpusOf = async (server: TestServer): Promise<string> => {
+  const corpusOf = async (server: TestServer, secret = "weaviate"): Promise<string> => {
     const { body } = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, {
       displayName: "elsewhere",
       vectorDbConfig: {
         weaviate: { httpEndpoint: fake.origin, collectionName: "Handbook" },
-        apiAuth: { apiKeyConfig: { apiKeySecretVersion: "projects/1/secrets/weaviate/versions/1" } }
+        apiAuth: { apiKeyConfig: { apiKeySecretVersion: `projects/1/secrets/${secret}/versions/1` } }
       }
     })
     return body.response.name
@@ -99,6 +99,28 @@ describe("a corpus in Weaviate, behind serve", () => {
       assert.strictEqual(fake.asked.length, before)
     } finally {
       await narrow.stop()
+    }
+  })
+
+  it("is sent the secret that was allowed for it, and no other that a caller names", async () => {
+    const { host } = new URL(fake.origin)
+    const granted = await startServer({ allowHosts: [host], allowSecrets: [{ secret: "weaviate", host }] })
+    try {
+      mkdirSync(join(granted.folder, "data", "secrets"), { recursive: true })
+      for (const name of ["weaviate", "prod-db"]) {
+        writeFileSync(join(granted.folder, "data", "secrets", name), "the-key\n", { mode: 0o600 })
+      }
+      const corpus = await corpusOf(granted)
+      assert.notProperty((await granted.upload(corpus, "leave.md", leave)).body, "error")
+      const other = await corpusOf(granted, "prod-db")
+      const before = fake.asked.length
+      const { body, status } = await granted.upload(other, "leave.md", leave)
+      assert.deepStrictEqual([status, body.error.status], [403, "PERMISSION_DENIED"])
+      assert.include(JSON.stringify(body), `--allow-secret prod-db=${host}`)
+      assert.include(JSON.stringify(body), "vectorDb.apiKey")
+      assert.strictEqual(fake.asked.length, before)
+    } finally {
+      await granted.stop()
     }
   })
 

@@ -5,6 +5,7 @@ import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { isModelFolder, type LocalModel, localModelForm } from "../../domain/LocalModel.ts"
 import { SecretVersion } from "../../domain/Secret.ts"
+import { secretGrant } from "../../domain/SecretGrant.ts"
 import { optionalInt, optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import packageJson from "../../../package.json" with { type: "json" }
@@ -61,6 +62,14 @@ export const serve = Command.make(
         "A Jira of your own that imports may name, besides *.atlassian.net, or a Weaviate that corpora may. Without a port, any of its ports. May be repeated"
       ),
       Flag.withMetavar("HOST[:PORT]"),
+      Flag.atLeast(0),
+      Flag.withDefault([])
+    ),
+    allowSecret: Flag.String("allow-secret").pipe(
+      Flag.withDescription(
+        "A secret that imports and corpora of callers may name, and the one host that it is then sent to: jira=acme.atlassian.net, slack=slack.com. May be repeated. Default: none with a token, any without"
+      ),
+      Flag.withMetavar("NAME=HOST[:PORT]"),
       Flag.atLeast(0),
       Flag.withDefault([])
     ),
@@ -216,6 +225,7 @@ export const serve = Command.make(
         allowRemote: args.allowRemote,
         secretManager: args.secretManager,
         allowHosts: args.allowHost,
+        allowSecrets: yield* grantsOf(args.allowSecret),
         origins: args.allowOrigin,
         endpoints: yield* endpointsOf(args.vendorUrl),
         vertexQuotas: args.quotas === "vertex",
@@ -295,6 +305,21 @@ const terminated: Effect.Effect<void> = Effect.callback((resume) => {
 const lastMoments = 2_000
 
 const stopped = { what: "stopped: imports that were under way are parked", next: "they go on when it is started again" }
+
+/** What was given is not repeated: it may be the secret itself. */
+const grantsOf = Effect.fnUntraced(function*(given: ReadonlyArray<string>) {
+  const grants = yield* Effect.forEach(given, (text) => {
+    const grant = secretGrant(text)
+    return grant === undefined
+      ? Effect.fail(ServiceError.invalid(
+        "--allow-secret",
+        "takes the name of a secret and the host that it may be sent to, NAME=HOST or NAME=HOST:PORT",
+        "write it as jira=acme.atlassian.net, without https://; the secret itself goes into SLUICE_SECRET_{NAME}"
+      ))
+      : Effect.succeed(grant)
+  })
+  return grants.length === 0 ? undefined : grants
+})
 
 const endpointsOf = Effect.fnUntraced(function*(given: Readonly<Record<string, string>>) {
   const endpoints: Partial<Record<Vendor, string>> = {}

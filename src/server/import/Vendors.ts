@@ -2,6 +2,8 @@ import { Effect, Stream } from "effect"
 import type { HttpClient } from "effect/http"
 import { asServiceError, ServiceError } from "../../domain/Errors.ts"
 import { hostsAt, serverAddress } from "../../domain/HttpAddress.ts"
+import { refuseSecret, type SecretGrant } from "../../domain/SecretGrant.ts"
+import type { SecretVersion } from "../../domain/Secret.ts"
 import type { ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../../domain/Import.ts"
 import type { Connector, Listed } from "../../ports/Connector.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
@@ -36,6 +38,8 @@ export interface VendorOptions {
   readonly endpoints: VendorEndpoints
   /** Jira servers of the operator's own: `HOST`, or `HOST:PORT`. */
   readonly allowHosts: ReadonlyArray<string>
+  /** Secrets that requests may name, and where each may go. Undefined: any. */
+  readonly allowSecrets?: ReadonlyArray<SecretGrant> | undefined
   readonly context: VendorContext
 }
 
@@ -47,7 +51,8 @@ export type VendorSource = Exclude<ImportSource, { readonly _tag: "storage" }>
  * own hosts and those that the operator allowed are taken, so that nobody who can call the server can have it send
  * secrets to a host of theirs, or reach into its network.
  */
-export const vendors = ({ allowHosts, connectors, context, endpoints }: VendorOptions) => {
+export const vendors = ({ allowHosts, allowSecrets, connectors, context, endpoints }: VendorOptions) => {
+  const { microsoftLogin = "https://login.microsoftonline.com", slack = "https://slack.com/api" } = endpoints
   const isAllowed = hostsAt(allowHosts)
   const isJiraHost = (server: string): boolean => {
     const url = serverAddress(server)
@@ -66,6 +71,20 @@ export const vendors = ({ allowHosts, connectors, context, endpoints }: VendorOp
     })
   }
 
+  /** The first secret of a source that its callers may not have sent where it goes. */
+  const keyRefused = <A>(
+    accounts: ReadonlyArray<A>,
+    sent: (account: A) => { readonly version: SecretVersion; readonly to: URL | undefined },
+    field: (index: number) => string
+  ): ServiceError | undefined => {
+    for (const [index, account] of accounts.entries()) {
+      const { to, version } = sent(account)
+      const error = refuseSecret(allowSecrets, version, to, `import_rag_files_config.${field(index)}.api_key_secret_version`)
+      if (error !== undefined) return error
+    }
+    return undefined
+  }
+
   /** The connector of a source, or why it is refused. */
   return (source: VendorSource): Connector | ServiceError => {
     switch (source._tag) {
@@ -74,13 +93,24 @@ export const vendors = ({ allowHosts, connectors, context, endpoints }: VendorOp
         return connectors.googleDrive({ folders: idsOf("folder"), files: idsOf("file"), ...at(endpoints.googleDrive) }, context)
       }
       case "slack":
-        return together(source.workspaces.map((workspace) => connectors.slack({ ...workspace, ...at(endpoints.slack) }, context)))
+        return keyRefused(
+          source.workspaces,
+          ({ token }) => ({ version: token, to: URL.parse(slack) ?? undefined }),
+          (index) => `slack_source.channels[${index}].api_key_config`
+        ) ?? together(source.workspaces.map((workspace) => connectors.slack({ ...workspace, endpoint: slack }, context)))
       case "jira":
-        return refused(source.accounts) ?? together(source.accounts.map((account) => connectors.jira(account, context)))
+        return refused(source.accounts) ?? keyRefused(
+          source.accounts,
+          ({ server, token }) => ({ version: token, to: serverAddress(server) }),
+          (index) => `jira_source.jira_queries[${index}].api_key_config`
+        ) ?? together(source.accounts.map((account) => connectors.jira(account, context)))
       case "sharePoint": {
-        const { microsoftLogin, sharePoint } = endpoints
-        const addresses = { ...at(sharePoint), ...(microsoftLogin === undefined ? {} : { loginEndpoint: microsoftLogin }) }
-        return together(source.libraries.map((library) => connectors.sharePoint({ ...library, ...addresses }, context)))
+        const addresses = { ...at(endpoints.sharePoint), loginEndpoint: microsoftLogin }
+        return keyRefused(
+          source.libraries,
+          ({ clientSecret }) => ({ version: clientSecret, to: URL.parse(microsoftLogin) ?? undefined }),
+          (index) => `share_point_sources.share_point_sources[${index}].client_secret`
+        ) ?? together(source.libraries.map((library) => connectors.sharePoint({ ...library, ...addresses }, context)))
       }
     }
   }
