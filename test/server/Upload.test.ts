@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs"
 import { connect } from "node:net"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { leave, startServer, type TestServer } from "./support/TestServer.ts"
+import { leave, putObjects, startServer, type TestServer, travel } from "./support/TestServer.ts"
 import { until } from "../support/Eventually.ts"
 
 let server: TestServer
@@ -60,6 +60,34 @@ describe.skipIf(curl.error !== undefined)("curl, as the documentation shows it",
       `${server.url}/v1beta1/projects/p1/locations/us-central1/ragCorpora`
     )
     assert.strictEqual(answer["response"]?.displayName, "Trailing")
+  })
+})
+
+describe("where a file came from", () => {
+  it("is the upload itself, though it is called like an object that others import", async () => {
+    putObjects(server, { "origin/leave.md": travel })
+    const uris = ["gs://docs/origin/leave.md", "https://drive.google.com/open?id=1AbC", "https://docs.google.com/document/d/1AbC/edit"]
+    const origin = await server.corpus("origin")
+    for (const uri of uris) {
+      const { body } = await server.upload(origin, uri, leave)
+      assert.deepStrictEqual([body.ragFile.displayName, body.ragFile.directUploadSource], [uri, {}])
+    }
+    const { body } = await server.call("POST", `/v1/${origin}/ragFiles:import`, {
+      importRagFilesConfig: { gcsSource: { uris: uris.slice(0, 1) } }
+    })
+    // What was uploaded under the name is another file, and neither kept from being imported nor replaced.
+    assert.strictEqual((await server.done(body.name)).body.response.importedRagFilesCount, "1")
+    const { body: { ragFiles } } = await server.call("GET", `/v1/${origin}/ragFiles?pageSize=100`)
+    assert.deepStrictEqual(
+      ragFiles.filter((file: { gcsSource?: object }) => file.gcsSource !== undefined)
+        .map((file: { displayName: string; gcsSource: object }) => [file.displayName, file.gcsSource]),
+      [["leave.md", { uris: uris.slice(0, 1) }]]
+    )
+    assert.sameMembers(
+      ragFiles.filter((file: { directUploadSource?: object }) => file.directUploadSource !== undefined)
+        .map((file: { displayName: string }) => file.displayName),
+      uris
+    )
   })
 })
 

@@ -13,7 +13,7 @@ import { defined, required, text, unserved } from "../Optional.ts"
 /** A file as the service answers; our mark is the end of its description. */
 export const ragFileToWire = (file: RagFile): Wire.RagFile =>
   defined({
-    ...sourceToWire(file.sourceUri),
+    ...sourceToWire(file),
     name: file.name,
     displayName: file.displayName,
     description: describe(file.description, file.marker),
@@ -113,7 +113,9 @@ const driveFile = "https://drive.google.com/open?id="
 /** As Drive itself links to files and to Google's own documents. */
 const driveLink = /^https:\/\/(?:drive|docs)\.google\.com\/(?:[^?#]*\/)?d\/([A-Za-z0-9_-]+)/
 
-const sourceToWire = (uri: string): Wire.RagFile => {
+const sourceToWire = ({ displayName, sourceUri: uri }: RagFile): Wire.RagFile => {
+  // A plain upload is its own source, and may be called like the address of something else.
+  if (uri === displayName) return { directUploadSource: {} }
   if (uri.startsWith("gs://")) return { gcsSource: { uris: [uri] } }
   const resourceId = uri.startsWith(driveFile) ? uri.slice(driveFile.length) : driveLink.exec(uri)?.[1]
   if (resourceId !== undefined) {
