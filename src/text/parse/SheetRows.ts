@@ -82,6 +82,33 @@ export class SheetRows {
   }
 }
 
+/** Ranges that a message is shown with at most. */
+const mostRanges = 3
+
+/** What a sheet tells whoever enters a cell, or enters something wrong: each text once, with the cells that have it. */
+export class CellMessages {
+  readonly #ranges = new Map<string, Array<string>>()
+
+  add(kind: "Input" | "Error", ranges: ReadonlyArray<string>, title: string, text: string): void {
+    const words = [oneLine(title), oneLine(text)].filter((each) => each !== "").join(": ")
+    if (words === "") return
+    const key = `${kind} ${words}`
+    const known = this.#ranges.get(key) ?? []
+    // One more than are shown, which tells that there are more.
+    known.push(...ranges.slice(0, mostRanges + 1 - known.length))
+    this.#ranges.set(key, known)
+  }
+
+  writeTo(sink: BlockSink): void {
+    for (const [key, ranges] of this.#ranges) {
+      const at = key.indexOf(" ")
+      const cells = `${ranges.slice(0, mostRanges).join(", ")}${ranges.length > mostRanges ? ", …" : ""}`
+      sink.add("paragraph", `${key.slice(0, at)} message${cells === "" ? "" : ` on ${cells}`}: ${key.slice(at + 1)}`)
+    }
+    this.#ranges.clear()
+  }
+}
+
 /** A sheet of a workbook; its page counts from 1. */
 export interface SheetFacts {
   readonly name: string

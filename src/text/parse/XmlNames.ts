@@ -37,6 +37,8 @@ export const canonicalPrefixes: ReadonlyMap<string, string> = new Map([
   [`${transitional}package/2006/content-types`, "ct"],
   [`${transitional}package/2006/metadata/core-properties`, "cp"],
   ["urn:schemas-microsoft-com:vml", "v"],
+  ["http://schemas.microsoft.com/office/spreadsheetml/2009/9/main", "x14"],
+  ["http://schemas.microsoft.com/office/excel/2006/main", "xm"],
   ...gnumeric.map((namespace) => [namespace, "gnm"] as const),
   ["http://purl.org/dc/elements/1.1/", "dc"],
   ["http://www.w3.org/1999/xlink", "xlink"],

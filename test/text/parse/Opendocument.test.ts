@@ -186,6 +186,39 @@ describe("spreadsheets", () => {
   })
 })
 
+describe("messages of cells", () => {
+  it("are read where they are shown, with the cells that have them", async () => {
+    const validation = (name: string, content: string) =>
+      `<table:content-validation table:name="${name}" table:base-cell-address="S.A1">${content}</table:content-validation>`
+    const cell = (name: string, more = "", content = "") =>
+      `<table:table-cell table:content-validation-name="${name}"${more}>${content}</table:table-cell>`
+    const sheet = `<table:content-validations>${
+      validation(
+        "v1",
+        `<table:help-message table:title="Headcount" table:display="true">${p("Full-time posts")}${p("only")}</table:help-message>`
+      )
+    }${
+      validation(
+        "v2",
+        `<table:help-message>${p("never shown")}</table:help-message><table:error-message table:display="true">${
+          p("Not on the list")
+        }</table:error-message>`
+      )
+    }</table:content-validations><table:table table:name="S"><table:table-row>${cell("v1", "", p("3"))}${
+      cell("", ` table:number-columns-repeated="26"`)
+    }${cell("v2")}</table:table-row><table:table-row table:number-rows-repeated="9">${cell("v1")}</table:table-row><table:table-row>${
+      cell("v1", ` table:number-columns-repeated="1e999"`)
+    }</table:table-row></table:table>`
+    const { shown } = await readWith(openDocument, file("spreadsheet", sheet))
+    expect(shown).toEqual([
+      "heading: S",
+      "paragraph: 3",
+      "paragraph: Input message on A1, A2:A10, A11:BGQCV11: Headcount: Full-time posts only",
+      "paragraph: Error message on AB1: Not on the list"
+    ])
+  })
+})
+
 describe("what an OpenDocument file hides or does not keep", () => {
   const hidden = (family: string, attribute: string): string =>
     `<style:style style:name="open" style:family="${family}"/><style:style style:name="shut" style:family="${family}"><style:${family}-properties ${attribute}/></style:style>`

@@ -217,6 +217,28 @@ describe("beside the cells", () => {
   })
 })
 
+describe("messages of cells", () => {
+  const tail =
+    `<dataValidations count="4"><dataValidation type="whole" showInputMessage="1" showErrorMessage="1" sqref="A1 C3:C9" promptTitle="Headcount" prompt="Full-time posts_x000a_only" errorTitle="Stop" error="A whole number"><formula1>1</formula1></dataValidation>
+    <dataValidation showInputMessage="1" sqref="D1 E1 F1" promptTitle="Headcount" prompt="Full-time posts_x000a_only"/>
+    <dataValidation type="list" sqref="G1" prompt="never shown" error="nor this"/><dataValidation type="list" showInputMessage="1" sqref="H1"/></dataValidations>
+    <extLst><ext><x14:dataValidations xmlns:x14="http://schemas.microsoft.com/office/spreadsheetml/2009/9/main" xmlns:xm="http://schemas.microsoft.com/office/excel/2006/main"><x14:dataValidation showErrorMessage="1" error="Not on the list"><x14:formula1><xm:f>Lists!A1:A9</xm:f></x14:formula1><xm:sqref>B2</xm:sqref></x14:dataValidation></x14:dataValidations></ext></extLst>`
+
+  it("are read where they are shown, each once, with its cells", async () => {
+    const { shown } = await readWith(xlsx, workbook({ sheets: { S: `<row r="1">${inline("A1", "x")}</row>` }, tail }))
+    expect(shown.slice(2)).toEqual([
+      "paragraph: Input message on A1, C3:C9, D1, …: Headcount: Full-time posts only",
+      "paragraph: Error message on A1, C3:C9: Stop: A whole number",
+      "paragraph: Error message on B2: Not on the list"
+    ])
+  })
+
+  it("make a sheet of an empty form", async () => {
+    const { shown } = await readWith(xlsx, workbook({ sheets: { Form: "" }, tail }))
+    expect(shown.slice(0, 2)).toEqual(["heading: Form", "paragraph: Input message on A1, C3:C9, D1, …: Headcount: Full-time posts only"])
+  })
+})
+
 describe("large and hostile workbooks", () => {
   it("are read in the order of their cells, whatever range they claim", async () => {
     const data = `<row r="1">${inline("A1", "first")}${inline("XFD1", "far")}</row>

@@ -2,7 +2,7 @@ import type { Remark } from "../../../domain/Document.ts"
 import type { Limits } from "../../Prepared.ts"
 import { BlockBuffer, type BlockWriter, type BlockSink } from "../BlockSink.ts"
 import { ReadFailure } from "../ReadFailure.ts"
-import { type SheetCell, SheetRows, sheetSink, uncalculated } from "../SheetRows.ts"
+import { CellMessages, type SheetCell, SheetRows, sheetSink, uncalculated } from "../SheetRows.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { cellsOf, repeats, Story, type StoryContext } from "./Story.ts"
 
@@ -17,6 +17,7 @@ export const writeSheets = (
   let count = 0
   let formulas = 0
   let sheet: Sheet | undefined
+  const validations: Validations = new Map()
   const end = (): void => {
     if (sheet !== undefined) formulas += sheet.end()
   }
@@ -30,11 +31,12 @@ export const writeSheets = (
         page: count,
         hidden: context.styles.hides(attributes["table:style-name"])
       }
-      sheet = new Sheet(context, sheetSink(facts, writer, remarks), limits.characters)
+      sheet = new Sheet(context, sheetSink(facts, writer, remarks), limits.characters, validations)
     }
-    return name === "table:table-row" || name === "table:shapes"
+    return name === "table:table-row" || name === "table:shapes" || name === "table:content-validation"
   }, (element) => {
-    if (element.name === "table:table-row") sheet?.row(element)
+    if (element.name === "table:content-validation") validations.set(element.attributes["table:name"] ?? "", messagesOf(element, context))
+    else if (element.name === "table:table-row") sheet?.row(element)
     else sheet?.shapes(element)
   })
   end()
@@ -44,30 +46,49 @@ export const writeSheets = (
 
 const sheetParents = new Set(["office:spreadsheet", "office:body"])
 
+type Message = readonly [kind: "Input" | "Error", title: string, text: string]
+
+/** What cells tell whoever enters them, by the name that cells have for it: all of them stand before the sheets. */
+type Validations = Map<string, ReadonlyArray<Message>>
+
+const messagesOf = (validation: XmlElement, context: StoryContext): ReadonlyArray<Message> =>
+  childElements(validation).flatMap((child): ReadonlyArray<Message> => {
+    const kind = child.name === "table:help-message" ? "Input" : child.name === "table:error-message" ? "Error" : undefined
+    if (kind === undefined || child.attributes["table:display"] !== "true") return []
+    return [[kind, child.attributes["table:title"] ?? "", new Story(context).cellText(child)]]
+  })
+
 class Sheet {
   readonly #story: Story
   readonly #sink: BlockSink
   readonly #rows: SheetRows
   readonly #after = new BlockBuffer()
+  readonly #validations: Validations
+  readonly #messages = new CellMessages()
   #number = 0
   #uncalculated = 0
 
-  constructor(context: StoryContext, sink: BlockSink, maxCharacters: number) {
+  constructor(context: StoryContext, sink: BlockSink, maxCharacters: number, validations: Validations) {
     this.#story = new Story(context)
     this.#sink = sink
+    this.#validations = validations
     this.#rows = new SheetRows(sink, maxCharacters)
   }
 
   row(row: XmlElement): void {
+    const claimed = claimedOf(row, "table:number-rows-repeated")
     const cells: Array<SheetCell> = []
     let column = 0
     for (const cell of cellsOf(row)) {
       const text = this.#cell(cell)
+      const claimedColumns = claimedOf(cell, "table:number-columns-repeated")
+      const messages = this.#validations.get(cell.attributes["table:content-validation-name"] ?? "") ?? []
+      const range = messages.length === 0 ? "" : rangeOf(column, this.#number, claimedColumns, claimed)
+      for (const [kind, title, words] of messages) this.#messages.add(kind, [range], title, words)
       const times = repeats(cell, "table:number-columns-repeated", text)
       if (text !== "") { for (let i = 0; i < times; i++) cells.push([column + i, text]) }
-      column += Number(cell.attributes["table:number-columns-repeated"] ?? 1) || 1
+      column += claimedColumns
     }
-    const claimed = Number(row.attributes["table:number-rows-repeated"] ?? 1) || 1
     const times = cells.length === 0 ? 0 : repeats(row, "table:number-rows-repeated", "filled")
     for (let i = 0; i < times; i++) this.#rows.row(this.#number + i, cells)
     this.#number += claimed
@@ -81,6 +102,7 @@ class Sheet {
   /** Call it after the last row. Answers how many formulas have no result. */
   end(): number {
     this.#rows.end()
+    this.#messages.writeTo(this.#sink)
     this.#after.moveTo(this.#sink)
     return this.#uncalculated
   }
@@ -103,6 +125,22 @@ class Sheet {
     return formula.replace(/^[a-z]+:(?==)/, "")
   }
 }
+
+/** How many rows or columns an element stands for, filled or not: no more than a sheet has. */
+const claimedOf = ({ attributes }: XmlElement, name: string): number =>
+  Math.min(Math.max(Math.trunc(Number(attributes[name] ?? 1)) || 1, 1), mostRows)
+
+const mostRows = 1_048_576
+
+/** Cells as people name them: `B2`, `B2:C9`. */
+const rangeOf = (column: number, row: number, columns: number, rows: number): string => {
+  const first = `${columnName(column)}${row + 1}`
+  return columns === 1 && rows === 1 ? first : `${first}:${columnName(column + columns - 1)}${row + rows}`
+}
+
+/** The letters of a column, counted from 0. */
+const columnName = (column: number): string =>
+  column < 26 ? String.fromCharCode(65 + column) : columnName(Math.floor(column / 26) - 1) + columnName(column % 26)
 
 /** The value that a cell has, shown or not; OpenOffice.org 1 had the same in names of its own. */
 const valueOf = ({ attributes }: XmlElement): string | undefined =>

@@ -1,6 +1,6 @@
 import { type BlockSink, oneLine } from "../BlockSink.ts"
-import { type SheetCell, SheetRows } from "../SheetRows.ts"
-import { scanXml } from "../Xml.ts"
+import { CellMessages, type SheetCell, SheetRows } from "../SheetRows.ts"
+import { scanXml, type XmlAttributes } from "../Xml.ts"
 import { type CellFormat, plainNumber } from "./CellFormats.ts"
 
 /** Shared strings of a workbook by index, rich text flattened, phonetic guides left out. */
@@ -52,12 +52,16 @@ const marginElements = new Set([
 ])
 
 /**
- * Reads the cells of a worksheet part as one pass over its XML, then its page headers and footers. Answers how many
- * formulas have no result, not even an empty one.
+ * Reads the cells of a worksheet part as one pass over its XML, then the messages of its cells, its page headers and
+ * footers. Answers how many formulas have no result, not even an empty one.
  */
 export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink): number => {
   const rows = new SheetRows(sink, book.maxCharacters)
   const margins = new Set<string>()
+  const messages = new CellMessages()
+  let validation: XmlAttributes = {}
+  let inRanges = false
+  let ranges = ""
   let row = 0
   let column = -1
   let cells: Array<SheetCell> = []
@@ -100,6 +104,14 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
         case "x:rPh":
           phonetic = true
           return
+        case "x:dataValidation":
+        case "x14:dataValidation":
+          validation = attributes
+          ranges = attributes["sqref"] ?? ""
+          return
+        case "xm:sqref":
+          inRanges = true
+          return
         default:
           if (marginElements.has(name)) {
             value = ""
@@ -110,6 +122,7 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
     text(data) {
       if (collecting) value += data
       else if (inFormula) formula += data
+      else if (inRanges) ranges += data
     },
     close(name) {
       switch (name) {
@@ -134,6 +147,13 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
         case "x:row":
           rows.row(row, inOrder(cells))
           return
+        case "xm:sqref":
+          inRanges = false
+          return
+        case "x:dataValidation":
+        case "x14:dataValidation":
+          addMessages(validation, ranges, messages)
+          return
         default:
           if (marginElements.has(name)) {
             collecting = false
@@ -143,8 +163,18 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
     }
   })
   rows.end()
+  messages.writeTo(sink)
   for (const margin of margins) sink.add("paragraph", margin)
   return uncalculated
+}
+
+/** What is not to be shown, Excel never shows (18.3.1.32). */
+const addMessages = (validation: XmlAttributes, ranges: string, messages: CellMessages): void => {
+  const shows = (attribute: string): boolean => ["1", "true"].includes(validation[attribute] ?? "")
+  const cells = ranges.split(/\s+/).filter((range) => range !== "")
+  const add = (kind: "Input" | "Error", title = "", text = ""): void => messages.add(kind, cells, cellText(title), cellText(text))
+  if (shows("showInputMessage")) add("Input", validation["promptTitle"], validation["prompt"])
+  if (shows("showErrorMessage")) add("Error", validation["errorTitle"], validation["error"])
 }
 
 const shown = (type: string, style: number, value: string, book: Workbook): string => {
