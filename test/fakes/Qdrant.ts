@@ -95,11 +95,11 @@ export const fakeQdrant = (options: { readonly key?: string; readonly version?: 
 
 const scrolled = (
   points: ReadonlyArray<QdrantPoint>,
-  { limit = 10, offset = "", with_payload, with_vector = [] }: {
+  { limit = 10, offset = "", with_payload, with_vector = false }: {
     readonly limit?: number
     readonly offset?: string
     readonly with_payload: true | ReadonlyArray<string>
-    readonly with_vector?: ReadonlyArray<string>
+    readonly with_vector?: false | ReadonlyArray<string>
   }
 ) => {
   const rest = points.filter(({ id }) => id >= offset).toSorted((a, b) => (a.id < b.id ? -1 : 1))
@@ -108,7 +108,7 @@ const scrolled = (
     points: rest.slice(0, limit).map(({ id, payload, vector }) => ({
       id,
       payload: with_payload === true ? payload : only(payload, with_payload),
-      ...(with_vector.length === 0 ? {} : { vector: only(vector, with_vector) })
+      ...(with_vector === false ? {} : { vector: only(vector, with_vector) })
     })),
     next_page_offset: rest[limit]?.id ?? null
   }

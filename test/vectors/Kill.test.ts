@@ -5,6 +5,9 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import postgresClient from "postgres"
+import { QdrantClient } from "@qdrant/js-client-rest"
+import { fakePinecone } from "../fakes/Pinecone.ts"
+import { fakeQdrant } from "../fakes/Qdrant.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
 import { events, sluice, start } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
@@ -54,6 +57,7 @@ interface Killed {
 }
 
 const weaviateUrl = process.env["WEAVIATE_URL"] ?? ""
+const qdrantUrl = process.env["QDRANT_URL"] ?? ""
 
 const databases: Readonly<Record<string, (cwd: string) => Effect.Effect<Killed, never, Scope.Scope>>> = {
   PostgreSQL: () =>
@@ -89,6 +93,40 @@ const databases: Readonly<Record<string, (cwd: string) => Effect.Effect<Killed, 
         vectorDb: `{ weaviate: { httpEndpoint: "${origin}", collectionName: ${collection} } }`,
         env: {},
         there: () => Effect.promise(() => chunksAfter("")),
+        kills: 1
+      }
+    }),
+  Qdrant: () =>
+    Effect.gen(function*() {
+      const { origin } = qdrantUrl === "" ? yield* fakeQdrant() : { origin: qdrantUrl }
+      const collection = `killed-${Date.now()}`
+      const client = new QdrantClient({ url: origin, checkCompatibility: false })
+      if (qdrantUrl !== "") yield* Effect.addFinalizer(() => Effect.promise(() => client.deleteCollection(collection)))
+      return {
+        vectorDb: `{ qdrant: { url: "${origin}", collection: ${collection} } }`,
+        env: {},
+        there: (corpus) =>
+          Effect.promise(async () => {
+            const filter = { must: [{ key: "corpusId", match: { value: corpus } }, { key: "chunkDataType", match: { value: "TEXT" } }] }
+            const { points } = await client.scroll(collection, { filter, limit: 100_000, with_payload: true })
+            return points.map(({ payload }) => ({ file: String(payload?.["fileId"]), text: String(payload?.["chunkData"]) }))
+          }),
+        kills: 1
+      }
+    }),
+  Pinecone: () =>
+    Effect.gen(function*() {
+      const { namespaces, origin } = yield* fakePinecone({ dimension: 2_048, metric: "dotproduct" })
+      return {
+        vectorDb: "{ pinecone: { indexName: docs, apiKey: projects/p/secrets/pinecone/versions/1 } }",
+        env: { PINECONE_CONTROLLER_HOST: origin, SLUICE_SECRET_PINECONE: "pc-key" },
+        there: (corpus) =>
+          Effect.sync(() =>
+            [...namespaces.get(corpus)?.values() ?? []].map(({ metadata }) => ({
+              file: String(metadata["fileId"]),
+              text: String(metadata["chunkData"])
+            }))
+          ),
         kills: 1
       }
     }),
