@@ -58,37 +58,41 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
     const problems = fitness(named, capabilitiesOf(name, Object.keys(connectors)))
     return problems.length > 0 ? Result.fail(invalid(problems)) : Result.succeed(fitted.success)
   }
+  const openAnew: Host["Service"]["open"] = Effect.fnUntraced(function*(pipeline, access) {
+    const declared = yield* Effect.fromResult(fit(pipeline))
+    const { bundle } = pipeline
+    if (bundle !== undefined && (access.mode === "write" || access.of === "candidate")) return yield* onlyRead(bundle)
+    const of = bundle !== undefined ? undefined : access.of ?? (access.mode === "write" ? "live" : undefined)
+    const { definition, openedFor } = of === "live" ? yield* asLive(declared, dataDir) : { definition: declared, openedFor: undefined }
+    if (access.mode === "write") {
+      const built = Context.add(yield* Layer.build(services(definition, access)), OpenedFor, openedFor)
+      if (definition.notify.length === 0) return { definition, services: built }
+      const { notifier } = yield* Effect.promise(() => import("./Notifier.ts"))
+      return { definition, services: Context.add(built, Notifier, notifier(Context.get(built, Secrets))) }
+    }
+    const { corpus: { embedding }, import: { limits, textRecognition }, stages } = definition
+    const key = JSON.stringify([
+      definition.engine,
+      bundle,
+      embedding,
+      limits,
+      textRecognition,
+      stages.map((stage) => "model" in stage ? stage.model : undefined)
+    ])
+    wanted.set(key, { definition, bundle })
+    if (of === undefined) opened.set(pipeline, { key, definition })
+    return { definition, services: yield* RcMap.get(readers, key) }
+  })
   return Host.of({
     dataDir,
     fit,
     inspect: Effect.flatMap(Effect.promise(() => import("../engines/embedded/Inspect.ts")), ({ inspect }) => inspect(dataDir)),
-    open: Effect.fnUntraced(function*(pipeline, access) {
-      const known = access.mode === "read" && access.of === undefined ? opened.get(pipeline) : undefined
-      if (known !== undefined) return { definition: known.definition, services: yield* RcMap.get(readers, known.key) }
-      const declared = yield* Effect.fromResult(fit(pipeline))
-      const { bundle } = pipeline
-      if (bundle !== undefined && (access.mode === "write" || access.of === "candidate")) return yield* onlyRead(bundle)
-      const of = bundle !== undefined ? undefined : access.of ?? (access.mode === "write" ? "live" : undefined)
-      const { definition, openedFor } = of === "live" ? yield* asLive(declared, dataDir) : { definition: declared, openedFor: undefined }
-      if (access.mode === "write") {
-        const built = Context.add(yield* Layer.build(services(definition, access)), OpenedFor, openedFor)
-        if (definition.notify.length === 0) return { definition, services: built }
-        const { notifier } = yield* Effect.promise(() => import("./Notifier.ts"))
-        return { definition, services: Context.add(built, Notifier, notifier(Context.get(built, Secrets))) }
-      }
-      const { corpus: { embedding }, import: { limits, textRecognition }, stages } = definition
-      const key = JSON.stringify([
-        definition.engine,
-        bundle,
-        embedding,
-        limits,
-        textRecognition,
-        stages.map((stage) => "model" in stage ? stage.model : undefined)
-      ])
-      wanted.set(key, { definition, bundle })
-      if (of === undefined) opened.set(pipeline, { key, definition })
-      return { definition, services: yield* RcMap.get(readers, key) }
-    })
+    open: (pipeline, access) =>
+      Effect.suspend(() => {
+        const known = access.mode === "read" && access.of === undefined ? opened.get(pipeline) : undefined
+        if (known === undefined) return openAnew(pipeline, access)
+        return Effect.map(RcMap.get(readers, known.key), (services) => ({ definition: known.definition, services }))
+      })
   })
 })
 

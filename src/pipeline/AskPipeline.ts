@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Context, Effect, Stream } from "effect"
 import type { AnswerPart } from "../domain/Answer.ts"
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
@@ -110,7 +110,10 @@ export const askPipeline = Effect.fn("askPipeline")(function*(
 
 /** Provides the pipeline's corpus, and what a question asks differently, to its stages. */
 export const onCorpus = <A, E, R>(pipeline: Definition, overrides: RetrieveOptions, stages: Effect.Effect<A, E, R>) =>
-  withCorpus(pipeline, (name) => stages.pipe(Effect.provideService(CorpusInUse, name), Effect.provideService(RetrieveOverrides, overrides)))
+  withCorpus(pipeline, (name) =>
+    Effect.updateContext(stages, (around: Context.Context<Exclude<R, CorpusInUse>>) =>
+      // All that the stages need is around, or added here.
+      around.pipe(Context.add(CorpusInUse, name), Context.add(RetrieveOverrides, overrides)) as Context.Context<R>))
 
 /**
  * The answer of stages as it is made: all but the last are run, and the last gives it piece by piece. A last stage that

@@ -232,7 +232,7 @@ export const withCorpus = <A, E, R>(
     const names = lookedUp.get(ledger) ?? new Map<string, CorpusName>()
     lookedUp.set(ledger, names)
     const known = inUse?.corpus ?? names.get(scope)
-    const anew = Effect.tap(Effect.map(corpusOf(pipeline), ({ name }) => name), (name) => Effect.sync(() => names.set(scope, name)))
+    const anew = Effect.suspend(() => Effect.map(corpusOf(pipeline), ({ name }) => (names.set(scope, name), name)))
     if (known === undefined) return yield* Effect.flatMap(anew, use)
     return yield* use(known).pipe(
       Effect.catchIf(

@@ -76,11 +76,20 @@ export const embeddedRetrieval = (
         return found
       })
 
-      const searchAnew = Effect.fnUntraced(function*(corpus: CorpusRow, request: SearchRequest) {
+      const searchAnew = (corpus: CorpusRow, request: SearchRequest) => {
         const attempted = search(corpus, request)
-        const found = yield* attempted
-        if (found instanceof StoreDamage) return yield* noted(found)
-        if (!(found instanceof IndexDamage)) return found
+        return Effect.flatMap(
+          attempted,
+          (found): Effect.Effect<ReadonlyArray<Context>, ServiceError> =>
+            found instanceof StoreDamage
+              ? noted(found)
+              : found instanceof IndexDamage
+              ? afterRebuild(corpus, attempted)
+              : Effect.succeed(found)
+        )
+      }
+
+      const afterRebuild = Effect.fnUntraced(function*(corpus: CorpusRow, attempted: ReturnType<Searcher>) {
         yield* writer.send("rebuildIndex", { corpus: corpus.name })
         const again = yield* attempted
         if (again instanceof StoreDamage) return yield* noted(again)
@@ -142,10 +151,8 @@ export const embeddedRetrieval = (
         }
       )
 
-      /** The weight of the dense arm: all, where the corpus's database has no other. */
-      const alphaOf = Effect.fnUntraced(function*(corpus: CorpusRow, { embedWeighed }: Embedder["Service"], { hybrid }: RetrievalRequest) {
-        const wanted = hybrid === undefined ? defaultAlpha[embedWeighed === undefined ? "model" : "words"] : hybrid.alpha ?? 0.5
-        if (!isElsewhere(corpus.vectorDb)) return wanted
+      /** The weight of the dense arm, of which `wanted` is asked: all, where the corpus's database has no other. */
+      const alphaElsewhere = Effect.fnUntraced(function*(corpus: CorpusRow, wanted: number, { hybrid }: RetrievalRequest) {
         if (wanted === 1) return wanted
         const { abilities, place } = yield* vectors.store(corpus)
         if ((yield* abilities).words) return wanted
@@ -167,14 +174,16 @@ export const embeddedRetrieval = (
         const id = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(id)
         const embedder = corpus.embedder === own.id ? own : (yield* others(corpus.embedder)) ?? own
-        const alpha = yield* alphaOf(corpus, embedder, request)
+        const { embedWeighed } = embedder
+        const { hybrid } = request
+        const wanted = hybrid === undefined ? defaultAlpha[embedWeighed === undefined ? "model" : "words"] : hybrid.alpha ?? 0.5
+        const alpha = isElsewhere(corpus.vectorDb) ? yield* alphaElsewhere(corpus, wanted, request) : wanted
         const least = leastSimilarity(request)
         const wantsDense = alpha > 0 || least !== undefined || request.explain === true
         if (wantsDense) {
           const mismatch = otherEmbedder(corpus.embedder, embedder.id)
           if (mismatch !== undefined) return yield* mismatch
         }
-        const { embedWeighed } = embedder
         const vector = !wantsDense ?
           undefined
           : embedWeighed === hashedWeighed && !isElsewhere(corpus.vectorDb) ?
@@ -218,7 +227,7 @@ export const embeddedRetrieval = (
 
       /** Another corpus may have taken the place of one that was found and then deleted: once more, it is that one. */
       const retrieveServing = (request: RetrievalRequest) =>
-        Effect.retry(retrieve(request), { times: 1, while: ({ code }) => code === "NOT_FOUND" })
+        Effect.catchIf(retrieve(request), ({ code }) => code === "NOT_FOUND", () => retrieve(request))
 
       return Retrieval.of({
         retrieve: (request) =>

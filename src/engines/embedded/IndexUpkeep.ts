@@ -45,16 +45,21 @@ export class IndexUpkeep extends Context.Service<IndexUpkeep, {
           }
         }
 
+        const rebuildOutdated = Effect.fnUntraced(function*({ id, name }: CorpusRow) {
+          if ((yield* reader.read((db) => outdatedCorpora(db, id))).length === 0) return
+          yield* Effect.logWarning(
+            `the index of corpus ${name} was made by another version of Sluice: it answers until it is rebuilt, in the background or by the next run`
+          )
+          yield* Effect.forkIn(Effect.delay(rebuild(name, true), patience), scope)
+        }, (effect) => Effect.ignore(effect))
+
         return IndexUpkeep.of({
-          asked: Effect.fnUntraced(function*({ id, name }) {
-            if (known.has(id)) return
-            known.add(id)
-            if ((yield* reader.read((db) => outdatedCorpora(db, id))).length === 0) return
-            yield* Effect.logWarning(
-              `the index of corpus ${name} was made by another version of Sluice: it answers until it is rebuilt, in the background or by the next run`
-            )
-            yield* Effect.forkIn(Effect.delay(rebuild(name, true), patience), scope)
-          }, (effect) => Effect.ignore(effect))
+          asked: (corpus) =>
+            Effect.suspend(() => {
+              if (known.has(corpus.id)) return Effect.void
+              known.add(corpus.id)
+              return rebuildOutdated(corpus)
+            })
         })
       })
     )

@@ -36,12 +36,19 @@ export interface RetrieveOptions extends Omit<RetrievalRequest, "corpus" | "quer
 export const RetrieveOverrides = Context.Reference<RetrieveOptions>("sluice/pipeline/RetrieveOverrides", { defaultValue: () => ({}) })
 
 /** The request that a question makes of a corpus. */
-export const retrievalRequest = Effect.fnUntraced(function*(
+export const retrievalRequest = (
+  question: Question,
+  options: RetrieveOptions
+): Effect.Effect<Omit<RetrievalRequest, "query">, never, CorpusInUse> =>
+  Effect.map(Effect.context<CorpusInUse>(), (around) => requestIn(around, question, options))
+
+const requestIn = (
+  around: Context.Context<CorpusInUse>,
   { principal }: Question,
   options: RetrieveOptions
-): Effect.fn.Return<Omit<RetrievalRequest, "query">, never, CorpusInUse> {
-  const corpus = yield* CorpusInUse
-  const overrides = yield* RetrieveOverrides
+): Omit<RetrievalRequest, "query"> => {
+  const corpus = Context.get(around, CorpusInUse)
+  const overrides = Context.get(around, RetrieveOverrides)
   const { files, ...rest } = { ...options, ...defined(overrides) }
   return {
     ...rest,
@@ -52,7 +59,7 @@ export const retrievalRequest = Effect.fnUntraced(function*(
       : { files: files.map((file) => RagFileName.make(file.includes("/") ? file : `${corpus}/ragFiles/${file}`)) }),
     ...(principal === undefined ? {} : { principal })
   }
-})
+}
 
 /** A question narrows what the pipeline lets through, and sets a threshold of its own. */
 const bothFilters = (ofPipeline: RetrieveOptions["filter"] = {}, ofQuestion: RetrieveOptions["filter"] = {}) => {
@@ -73,11 +80,11 @@ const spanOfStage = Effect.withSpan("stage.retrieve")
 /** Finds the contexts of the pipeline's corpus that bear on the question, best first. */
 export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retrieved, ServiceError, Retrieval | CorpusInUse> =>
   described(settingsOf(options), (input) =>
-    Effect.gen(function*() {
-      const retrieval = yield* Retrieval
-      const contexts = yield* retrieval.retrieve({ ...yield* retrievalRequest(input, options), query: input.query ?? input.question })
-      return { ...input, contexts }
-    }).pipe(Effect.trackDuration(retrievalTime), spanOfStage))
+    Effect.flatMap(Effect.context<Retrieval | CorpusInUse>(), (around) =>
+      Effect.map(
+        Context.get(around, Retrieval).retrieve({ ...requestIn(around, input, options), query: input.query ?? input.question }),
+        (contexts) => ({ ...input, contexts })
+      )).pipe(Effect.trackDuration(retrievalTime), spanOfStage))
 
 const settingsOf = ({ correctSpelling: _, explain: __, hybrid, ...options }: RetrieveOptions): RetrieveSettings => ({
   _tag: "retrieve",

@@ -33,9 +33,8 @@ export interface Generations {
   readonly all: ReadonlyArray<Generation>
 }
 
-const generationsUnder = (key: string): Effect.Effect<Generations, StateError, Ledger> =>
-  Effect.gen(function*() {
-    const all = yield* (yield* Ledger).generations(key)
+const generationsUnder = (ledger: Ledger["Service"], key: string): Effect.Effect<Generations, StateError> =>
+  Effect.map(ledger.generations(key), (all) => {
     const of = (role: Role) => all.filter((generation) => generation.role === role)
     return { key, live: of("live")[0], candidate: of("candidate")[0], kept: of("kept"), all }
   })
@@ -44,16 +43,17 @@ const generationsUnder = (key: string): Effect.Effect<Generations, StateError, L
 export const findGenerations = (named: Named) => Effect.flatMap(Engine, (engine) => generationsAt(engine, named))
 
 /** Those that it has on a target. */
-export const generationsAt = Effect.fnUntraced(function*(
-  engine: Pick<Engine["Service"], "target">,
-  { pipeline, renamedFrom }: Named
-) {
-  const ledger = yield* Ledger
-  const own = yield* generationsUnder(scopeOf(engine, pipeline))
-  if (renamedFrom === undefined) return own
+export const generationsAt = (engine: Pick<Engine["Service"], "target">, { pipeline, renamedFrom }: Named) =>
+  Effect.flatMap(Ledger, (ledger) => {
+    const own = generationsUnder(ledger, scopeOf(engine, pipeline))
+    return renamedFrom === undefined ? own : Effect.flatMap(own, (found) => ownOrOld(ledger, found, scopeOf(engine, renamedFrom)))
+  })
+
+/** Those under the name that a pipeline had, as long as no run has put anything under its own. */
+const ownOrOld = Effect.fnUntraced(function*(ledger: Ledger["Service"], own: Generations, before: string) {
   // A run that ended early leaves a record with nothing in it.
   for (const { scope } of own.all) if ((yield* ledger.sources(scope)).length > 0) return own
-  const old = yield* generationsUnder(scopeOf(engine, renamedFrom))
+  const old = yield* generationsUnder(ledger, before)
   return old.all.length === 0 ? own : old
 })
 
@@ -100,7 +100,7 @@ export const displayNameOf = (
 export const settleGenerations = Effect.fn("sync.settleGenerations")(function*(key: string, spec: Pick<CorpusSpec, "displayName">) {
   const corpora = yield* Corpora
   const ledger = yield* Ledger
-  const { all, candidate, kept, live } = yield* generationsUnder(key)
+  const { all, candidate, kept, live } = yield* generationsUnder(ledger, key)
   // The one that serves comes first: whoever looks for the name finds at least one.
   for (const generation of [live, candidate, ...kept]) {
     if (generation === undefined) continue

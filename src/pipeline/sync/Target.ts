@@ -187,7 +187,8 @@ export const generationSwitched = new ServiceError({
 
 /** Opens the pipeline again, with `effect`, where it was opened for a corpus that does not serve any more. */
 export const reopening = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  Effect.retry(effect, { while: (error) => error === generationSwitched })
+  // A schedule would be made at every question, and is for errors that nearly never come.
+  Effect.catchIf(effect, (error) => error === generationSwitched, () => reopening(effect))
 
 /** The pipeline that was opened, and its live generation then, whose settings it has. */
 export const OpenedFor = Context.Reference<{ readonly pipeline: string; readonly live: string | undefined } | undefined>(

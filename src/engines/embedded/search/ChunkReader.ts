@@ -3,8 +3,8 @@ import type { Metadata, RagFileName } from "../../../domain/RagFile.ts"
 import type { Context } from "../../../domain/Retrieval.ts"
 import type { Names } from "../Names.ts"
 import { intactPageOf, unpackChunk, type PackedChunk } from "../store/ChunkPage.ts"
-import { areIntact, checkedColumns, columnAt, isIntact, preparedValues, StoreDamage } from "../store/Checksum.ts"
-import { metadataOfRow } from "../store/Rows.ts"
+import { areIntact, checkedColumns, columnAt, preparedValues, StoreDamage } from "../store/Checksum.ts"
+import { metadataOfValues } from "../store/Rows.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 
 /** A chunk as it is read, and the row of its file. */
@@ -24,7 +24,7 @@ interface FileFacts {
 /** Reads chunks back, by their numbers, as contexts. */
 export class ChunkReader {
   readonly #page: ReturnType<typeof preparedValues>
-  readonly #file: StatementSync
+  readonly #file: ReturnType<typeof preparedValues>
   readonly #fileOf: StatementSync
   readonly #names: Names
   readonly #cache: ByteCache
@@ -34,7 +34,7 @@ export class ChunkReader {
       db,
       `SELECT ${checkedColumns("chunk_pages")} FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1`
     )
-    this.#file = db.prepare(`SELECT ${checkedColumns("files")} FROM files WHERE id = ?`)
+    this.#file = preparedValues(db, `SELECT ${checkedColumns("files")} FROM files WHERE id = ?`)
     this.#fileOf = db.prepare("SELECT id, display_name FROM files WHERE first_chunk <= ? AND first_chunk + chunks > ?")
     this.#names = names
     this.#cache = cache
@@ -86,14 +86,14 @@ export class ChunkReader {
       `f${generation} ${file}`,
       () => {
         const row = this.#file.get(file)
-        if (!isIntact("files", row)) {
-          throw new StoreDamage(`the record of ${String(row?.["display_name"] ?? `file ${file}`)} is damaged in the database`, file)
+        if (!areIntact("files", row)) {
+          throw new StoreDamage(`the record of ${String(row?.[displayNameAt] ?? `file ${file}`)} is damaged in the database`, file)
         }
         return {
-          file: this.#names.file(corpus, String(row["name"])),
-          sourceUri: String(row["source_uri"]),
-          sourceDisplayName: String(row["display_name"]),
-          metadata: metadataOfRow(row)
+          file: this.#names.file(corpus, String(row[nameAt])),
+          sourceUri: String(row[sourceUriAt]),
+          sourceDisplayName: String(row[displayNameAt]),
+          metadata: metadataOfValues(row)
         }
       },
       () => 1_000
@@ -104,5 +104,9 @@ export class ChunkReader {
 const firstAt = columnAt("chunk_pages", "first_chunk")
 const fileAt = columnAt("chunk_pages", "file")
 const chunksAt = columnAt("chunk_pages", "chunks")
+
+const nameAt = columnAt("files", "name")
+const displayNameAt = columnAt("files", "display_name")
+const sourceUriAt = columnAt("files", "source_uri")
 
 const sizeOf = ({ packed: [text] }: FoundChunk): number => text.length * 2 + 300

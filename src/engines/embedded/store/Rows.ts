@@ -5,7 +5,7 @@ import type { DataSchemaSpec, MetadataValue } from "../../../domain/MetadataValu
 import type { Marker, Metadata, Permissions, RagFile, RagFileName } from "../../../domain/RagFile.ts"
 import type { Names } from "../Names.ts"
 import { timestamp } from "../../../domain/Stamps.ts"
-import { isIntact, type Row } from "./Checksum.ts"
+import { columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
 import type { NewFile } from "./Commands.ts"
 
 /** A corpus's row: the resource, and what only the engine knows of it. */
@@ -46,16 +46,14 @@ export const markerOfRow = (row: Row): Marker | undefined => {
   return { source: packed.slice(end + 1), pathHash, fingerprint: fingerprint.join(".") }
 }
 
-const text = (row: Row, column: string): string | undefined => {
-  const value = row[column]
-  return typeof value === "string" ? value : undefined
-}
+const asText = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+
+const text = (row: Row, column: string): string | undefined => asText(row[column])
 
 /** JSON that Committer wrote from a value of this very type; the database is ours. */
-const json = <A>(row: Row, column: string): A | undefined => {
-  const value = text(row, column)
-  return value === undefined ? undefined : JSON.parse(value) as A
-}
+const fromJson = <A>(value: string | undefined): A | undefined => value === undefined ? undefined : JSON.parse(value) as A
+
+const json = <A>(row: Row, column: string): A | undefined => fromJson<A>(text(row, column))
 
 /** `{ [key]: value }`, or nothing where the value is not there. */
 const field = <K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } =>
@@ -100,6 +98,12 @@ const metadataWith = (title: string | undefined, author: string | undefined, giv
 
 export const metadataOfRow = (row: Row): Metadata | undefined =>
   metadataWith(text(row, "title"), text(row, "author"), json<Metadata>(row, "metadata"))
+
+const [titleAt, authorAt, metadataAt] = [columnAt("files", "title"), columnAt("files", "author"), columnAt("files", "metadata")]
+
+/** {@link metadataOfRow} of a row as an array. */
+export const metadataOfValues = (row: RowValues): Metadata | undefined =>
+  metadataWith(asText(row[titleAt]), asText(row[authorAt]), fromJson<Metadata>(asText(row[metadataAt])))
 
 /** What {@link writtenOfRow} reads, of a file `f`; `which` restricts the keys. */
 export const writtenColumn = (which = ""): string =>
