@@ -60,6 +60,26 @@ export const decodeAs = (bytes: Uint8Array, label: string): string => {
   return new TextDecoder(isKnown(label) ? label : "windows-1252").decode(bytes)
 }
 
+/** UTF-7 (RFC 2152): UTF-16 in base64 between `+` and what is no base64. What is no whole UTF-16 stands as it is. */
+export const decodeUtf7 = (text: string): string =>
+  text.replace(/\+([A-Za-z0-9+/]*)-?/g, (written, base64: string) => {
+    if (base64 === "") return written === "+-" ? "+" : written
+    const bytes = Buffer.from(base64, "base64")
+    const units = Math.floor(base64.length * 6 / 16)
+    // Fewer than six bits are left over, and none of them is set.
+    if (units === 0 || base64.length * 6 - units * 16 >= 6 || bytes.subarray(units * 2).some((byte) => byte !== 0)) return written
+    return new TextDecoder("utf-16be").decode(bytes.subarray(0, units * 2))
+  })
+
+/** ISO-2022-KR (RFC 1557), read as if it were ASCII: Korean stands between Shift Out and Shift In, without the high bits. */
+export const decodeIso2022Kr = (text: string): string =>
+  text.includes("\u001b$)C")
+    ? text.replaceAll("\u001b$)C", "").replace(
+      /\u000e([^\u000e\u000f]*)\u000f?/g,
+      (_, korean: string) => new TextDecoder("euc-kr").decode(Buffer.from(korean, "latin1").map((byte) => byte > 0x20 ? byte | 0x80 : byte))
+    )
+    : text
+
 /** Whether text is in UTF-16 or UTF-32, whose zero bytes are no sign of a binary file. */
 export const isWide = (bytes: Uint8Array): boolean => (byteOrderMark(bytes) ?? wideWithoutMark(bytes) ?? "utf-8") !== "utf-8"
 

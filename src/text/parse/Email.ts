@@ -1,7 +1,7 @@
 import PostalMime, { type Address, type Attachment, decodeWords, type Email } from "postal-mime"
-import type { ParsedDocument } from "../../domain/Document.ts"
+import type { ParsedDocument, Remark } from "../../domain/Document.ts"
 import { oneLine } from "./BlockSink.ts"
-import { decode, decodePart, isWide } from "./Decode.ts"
+import { decode, decodeIso2022Kr, decodePart, decodeUtf7, isWide } from "./Decode.ts"
 import type { PropertyList } from "./PropertyList.ts"
 import type { InnerFiles, Reader } from "./Reader.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
@@ -25,13 +25,26 @@ export const email: Reader = async ({ bytes, format, inner, limits, properties }
   return builder.build({
     format,
     ...factsOf(message),
-    remarks: isCutOff(message, bytes) ? [{ kind: "cut", text: "the message is cut off: read to where it ends" }] : undefined
+    remarks: [
+      ...(isCutOff(message, bytes) ? [{ kind: "cut" as const, text: "the message is cut off: read to where it ends" }] : []),
+      ...partOf(message)
+    ]
   })
 }
 
+/** A long message may be sent in several (RFC 2046 5.2.2), each a file here. */
+const partOf = (message: Email): ReadonlyArray<Remark> => {
+  const type = contentTypeOf(message)
+  if (!/^\s*message\/partial\b/i.test(type)) return []
+  const [number = "?", total] = ["number", "total"].map((name) => new RegExp(`;\\s*${name}="?(\\d+)`, "i").exec(type)?.[1])
+  return [{ kind: "cut", text: `part ${number}${total === undefined ? "" : ` of ${total}`} of a message: the rest is in other files` }]
+}
+
+const contentTypeOf = ({ headers }: Email): string => headers.find((header) => header.key === "content-type")?.value ?? ""
+
 /** Whether the last part of a message has no end. */
 const isCutOff = (message: Email, bytes: Uint8Array): boolean => {
-  const type = message.headers.find((header) => header.key === "content-type")?.value ?? ""
+  const type = contentTypeOf(message)
   const boundary = /^\s*multipart\/.*;\s*boundary=(?:"([^"]+)"|([^\s;]+))/is.exec(type)
   const name = boundary?.[1] ?? boundary?.[2]
   return name !== undefined && !isWide(bytes) &&
@@ -65,16 +78,33 @@ function* messages(bytes: Uint8Array): Generator<Uint8Array> {
 
 /** `undefined` where no header says that this is mail. */
 const parseMessage = async (bytes: Uint8Array): Promise<Email | undefined> => {
-  const message = await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 64 })
+  const read = await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 64 })
     .catch(() => {
       throw new ReadFailure("corrupt", "the mail message is damaged")
     })
-  const type = message.headers.find((header) => header.key === "content-type")?.value ?? ""
+  const message = withOldCharsets(read, bytes)
+  const type = contentTypeOf(message)
   if (/multipart\/encrypted|pkcs7-mime.*enveloped-data/is.test(type)) {
     throw new ReadFailure("encrypted", "the mail message is encrypted")
   }
   const fields = new Set(["from", "to", "subject", "date", "message-id", "received", "mime-version", "content-type"])
   return message.headers.some((header) => fields.has(header.key)) ? message : undefined
+}
+
+/** Texts in charsets of seven bits that nobody's decoder has any more, and which were therefore read as ASCII. */
+const withOldCharsets = (message: Email, bytes: Uint8Array): Email => {
+  const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
+  const utf7 = /(?:charset\s*=\s*"?|=\?)(?:unicode-1-1-)?utf-?7\b/i.test(source)
+  if (!utf7 && !/iso-2022-kr/i.test(source)) return message
+  const told = (text: string): string => decodeIso2022Kr(utf7 ? decodeUtf7(text) : text)
+  const sender = ({ from }: Email): Email["from"] => from === undefined ? undefined : { ...from, name: told(from.name) }
+  return {
+    ...message,
+    from: sender(message),
+    subject: message.subject === undefined ? undefined : told(message.subject),
+    text: message.text === undefined ? undefined : told(message.text),
+    html: message.html === undefined ? undefined : told(message.html)
+  }
 }
 
 /** Adds a message's headers by their names, its date as RFC 3339. */
@@ -178,7 +208,7 @@ const addAttachment = async (attachment: Attachment, builder: DocumentBuilder, d
 const attached = async (attachment: Attachment, depth: number): Promise<Attached | { readonly message: Email } | undefined> => {
   const { mimeType } = attachment
   const content = bytesOf(attachment.content)
-  if (mimeType === "message/rfc822" && depth <= maxMessageDepth) {
+  if ((mimeType === "message/rfc822" || mimeType === "message/partial") && depth <= maxMessageDepth) {
     const message = await parseMessage(content)
     if (message !== undefined) return { message }
   }

@@ -165,12 +165,14 @@ const binaryFile = (named: FormatKey | undefined, name: string, start: string): 
 const isBinary = (file: Buffer, named: FormatKey | undefined): boolean => {
   if (isWide(file) || isEbcdic(file)) return false
   const length = Math.min(file.length, controlSampleBytes)
+  // Korean mail of seven bits shifts between two sets of characters.
+  const shifts = (named === "eml" || named === "mbox") && file.subarray(0, length).includes("\u001b$)C")
   let controls = 0
   let zeros = 0
   for (let at = 0; at < length; at++) {
     const byte = file[at]!
     if (byte === 0) zeros++
-    else if (byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b) controls++
+    else if (byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b && !(shifts && (byte === 0x0e || byte === 0x0f))) controls++
   }
   const borne = named !== undefined && formats[named].kind === "text" ? 0.005 : 0
   return zeros > length * borne || controls > length * 0.02

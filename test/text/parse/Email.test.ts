@@ -34,6 +34,35 @@ describe("a message", () => {
     })
   })
 
+  it("is read in charsets of seven bits that decoders do not have", async () => {
+    const of = (charset: string, subject: string, ...text: ReadonlyArray<string>) =>
+      parsed("a.eml", mail("From: a@b.c", `Subject: ${subject}`, `Content-Type: text/plain; charset=${charset}`, "", ...text))
+    // The examples of RFC 2152 and RFC 1557.
+    const utf7 = await of("UTF-7", "=?utf-7?Q?A+ImIDkQ.?=", "Hi Mom +Jjo-! 1 +- 1 is 2.", "+ZeVnLIqe- a +b c +AAAAA")
+    expect([utf7.title, ...utf7.shown.slice(2)]).toEqual(["A≢Α.", "paragraph: Hi Mom ☺! 1 + 1 is 2.\n日本語 a +b c +AAAAA"])
+    const korean = await of("iso-2022-kr", "=?iso-2022-kr?B?GyQpQw4+SDNnDw==?=", "\u001b$)C\u000e>H3g\u000f, ok?", "\u000e>H3g\u000f")
+    expect([korean.title, ...korean.shown.slice(2)]).toEqual(["안녕", "paragraph: 안녕, ok?\n안녕"])
+    expect((await of("us-ascii", "x", "a +Jjo- b")).shown.at(-1)).toBe("paragraph: a +Jjo- b")
+  })
+
+  it("sent in parts says so, and the first part is read as the message it begins", async () => {
+    const document = await parsed(
+      "a.eml",
+      mail(
+        "From: a@b.c",
+        "MIME-Version: 1.0",
+        "Content-Type: message/partial; id=\"x@y\"; number=1; total=3",
+        "",
+        "From: c@d.e",
+        "Subject: Long",
+        "",
+        "The inner text"
+      )
+    )
+    expect(document.shown).toEqual(["paragraph: From: a@b.c", "heading 2: Long", "paragraph: From: c@d.e", "paragraph: The inner text"])
+    expect(document.remarks).toEqual([{ kind: "cut", text: "part 1 of 3 of a message: the rest is in other files" }])
+  })
+
   const alternative = (text: string, html: string): string =>
     mail(
       "From: a@b.c",
