@@ -1,26 +1,24 @@
-/** Removes the declarations that no entry of the package leads to. */
-import { existsSync, readdirSync, readFileSync, rmSync, rmdirSync } from "node:fs"
-import { dirname, join, resolve } from "node:path"
+/**
+ * Copies the declarations that an entry of the package leads to into `dist/types`. The compiler writes all of them elsewhere,
+ * where they stay when `dist` is replaced: it writes only what has changed since.
+ */
+import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs"
+import { dirname, join, relative, resolve } from "node:path"
 
-const root = resolve("dist/types")
+const from = resolve("node_modules/.cache/types")
+const to = resolve("dist/types")
 const { exports }: { exports: Record<string, { readonly types: string }> } = JSON.parse(readFileSync("package.json", "utf8"))
 
+rmSync(to, { recursive: true, force: true })
 const reached = new Set<string>()
-const open = Object.values(exports).map(({ types }) => resolve(types))
+const open = Object.values(exports).map(({ types }) => join(from, relative(to, resolve(types))))
 for (let file = open.pop(); file !== undefined; file = open.pop()) {
   if (reached.has(file)) continue
   reached.add(file)
+  const copy = join(to, relative(from, file))
+  mkdirSync(dirname(copy), { recursive: true })
+  copyFileSync(file, copy)
   for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/(?:from |import\()"(\.[^"]+)"/g)) {
     open.push(resolve(dirname(file), name.replace(/\.ts$/, ".d.ts").replace(/\.js$/, ".d.ts")))
   }
 }
-
-const prune = (folder: string): void => {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    const path = join(folder, entry.name)
-    if (entry.isDirectory()) prune(path)
-    else if (!reached.has(path)) rmSync(path)
-  }
-  if (readdirSync(folder).length === 0) rmdirSync(folder)
-}
-if (existsSync(root)) prune(root)

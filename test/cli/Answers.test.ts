@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { command } from "../support/Command.ts"
-import { events } from "../support/Sluice.ts"
+import { events } from "../support/Finished.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
 

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { events, sluice } from "../support/Sluice.ts"
+import { events } from "../support/Finished.ts"
+import { sluice } from "../support/Sluice.ts"
 import { pipelineFile, project } from "./Project.ts"
 
 const run = (cwd: string, args: ReadonlyArray<string>, input?: string) =>

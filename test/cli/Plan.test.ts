@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { fakeVertex } from "../fakes/Vertex.ts"
 import { command } from "../support/Command.ts"
-import { events } from "../support/Sluice.ts"
+import { events } from "../support/Finished.ts"
 import { pipelineFile, project } from "./Project.ts"
 
 const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { command } from "../support/Command.ts"
-import { events, sluice } from "../support/Sluice.ts"
+import { events } from "../support/Finished.ts"
+import { sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { project } from "./Project.ts"
 

@@ -5,7 +5,8 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFi
 import { join } from "node:path"
 import { fakeOpenAi, sendEmbeddings } from "../fakes/Openai.ts"
 import { bin } from "../support/Built.ts"
-import { events, type Finished, sluice, start } from "../support/Sluice.ts"
+import { events, type Finished } from "../support/Finished.ts"
+import { sluice, start } from "../support/Sluice.ts"
 import { pipelineFile, project } from "./Project.ts"
 
 const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))

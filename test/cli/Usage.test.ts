@@ -2,7 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import packageJson from "../../package.json" with { type: "json" }
-import { events, type Finished, sluice } from "../support/Sluice.ts"
+import { events, type Finished } from "../support/Finished.ts"
+import { sluice } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
 const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, string> = {}): Effect.Effect<Finished> =>

@@ -7,12 +7,13 @@ import { bundleThreads, threads } from "./BundledThreads.ts"
 import { root } from "./Root.ts"
 
 const built = join(import.meta.dirname, "Built.ts")
+const packed = join(import.meta.dirname, "PackedApp.ts")
 
 /** What a build is made of. Folders are among it: theirs is the time when a file was added or removed. */
 const inputs = ["src/**", "connectors/**", "scripts/{bundle,types}.ts", "package.json", "package-lock.json", "tsconfig*.json"]
 
-/** What the bundler and the compiler write: the compiler's is missing where only the bundler ran. */
-const outputs = [bin, join(dist, "types/src/index.d.ts"), join(dist, "ui/page.js")]
+const bundled = [bin, join(dist, "ui/page.js")]
+const declared = [join(dist, "types/src/index.d.ts")]
 
 /** Milliseconds since 1970. */
 const changed = (file: string): number => statSync(file).mtimeMs
@@ -23,21 +24,34 @@ const areCurrent = (made: ReadonlyArray<string>): boolean => {
   return globSync(inputs, { cwd: root }).every((file) => changed(join(root, file)) <= oldest)
 }
 
-/** Whether a test, or a module beside the tests that it imports, imports `Built.ts`. */
-const needsBuild = (file: string, seen: Set<string>): boolean => {
-  if (file === built) return true
+/** Whether a test, or a module beside the tests that it imports, imports `module`: for more than its types. */
+const imports = (module: string, file: string, seen: Set<string>): boolean => {
+  if (file === module) return true
   if (seen.has(file) || !file.startsWith(join(root, "test/")) || !existsSync(file)) return false
   seen.add(file)
-  return [...readFileSync(file, "utf8").matchAll(/from "(\.{1,2}\/[^"]+\.ts)"/g)].some(([, path = ""]) =>
-    needsBuild(resolve(dirname(file), path), seen)
+  return [...readFileSync(file, "utf8").matchAll(/^(?:import|export) (?!type )[^;"]*"(\.{1,2}\/[^"]+\.ts)"/gm)].some(([, path = ""]) =>
+    imports(module, resolve(dirname(file), path), seen)
   )
 }
 
-/** Vitest's global setup: what is made of the source is made once where it is missing or older: the store's threads, and the build where a test was selected that runs it. */
+/** Whether tests that are to run are run on what is built: a module that none of them reaches need not be. */
+const isImported = (module: string, tests: ReadonlyArray<string>): boolean => {
+  const seen = new Set<string>()
+  return tests.some((file) => imports(module, file, seen))
+}
+
+const make = (script: string): void => {
+  console.log(`npm run ${script}: these tests run on dist, which is missing or older than the source`)
+  execFileSync("npm", ["run", "--silent", script], { cwd: root, stdio: ["ignore", "inherit", "inherit"] })
+}
+
+/**
+ * Vitest's global setup: what is made of the source is made once where it is missing or older: the store's threads, the
+ * bundles where a test was selected that runs them, and the declarations where one packs the package.
+ */
 export const setup = async ({ vitest }: TestProject): Promise<void> => {
   if (!areCurrent(threads)) await bundleThreads()
-  const seen = new Set<string>()
-  if (!vitest.state.getPaths().some((file) => needsBuild(file, seen)) || areCurrent(outputs)) return
-  console.log("building what these tests run: dist is missing or older than the source")
-  execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: ["ignore", "inherit", "inherit"] })
+  const tests = vitest.state.getPaths()
+  if (isImported(built, tests) && !areCurrent(bundled)) make("bundle")
+  if (isImported(packed, tests) && !areCurrent(declared)) make("declarations")
 }

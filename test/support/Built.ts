@@ -1,7 +1,7 @@
 import { join } from "node:path"
 import { root } from "./Root.ts"
 
-/** What `npm run build` makes. A test that imports this module, directly or not, is run on a build that is no older than the source. */
+/** What `npm run bundle` makes. A test that imports this module, directly or not, is run on bundles that are no older than the source. */
 export const dist = join(root, "dist")
 
 /** The built command line. */

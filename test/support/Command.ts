@@ -2,7 +2,8 @@ import { NodeServices } from "@effect/platform-node"
 import { Console, Effect, Runtime, Stdio } from "effect"
 import { format } from "node:util"
 import { program } from "../../src/Program.ts"
-import type { Finished, Options } from "./Sluice.ts"
+import type { Finished } from "./Finished.ts"
+import type { Options } from "./Sluice.ts"
 
 /** The last command that was begun. */
 let last: Promise<unknown> = Promise.resolve()

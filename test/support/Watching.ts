@@ -1,5 +1,6 @@
 import type { ChildProcess } from "node:child_process"
-import { type Finished, start } from "./Sluice.ts"
+import type { Finished } from "./Finished.ts"
+import { start } from "./Sluice.ts"
 import { WatchLog } from "./WatchLog.ts"
 
 export type { WatchLine } from "./WatchLog.ts"

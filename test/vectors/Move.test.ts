@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
 import { command } from "../support/Command.ts"
-import { events } from "../support/Sluice.ts"
+import { events } from "../support/Finished.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
 

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { join } from "node:path"
 import { hashEmbedder } from "../../src/models/HashEmbedder.ts"
 import { command } from "../support/Command.ts"
-import { events } from "../support/Sluice.ts"
+import { events } from "../support/Finished.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
 

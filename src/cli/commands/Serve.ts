@@ -1,5 +1,5 @@
 import { resolve } from "node:path"
-import { Config, Effect, FileSystem, Layer, Logger, Option, Redacted, Schema } from "effect"
+import { Config, Effect, Fiber, FileSystem, Layer, Logger, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
@@ -248,13 +248,15 @@ export const serve = Command.make(
       })
       Object.assign(output.interrupted, stopped)
       const hooks = noticed?.hooks.hooks.map(({ name, pipeline }) => `${url}/hooks/${pipeline}/${name}`)
+      // Heard from before the address is told: who reads it may stop the server at once.
+      const end = yield* Effect.forkScoped(terminated, { startImmediately: true })
       yield* json ? output.json(defined({ version: 1, url, grpc, hooks })) : output.print(url)
       if (noticed !== undefined) {
         if (!json) yield* Effect.forEach(hooks ?? [], (address) => output.say(`notices are taken at ${address}`), { discard: true })
         yield* Effect.forkScoped(noticed.runs)
       }
       if (grpc !== undefined && !json) yield* output.say(`gRPC on ${grpc.address}, with the certificate ${grpc.certificate}`)
-      yield* terminated
+      yield* Fiber.join(end)
       const left = yield* drain(args.drain * 1_000)
       // A call that changes something is not interrupted; beyond the limit it ends with the process, as in a crash.
       if (left > 0) setTimeout(() => process.exit(0), lastMoments).unref()
