@@ -47,6 +47,8 @@ export class TextPool extends Context.Service<TextPool, {
   readonly locate: (locating: Locating) => Effect.Effect<Located, DocumentError | ServiceError>
   /** Draws pages of a PDF; a picture is a page of its own, and other formats have none. Fails likewise. */
   readonly picture: (picturing: Picturing) => Effect.Effect<Pictured, DocumentError | ServiceError>
+  /** Ends the processes that have nothing to do, for who knows that no files come for a while: they hold some 100 MB each. */
+  readonly rest: Effect.Effect<void>
 }>()("sluice/text/TextPool") {
   /** The pool of processes. They end with the scope, when idle for 5 s, and when this process dies in any way. */
   static readonly layer = (options: TextPoolOptions = {}): Layer.Layer<TextPool> =>
@@ -84,7 +86,8 @@ export class TextPool extends Context.Service<TextPool, {
           prepare: Effect.fn("TextPool.prepare")((raw: Raw) => submit<Prepared>(raw)),
           open: Effect.fn("TextPool.open")((opening: Opening) => submit<Opened>(opening)),
           locate: Effect.fn("TextPool.locate")((locating: Locating) => submit<Located>(locating)),
-          picture: Effect.fn("TextPool.picture")((picturing: Picturing) => submit<Pictured>(picturing))
+          picture: Effect.fn("TextPool.picture")((picturing: Picturing) => submit<Pictured>(picturing)),
+          rest: Effect.sync(() => pool.rest())
         })
       })
     )
@@ -116,7 +119,8 @@ export class TextPool extends Context.Service<TextPool, {
         ),
         picture: Effect.fn("TextPool.picture")((picturing: Picturing) =>
           here(picturing, async () => (await import("./parse/Pictures.ts")).picturesOf(picturing, all))
-        )
+        ),
+        rest: Effect.void
       })
     )
   }

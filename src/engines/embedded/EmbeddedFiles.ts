@@ -48,6 +48,8 @@ export const embeddedFiles = (
       const operations = yield* OperationRunner
       const importer = yield* Effect.serviceOption(Importer)
       const budget = Option.getOrUndefined(yield* Effect.serviceOption(EmbeddingBudget))
+      // The writer ends after this, and merges first: what parsers hold would be held beside what that takes.
+      yield* Effect.addFinalizer(() => textPool.rest)
 
       const get = Effect.fn("Files.get")(function*(name: RagFileName): Effect.fn.Return<RagFile, ServiceError> {
         const { corpus, file } = yield* names.fileIds(name)

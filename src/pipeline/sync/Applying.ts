@@ -16,9 +16,9 @@ import * as Fingerprint from "./Fingerprint.ts"
 import type { Handed } from "./ServiceFiles.ts"
 import { markerSource, Session, type SyncSource, type Work } from "./Session.ts"
 
-/** Bytes of items in progress at once, whatever the concurrency. */
-const bytesInProgress = 128 * 1024 * 1024
-const assumedSize = 1024 * 1024
+/** Bytes of items in progress at once, whatever the concurrency: a larger one goes alone. What is not told is taken to be so large. */
+const bytesInProgress = 32 * 1024 * 1024
+const assumedSize = 256 * 1024
 
 /** What became of an item, or that its bytes are where the engine fetches them: of that, the import tells. */
 export type Applied =

@@ -75,6 +75,11 @@ export class Pool {
     if (this.#workers.size === 0) this.#rest(this.#spawn())
   }
 
+  /** Ends the workers that have nothing to do, as they end by themselves after a while. */
+  rest(): void {
+    for (const worker of this.#idle.keys()) this.#retire(worker)
+  }
+
   /** Calls `done` once, unless the returned function was called first. */
   submit(raw: Task, done: (outcome: Outcome) => void): () => void {
     const job: Job = {
@@ -226,8 +231,8 @@ export class Pool {
       },
       onAnswer: (from, job, result) => {
         this.#failedStarts = 0
-        finish(job, "broken" in result ? new BrokenInstallation(result.broken) : result)
         if (from.jobs.length === 0) this.#rest(from)
+        finish(job, "broken" in result ? new BrokenInstallation(result.broken) : result)
         if (from.jobs.length < lowWater) this.#wake()
       },
       onEnd: (from, ending) => this.#ended(from, ending)

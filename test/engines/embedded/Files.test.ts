@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
+import { existsSync } from "node:fs"
+import { join } from "node:path"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import type { CorpusName } from "../../../src/domain/Corpus.ts"
 import { type DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
@@ -12,6 +14,8 @@ import { Retrieval } from "../../../src/ports/Retrieval.ts"
 import { pages } from "../../../src/ports/Paging.ts"
 import { Operations } from "../../../src/ports/Operations.ts"
 import { Importer } from "../../../src/engines/embedded/Importer.ts"
+import { databaseFile } from "../../../src/state/Database.ts"
+import { TextPool } from "../../../src/text/TextPool.ts"
 import { managed } from "../../conformance/Cases.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
 import { turns } from "../../support/Turns.ts"
@@ -50,6 +54,23 @@ const withEngine = <A, E>(
   )
 
 const newCorpus = Effect.flatMap(Corpora, (corpora) => Effect.map(corpora.create(managed("c")), ({ name }) => name))
+
+describe("the end of the engine", () => {
+  it.live("lets parsers go before the writer, which merges first, is done with the database", () =>
+    Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const open: Array<boolean> = []
+      const rest = Effect.sync(() => void open.push(existsSync(join(folder, `${databaseFile}-wal`))))
+      const pool = Layer.effect(TextPool, Effect.map(TextPool, (parsers) => TextPool.of({ ...parsers, rest }))).pipe(
+        Layer.provide(paragraphs)
+      )
+      yield* Effect.gen(function*() {
+        yield* (yield* Files).upload(textFile(yield* newCorpus, "a", "apples"))
+        assert.deepStrictEqual(open, [])
+      }).pipe(Effect.provide(engine(folder, {}, pool)))
+      assert.deepStrictEqual(open, [true])
+    }))
+})
 
 describe("what is written of a file", () => {
   it.live("stays when a newer version takes the file's place", () =>

@@ -14,6 +14,7 @@ import type { Connector, Listed } from "../../../src/ports/Connector.ts"
 import * as SqliteLedger from "../../../src/state/SqliteLedger.ts"
 import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
 import { State } from "../../../src/state/State.ts"
+import { eventually } from "../../support/Eventually.ts"
 import { MemoryEngine } from "../../support/MemoryEngine.ts"
 import { MemorySource } from "../../support/MemorySource.ts"
 import { settingsOf } from "../../support/Settings.ts"
@@ -538,6 +539,38 @@ describe("crashes", () => {
       assert.isTrue(addsUp(report.totals))
       assert.isAbove(report.totals.pending, 0)
     }).pipe(Effect.scoped))
+})
+
+describe("what is in progress at once", () => {
+  /** Fails unless so many uploads come to be under way at once, of files that are said to be so large, and no more. */
+  const expectAtOnce = Effect.fnUntraced(function*(expected: number, files: number, size: number | undefined) {
+    const { engine, run, source } = yield* setUp
+    source.items = numbered(files)
+    let now = 0
+    let most = 0
+    let met = false
+    engine.afterStore = Effect.gen(function*() {
+      most = Math.max(most, ++now)
+      yield* eventually(`${expected} uploads at once`, Effect.sync(() => met ||= now === expected))
+      // Whoever is not held up comes meanwhile.
+      yield* Effect.promise(() => new Promise((resolve) => setTimeout(resolve, 20)))
+      now--
+    })
+    const list: Connector["list"] = (cursor) =>
+      Stream.map(source.connector.list(cursor), (listed) => listed._tag === "item" ? { ...listed, item: { ...listed.item, size } } : listed)
+    expectCounts(yield* run({}, { concurrency: 300, sources: [{ id: "docs", connector: { ...source.connector, list } }] }), {
+      added: files
+    })
+    assert.strictEqual(most, expected)
+  }, Effect.scoped)
+
+  it.live("is bounded by the bytes of the files, and a file that is larger goes alone", () =>
+    Effect.gen(function*() {
+      yield* expectAtOnce(300, 300, 5_000)
+      yield* expectAtOnce(128, 150, undefined)
+      yield* expectAtOnce(32, 50, 1024 * 1024)
+      yield* expectAtOnce(1, 3, 100 * 1024 * 1024)
+    }))
 })
 
 describe("the corpus", () => {

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { expect, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect, Fiber, Result } from "effect"
 import { describe } from "vitest"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import type { DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
@@ -213,6 +213,40 @@ await import("${entry}")`
         expect(results.filter(Result.isFailure)).toEqual([])
         expect(yield* started()).toBe("x")
       }).pipe(Effect.provide(TextPool.layer({ started: true, size: 1, entry: pathToFileURL(noted), limits })))
+    }))
+
+  it.live("processes that rest end, and others read what comes after", () =>
+    Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const starts = join(folder, "starts")
+      const noted = join(folder, "noted.mjs")
+      writeFileSync(
+        noted,
+        `import { appendFileSync } from "node:fs"
+import { isMainThread } from "node:worker_threads"
+if (isMainThread) appendFileSync("${starts}", process.pid + "\\n")
+await import("${entry}")`
+      )
+      const pids = () => readFileSync(starts, "utf8").trim().split("\n").map(Number)
+      const isThere = (pid: number) => {
+        try {
+          return process.kill(pid, 0)
+        } catch {
+          return false
+        }
+      }
+      yield* Effect.gen(function*() {
+        const { rest } = yield* TextPool
+        expect((yield* prepareAll(["good"])).filter(Result.isFailure)).toEqual([])
+        yield* rest
+        yield* eventually("the process ends", Effect.sync(() => !pids().some(isThere)))
+        // It is not asked to end while it reads.
+        const reading = yield* Effect.forkChild(prepareAll(["nap", "good"]))
+        yield* eventually("another one starts", Effect.sync(() => pids().length === 2))
+        yield* rest
+        expect((yield* Fiber.join(reading)).filter(Result.isFailure)).toEqual([])
+        expect(pids().length).toBe(2)
+      }).pipe(Effect.provide(TextPool.layer({ size: 1, entry: pathToFileURL(noted), limits })))
     }))
 
   it.live("an interrupted call does not disturb the others", () =>

@@ -170,8 +170,11 @@ export interface Commands {
   readonly deleteOperation: { readonly in: { readonly name: string }; readonly out: void }
 }
 
+/** A command on its way, and its {@link weightOf}, whatever becomes of its texts on the way. */
+export type SentCommand = CommandMessage & { readonly weight: number }
+
 /** A file to be put, as it crosses to a thread. */
-export type PutFileMessage = Extract<CommandMessage, { readonly kind: "putFile" }>
+export type PutFileMessage = Extract<SentCommand, { readonly kind: "putFile" }>
 
 /** A file that was read on its way to the writer's thread; where that was not done, with its chunks. */
 export interface AnalyzedCommand {
@@ -202,8 +205,21 @@ export type CommandMessage = {
   [K in CommandKind]: { readonly id: number; readonly kind: K; readonly payload: Commands[K]["in"] }
 }[CommandKind]
 
+/** What a command has in memory besides texts and vectors, and each chunk of a file, in the unit of {@link weightOf}. */
+const perCommand = 1_024
+const perChunk = 512
+
+/** About what a command takes of memory while it waits: UTF-16 units of text, bytes of vectors, and something for all else. */
+export const weightOf = (payload: Commands[CommandKind]["in"]): number => {
+  const chunks = "file" in payload && typeof payload.file !== "string" ? payload.file.chunks : []
+  const vectors = "vectors" in payload && Array.isArray(payload.vectors) ? payload.vectors as ReadonlyArray<NewVector> : []
+  return perCommand +
+    chunks.reduce((sum, { text }) => sum + text.length + perChunk, 0) +
+    vectors.reduce((sum, { vector }) => sum + vector.length, 0)
+}
+
 /** What the writer's thread is told: commands, from where files come that were read before, or that no more commands come. */
-export type WriterMessage = ReadonlyArray<CommandMessage> | { readonly reader: MessagePort } | "close"
+export type WriterMessage = ReadonlyArray<SentCommand> | { readonly reader: MessagePort } | "close"
 
 /** An error as it crosses back: classes do not survive the way. */
 export type ErrorMessage =

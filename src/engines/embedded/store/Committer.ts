@@ -166,6 +166,13 @@ export class Committer {
     return Math.max(end, from + 1)
   }
 
+  /** What was found is the index's from here on: of a large group it would be much by its end. */
+  #takeAhead(payload: Commands["putFile"]["in"]): Analysis | undefined {
+    const ahead = this.#ahead.get(payload)
+    this.#ahead.delete(payload)
+    return ahead
+  }
+
   #seal(): void {
     this.#files.seal()
     this.#corpora.seal()
@@ -297,7 +304,7 @@ export class Committer {
   #putFile(
     payload: Commands["putFile"]["in"]
   ): Commands["putFile"]["out"] {
-    const { analysis = this.#ahead.get(payload), at, corpus: name, described, elsewhere, file, ledger, replaces, vectors = [] } = payload
+    const { analysis = this.#takeAhead(payload), at, corpus: name, described, elsewhere, file, ledger, replaces, vectors = [] } = payload
     const corpus = this.#corpora.find(name)
     if (elsewhere !== undefined) {
       if (elsewhere.found !== true) this.#vectors.finish(name, file.name)

@@ -5,10 +5,11 @@ import { ServiceError } from "../../../domain/Errors.ts"
 import {
   asError,
   type CommandKind,
-  type CommandMessage,
   type Commands,
   type PutFileMessage,
   type ReplyMessage,
+  type SentCommand,
+  weightOf,
   type WriterData,
   type WriterMessage
 } from "./Commands.ts"
@@ -19,6 +20,12 @@ const readerEntry = new URL(import.meta.url.endsWith(".ts") ? "./analysis.worker
 
 /** What is new in the thread's heap between collections: commands die young, and more room only holds them longer. */
 const maxYoungGenerationSizeMb = { writer: 8, reader: 4 }
+
+/**
+ * What the writer's heap may hold for longer. It needs a few percent of it: with much room V8 lets the heap grow to four times
+ * what was in use before it looks again, with less to one and a half times.
+ */
+const maxOldGenerationSizeMb = 1_024
 
 /** Files that wait for the writer, from which on another thread reads their texts for it; and milliseconds without any after which that one goes. */
 const manyFiles = 16
@@ -34,9 +41,8 @@ export interface WriterOptions {
   readonly withReader?: boolean
 }
 
-/** What may wait for the writer, in units of {@link unit} UTF-16 units of text: about 64 MB. */
-const capacity = 1024
-const unit = 32 * 1024
+/** What may wait for the writer, as {@link weightOf} has it: several commits of large files, all files in progress of small ones. */
+const capacity = 8 * 1024 * 1024
 
 /**
  * The one way to change the store: commands to a worker thread, which commits those that come in together as one
@@ -65,7 +71,10 @@ export class Writer extends Context.Service<Writer, {
           (thread) => Effect.promise(() => thread.close())
         )
         return Writer.of({
-          send: (kind, payload) => room.withPermits(sizeOf(payload))(thread.send(kind, payload)),
+          send: (kind, payload) => {
+            const weight = Math.min(capacity, weightOf(payload))
+            return room.withPermits(weight)(thread.send(kind, payload, weight))
+          },
           isRunning: () => thread.isRunning
         })
       })
@@ -85,13 +94,6 @@ const refusing = (bundle: string): Writer["Service"] => ({
   isRunning: () => false
 })
 
-/** What a command takes of {@link capacity}. */
-const sizeOf = (payload: Commands[CommandKind]["in"]): number => {
-  if (!("file" in payload) || typeof payload.file === "string") return 1
-  const characters = payload.file.chunks.reduce((sum, chunk) => sum + chunk.text.length, 0)
-  return Math.min(capacity, 1 + Math.floor(characters / unit))
-}
-
 type Resume = (reply: Effect.Effect<unknown, ServiceError>) => void
 
 class WriterThread {
@@ -103,7 +105,7 @@ class WriterThread {
   readonly #files = new Set<number>()
   readonly #read = new Set<number>()
   /** Commands of this turn of the event loop, which go together. */
-  #outbox: Array<CommandMessage> = []
+  #outbox: Array<SentCommand> = []
   #worker: Worker | undefined
   #reader: Worker | undefined
   #readerIdle: NodeJS.Timeout | undefined
@@ -114,7 +116,7 @@ class WriterThread {
     this.#withReader = withReader
   }
 
-  send<K extends CommandKind>(kind: K, payload: Commands[K]["in"]): Effect.Effect<Commands[K]["out"], ServiceError> {
+  send<K extends CommandKind>(kind: K, payload: Commands[K]["in"], weight: number): Effect.Effect<Commands[K]["out"], ServiceError> {
     return Effect.callback<unknown, ServiceError>((resume) => {
       const id = this.#next++
       this.#waiting.set(id, resume)
@@ -122,7 +124,7 @@ class WriterThread {
       if (kind === "putFile") this.#files.add(id)
       if (this.#outbox.length === 0) setImmediate(() => this.#flush())
       // Kind and payload belong together by the signature of this method.
-      this.#outbox.push({ id, kind, payload } as CommandMessage)
+      this.#outbox.push({ id, kind, payload, weight } as SentCommand)
     }).pipe(
       // The worker answers each kind with its own `out`: Committer's handlers are typed by the same table.
       Effect.map((value) => value as Commands[K]["out"])
@@ -168,7 +170,7 @@ class WriterThread {
     const worker = new Worker(entry, {
       workerData: this.#data,
       name: "sluice-writer",
-      resourceLimits: { maxYoungGenerationSizeMb: maxYoungGenerationSizeMb.writer }
+      resourceLimits: { maxYoungGenerationSizeMb: maxYoungGenerationSizeMb.writer, maxOldGenerationSizeMb }
     })
     worker.on("message", (replies: ReadonlyArray<ReplyMessage>) => {
       for (const reply of replies) {

@@ -3,7 +3,7 @@ import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
 import { NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
 import { analyzeChunks, type AnalyzedFile, buffersOf } from "./AnalyzedFile.ts"
-import type { AnalyzedCommand, AnalyzedMessage, CommandMessage, PutFileMessage } from "./Commands.ts"
+import type { AnalyzedCommand, AnalyzedMessage, PutFileMessage } from "./Commands.ts"
 import { FileWords } from "./FileWords.ts"
 
 /**
@@ -67,12 +67,12 @@ const take = (command: PutFileMessage): void => {
   if (chunksReady >= chunksAtOnce) send()
 }
 
-port.on("message", (message: ReadonlyArray<CommandMessage> | "close") => {
+port.on("message", (message: ReadonlyArray<PutFileMessage> | "close") => {
   if (message === "close") {
     writer.close()
     port.close()
     return
   }
-  for (const command of message) if (command.kind === "putFile") take(command)
+  for (const command of message) take(command)
   send()
 })

@@ -4,7 +4,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { MetWords } from "../../../search/analysis/DocumentTerms.ts"
 import { asStateError, databaseFile, openDatabase } from "../../../state/Database.ts"
 import { analysisOf } from "./AnalyzedFile.ts"
-import type { AnalyzedMessage, CommandMessage, ReplyMessage, WriterData, WriterMessage } from "./Commands.ts"
+import type { AnalyzedMessage, CommandMessage, ReplyMessage, SentCommand, WriterData, WriterMessage } from "./Commands.ts"
 import { Committer } from "./Committer.ts"
 
 /**
@@ -12,8 +12,9 @@ import { Committer } from "./Committer.ts"
  * merges segments when nothing comes any more.
  */
 
-/** Commands of one group: bounds how long the database is locked. */
+/** Commands of one group, and what they weigh: bounds how long the database is locked, and what is held for a commit. */
 const groupSize = 512
+const groupWeight = 2 * 1024 * 1024
 
 /** Milliseconds without a command after which segments are merged in earnest: while files come in, it would be for nothing. */
 const quietTime = 200
@@ -40,13 +41,31 @@ const committer = (): Committer => {
 
 /**
  * Where the last group was of {@link busyGroup} commands or more, the next one is waited for until there are
- * {@link fullGroup}, at most so many milliseconds: each commit costs a flush of the disk and a segment to be merged.
+ * {@link fullGroup} or they are heavy, at most so many milliseconds: each commit costs a flush of the disk and a segment to
+ * be merged.
  */
 const busyGroup = 8
 const fullGroup = 64
+const fullWeight = groupWeight / 2
 const fillTime = 75
 
-const waiting: Array<CommandMessage> = []
+const waiting: Array<SentCommand> = []
+/** Of all that waits. */
+let weight = 0
+const isFull = (): boolean => waiting.length >= fullGroup || weight >= fullWeight || isClosing()
+
+const wait = (command: SentCommand): void => {
+  waiting.push(command)
+  weight += command.weight
+}
+
+const nextGroup = (): ReadonlyArray<SentCommand> => {
+  let taken = 0
+  const end = waiting.findIndex((command, at) => at === groupSize || ((taken += command.weight) > groupWeight && at > 0))
+  const group = waiting.splice(0, end < 0 ? waiting.length : end)
+  for (const command of group) weight -= command.weight
+  return group
+}
 /** Runs while a group is waited for. */
 let filling: NodeJS.Timeout | undefined
 let busy = false
@@ -60,11 +79,11 @@ let quiet: NodeJS.Timeout | undefined
 const schedule = (): void => {
   clearTimeout(quiet)
   if (filling !== undefined) {
-    if (waiting.length < fullGroup && !isClosing()) return
+    if (!isFull()) return
     clearTimeout(filling)
     filling = undefined
   } else if (scheduled) return
-  else if (busy && waiting.length < fullGroup && !isClosing()) {
+  else if (busy && !isFull()) {
     filling = setTimeout(() => {
       filling = undefined
       turn()
@@ -78,7 +97,7 @@ const schedule = (): void => {
 const turn = (): void => {
   scheduled = false
   busy = waiting.length >= busyGroup
-  reply(commit(waiting.splice(0, groupSize)))
+  reply(commit(nextGroup()))
   if (merge("busy") || waiting.length > 0) schedule()
   else settle()
 }
@@ -135,7 +154,7 @@ const listen = (reader: MessagePort): void => {
     if (message.told === 0) met = new MetWords()
     for (const surface of message.surfaces) met.surfaces.push(surface)
     for (const { analyzed, command } of message.commands) {
-      waiting.push(
+      wait(
         analyzed === undefined ? command : { ...command, payload: { ...command.payload, analysis: analysisOf(analyzed, met) } }
       )
     }
@@ -149,6 +168,6 @@ port.on("message", (message: WriterMessage) => {
     asked = true
     delay = 0
   } else if ("reader" in message) listen(message.reader)
-  else for (const command of message) waiting.push(command)
+  else for (const command of message) wait(command)
   schedule()
 })

@@ -11,6 +11,7 @@ export const paragraphs: Layer.Layer<TextPool> = Layer.succeed(TextPool, {
   open: () => Effect.succeed({ kind: "document", parts: [] }),
   locate: ({ quotes }) => Effect.succeed({ spans: quotes.map(() => undefined) }),
   picture: () => Effect.succeed({ pages: 0, pictures: [] }),
+  rest: Effect.void,
   prepare: (raw) => {
     const text = new TextDecoder().decode(raw.content)
     if (text === "corrupt") return Effect.fail(new DocumentError({ problem: "corrupt", message: "cannot be read" }))
@@ -37,8 +38,8 @@ export const paragraphs: Layer.Layer<TextPool> = Layer.succeed(TextPool, {
 })
 
 /** The embedded engine over a directory, with the offline embedder. */
-export const engine = (dataDir: string, options: Omit<Embedded.EmbeddedOptions, "dataDir"> = {}) =>
-  Embedded.layer({ dataDir, ...options }).pipe(Layer.provide([HashEmbedder, paragraphs]))
+export const engine = (dataDir: string, options: Omit<Embedded.EmbeddedOptions, "dataDir"> = {}, pool = paragraphs) =>
+  Embedded.layer({ dataDir, ...options }).pipe(Layer.provide([HashEmbedder, pool]))
 
 /** An upload of one text. */
 export const textFile = (
