@@ -23,9 +23,9 @@ const maxYoungGenerationSizeMb = { writer: 8, reader: 4 }
 
 /**
  * What the writer's heap may hold for longer. It needs a few percent of it: with much room V8 lets the heap grow to four times
- * what was in use before it looks again, with less to one and a half times.
+ * what was in use before it looks again, with less than 2 GB to twice that. A file of 50 MB needs less than half of it.
  */
-const maxOldGenerationSizeMb = 1_024
+const maxOldGenerationSizeMb = 2_000
 
 /** Files that wait for the writer, from which on another thread reads their texts for it; and milliseconds without any after which that one goes. */
 const manyFiles = 16
