@@ -1,7 +1,7 @@
 import { Clock, Effect, Option, Predicate, Redacted, Schema, Semaphore } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../src/domain/Errors.ts"
-import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
+import { microsoftLogin, type SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
 import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { bodyText, errorOfBody, retryAfterOf, serviceErrorOf } from "../../src/net/HttpErrors.ts"
@@ -91,7 +91,7 @@ export const graphAuth = (
 ): GoogleAuth["Service"] => {
   const one = Semaphore.makeUnsafe(1)
   let held: { readonly token: Redacted.Redacted<string>; readonly until: number } | undefined
-  const login = (config.loginEndpoint ?? "https://login.microsoftonline.com").replace(/\/+$/, "")
+  const login = (config.loginEndpoint ?? microsoftLogin).replace(/\/+$/, "")
   const what = `the sign-in of app ${config.clientId}`
 
   const attempt = Effect.gen(function*() {

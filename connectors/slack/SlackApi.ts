@@ -3,6 +3,7 @@ import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { hash } from "node:crypto"
 import { type Code, type SecretError, ServiceError } from "../../src/domain/Errors.ts"
 import type { SecretVersion } from "../../src/domain/Secret.ts"
+import { slackAddress } from "../../src/domain/sources/BuiltInSources.ts"
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
 import { redactText } from "../../src/net/Redact.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
@@ -177,13 +178,12 @@ export interface SlackApi {
 
 /** No bound of ours: Slack's limits differ by method and app, and it says when they are met. */
 const requestsPerMinute = 60_000
-const defaultUrl = "https://slack.com/api"
 
 export const slackApi = Effect.fnUntraced(function*(
   caller: Caller,
   secrets: Secrets["Service"],
   version: SecretVersion,
-  url = defaultUrl
+  url = slackAddress
 ): Effect.fn.Return<SlackApi> {
   const base = url.replace(/\/+$/, "")
   const origin = new URL(base).origin

@@ -52,6 +52,10 @@ const oursAlone = (...fields: ReadonlyArray<string>) =>
       : [{ path: ["listing"], issue: `cannot be service together with ${given}, which the service does not know` }]
   })
 
+/** Where secrets of sources go, unless another address is given. */
+export const slackAddress = "https://slack.com/api"
+export const microsoftLogin = "https://login.microsoftonline.com"
+
 const endpoint = (what: string) =>
   Schema.optionalKey(Endpoint.annotate({ description: `Where ${what} is, such as a proxy of your own. Unset: its own address.` }))
 

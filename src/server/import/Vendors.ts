@@ -5,6 +5,7 @@ import { hostsAt, serverAddress } from "../../domain/HttpAddress.ts"
 import { refuseSecret, type SecretGrant } from "../../domain/SecretGrant.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
 import type { ImportSource, JiraAccount, SharePointLibrary, SlackWorkspace } from "../../domain/Import.ts"
+import { microsoftLogin, slackAddress } from "../../domain/sources/BuiltInSources.ts"
 import type { Connector, Listed } from "../../ports/Connector.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 
@@ -52,7 +53,7 @@ export type VendorSource = Exclude<ImportSource, { readonly _tag: "storage" }>
  * secrets to a host of theirs, or reach into its network.
  */
 export const vendors = ({ allowHosts, allowSecrets, connectors, context, endpoints }: VendorOptions) => {
-  const { microsoftLogin = "https://login.microsoftonline.com", slack = "https://slack.com/api" } = endpoints
+  const { microsoftLogin: login = microsoftLogin, slack = slackAddress } = endpoints
   const isAllowed = hostsAt(allowHosts)
   const isJiraHost = (server: string): boolean => {
     const url = serverAddress(server)
@@ -105,10 +106,10 @@ export const vendors = ({ allowHosts, allowSecrets, connectors, context, endpoin
           (index) => `jira_source.jira_queries[${index}].api_key_config`
         ) ?? together(source.accounts.map((account) => connectors.jira(account, context)))
       case "sharePoint": {
-        const addresses = { ...at(endpoints.sharePoint), loginEndpoint: microsoftLogin }
+        const addresses = { ...at(endpoints.sharePoint), loginEndpoint: login }
         return keyRefused(
           source.libraries,
-          ({ clientSecret }) => ({ version: clientSecret, to: URL.parse(microsoftLogin) ?? undefined }),
+          ({ clientSecret }) => ({ version: clientSecret, to: URL.parse(login) ?? undefined }),
           (index) => `share_point_sources.share_point_sources[${index}].client_secret`
         ) ?? together(source.libraries.map((library) => connectors.sharePoint({ ...library, ...addresses }, context)))
       }

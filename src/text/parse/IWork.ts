@@ -3,6 +3,7 @@ import type { Limits } from "../Prepared.ts"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { headingLevelOf } from "./HeadingStyle.ts"
+import { hiddenPage } from "./HiddenText.ts"
 import { type Fields, type IWorkObject, messagesOf, numberOf, readObjects, referencesOf, textOf } from "./iwork/Objects.ts"
 import { cellsOf } from "./iwork/Table.ts"
 import { readIndexXml } from "./iwork/IndexXml.ts"
@@ -101,7 +102,7 @@ class Story {
     return {
       title: this.#title,
       pages,
-      remarks: hidden.length === 0 ? undefined : hidden.map((page) => ({ kind: "hidden", text: `slide ${page}`, pages: [page] }))
+      remarks: hidden.map((page) => hiddenPage(`slide ${page}`, page))
     }
   }
 

@@ -3,6 +3,7 @@ import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { openCompound } from "./Compound.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { embeddedInSlides, withEmbedded } from "./Embedded.ts"
+import { hiddenPage } from "./HiddenText.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 
@@ -89,7 +90,7 @@ export const ppt: Reader = ({ bytes, format, inner, limits }) => {
     writer.page(i + 1)
     const slide = recordAt(stream, offsets.get(entry.persist))
     const content = slide === undefined ? undefined : contentOf(stream, slide, entry.texts)
-    if (content?.hidden === true) remarks.push({ kind: "hidden", text: `slide ${i + 1}`, pages: [i + 1] })
+    if (content?.hidden === true) remarks.push(hiddenPage(`slide ${i + 1}`, i + 1))
     for (const text of content?.texts ?? entry.texts) write(text, true)
     for (const comment of content?.comments ?? []) writer.add("paragraph", comment)
     if (i === 0) {

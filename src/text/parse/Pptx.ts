@@ -2,12 +2,13 @@ import type { Remark } from "../../domain/Document.ts"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { withEmbedded } from "./Embedded.ts"
+import { hiddenPage } from "./HiddenText.ts"
 import { graphicBlocks } from "./ooxml/Drawing.ts"
 import { openPackage, type OfficePackage } from "./ooxml/Package.ts"
 import { shapeTree } from "./ooxml/Shapes.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
-import { childAt, childElements, descendants, parseXml, textContent, type XmlElement } from "./Xml.ts"
+import { childAt, childElements, descendants, isFalse, parseXml, textContent, type XmlElement } from "./Xml.ts"
 
 /**
  * Presentations, slide shows and templates, with or without macros (ECMA-376 part 1, chapter 19). A slide is a page,
@@ -34,7 +35,7 @@ export const pptx: Reader = ({ bytes, format, inner, limits, properties }) => {
   slides.forEach((slide, i) => {
     writer.page(i + 1)
     const root = rootOf(pack, slide)
-    if (isFalse(root?.attributes["show"])) remarks.push({ kind: "hidden", text: `slide ${i + 1}`, pages: [i + 1] })
+    if (isFalse(root?.attributes["show"])) remarks.push(hiddenPage(`slide ${i + 1}`, i + 1))
     const content = childAt(root, "p:cSld", "p:spTree")
     if (content !== undefined) {
       const heading = shapeTree(content, writer, {
@@ -82,8 +83,6 @@ const behind = (pack: OfficePackage, slide: string): ReadonlyArray<string> => {
 const hidesMaster = (pack: OfficePackage, part: string): boolean => isFalse(rootOf(pack, part)?.attributes["showMasterSp"])
 
 const rootOf = (pack: OfficePackage, part: string): XmlElement | undefined => parseXml(pack.part(part) ?? new Uint8Array())
-
-const isFalse = (value: string | undefined): boolean => value === "0" || value === "false"
 
 /** The shape tree of a slide or of its notes. */
 const shapesOf = (bytes: Uint8Array | undefined): XmlElement | undefined =>

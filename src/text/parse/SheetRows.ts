@@ -1,5 +1,6 @@
 import type { Remark } from "../../domain/Document.ts"
 import { type BlockSink, type BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
+import { hiddenPage } from "./HiddenText.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 
 /** A cell that has text, and its column from 0. */
@@ -82,6 +83,10 @@ export class SheetRows {
   }
 }
 
+/** `A`, `Z`, `AA` of a column from 0. */
+export const columnName = (column: number): string =>
+  (column >= 26 ? columnName(Math.floor(column / 26) - 1) : "") + String.fromCharCode(65 + column % 26)
+
 /** Ranges that a message is shown with at most. */
 const mostRanges = 3
 
@@ -120,7 +125,7 @@ export interface SheetFacts {
 export const sheetSink = ({ hidden, name, page }: SheetFacts, writer: BlockWriter, remarks: Array<Remark>): BlockSink => {
   const shown = oneLine(name)
   writer.page(page)
-  if (hidden) remarks.push({ kind: "hidden", text: `sheet ${shown}`, pages: [page] })
+  if (hidden) remarks.push(hiddenPage(`sheet ${shown}`, page))
   return underHeading(hidden ? `${shown} (hidden)` : shown, writer)
 }
 

@@ -10,7 +10,7 @@ import { openPackage } from "./ooxml/Package.ts"
 import { sheetDrawings } from "./ooxml/SheetDrawings.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
-import { type SheetCell, SheetRows, sheetSink } from "./SheetRows.ts"
+import { columnName, type SheetCell, SheetRows, sheetSink } from "./SheetRows.ts"
 import { drawingsOf } from "./xls/Drawings.ts"
 
 set_cptable(codePages)
@@ -134,7 +134,3 @@ const eachRow = (sheet: WorkSheet, take: (number: number, cells: ReadonlyArray<C
     if (cells !== undefined) take(number, cells)
   })
 }
-
-/** `A`, `Z`, `AA` of a column from 0. */
-const columnName = (column: number): string =>
-  (column >= 26 ? columnName(Math.floor(column / 26) - 1) : "") + String.fromCharCode(65 + column % 26)

@@ -9,7 +9,7 @@ import { readSharedStrings, readWorksheet, type Workbook } from "./ooxml/Workshe
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 import { sheetSink, uncalculated } from "./SheetRows.ts"
-import { childAt, childElements, descendants, eachElement, parseXml, textContent, type XmlElement } from "./Xml.ts"
+import { childAt, childElements, descendants, eachElement, isTrue, parseXml, textContent, type XmlElement } from "./Xml.ts"
 
 /**
  * Workbooks and templates, with or without macros (ECMA-376 part 1, chapter 18). A sheet is a page under its name,
@@ -24,7 +24,7 @@ export const xlsx: Reader = ({ bytes, format, inner, limits, properties }) => {
   if (sheets.length > limits.pages) {
     throw new ReadFailure("limit", `${sheets.length} sheets, more than ${limits.pages}`)
   }
-  const date1904 = ["1", "true"].includes(childAt(root, "x:workbookPr")?.attributes["date1904"] ?? "")
+  const date1904 = isTrue(childAt(root, "x:workbookPr")?.attributes["date1904"])
   const book: Workbook = {
     strings: readSharedStrings(pack.relatedPart(pack.main, "sharedStrings")),
     formats: readCellFormats(pack.relatedPart(pack.main, "styles"), date1904),

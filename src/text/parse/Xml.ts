@@ -189,6 +189,12 @@ export const childAt = (element: XmlElement | undefined, ...path: ReadonlyArray<
 export const descendants = (element: XmlElement, name: string): ReadonlyArray<XmlElement> =>
   childElements(element).flatMap((child) => child.name === name ? [child] : descendants(child, name))
 
+/** Whether an attribute says yes, as XML Schema's `boolean` does. */
+export const isTrue = (value: string | undefined): boolean => value === "1" || value === "true"
+
+/** Whether it says no; what is not there says neither. */
+export const isFalse = (value: string | undefined): boolean => value === "0" || value === "false"
+
 /** All character data below an element. */
 export const textContent = (element: XmlElement | undefined): string =>
   (element?.children ?? []).map((child) => typeof child === "string" ? child : textContent(child)).join("")

@@ -2,7 +2,7 @@ import type { Remark } from "../../../domain/Document.ts"
 import type { Limits } from "../../Prepared.ts"
 import { BlockBuffer, type BlockWriter, type BlockSink } from "../BlockSink.ts"
 import { ReadFailure } from "../ReadFailure.ts"
-import { CellMessages, type SheetCell, SheetRows, sheetSink, uncalculated } from "../SheetRows.ts"
+import { CellMessages, columnName, type SheetCell, SheetRows, sheetSink, uncalculated } from "../SheetRows.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { cellsOf, repeats, Story, type StoryContext } from "./Story.ts"
 
@@ -137,10 +137,6 @@ const rangeOf = (column: number, row: number, columns: number, rows: number): st
   const first = `${columnName(column)}${row + 1}`
   return columns === 1 && rows === 1 ? first : `${first}:${columnName(column + columns - 1)}${row + rows}`
 }
-
-/** The letters of a column, counted from 0. */
-const columnName = (column: number): string =>
-  column < 26 ? String.fromCharCode(65 + column) : columnName(Math.floor(column / 26) - 1) + columnName(column % 26)
 
 /** The value that a cell has, shown or not; OpenOffice.org 1 had the same in names of its own. */
 const valueOf = ({ attributes }: XmlElement): string | undefined =>

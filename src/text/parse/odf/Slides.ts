@@ -1,6 +1,7 @@
 import type { Remark } from "../../../domain/Document.ts"
 import type { Limits } from "../../Prepared.ts"
 import { type BlockWriter, CellText } from "../BlockSink.ts"
+import { hiddenPage } from "../HiddenText.ts"
 import { ReadFailure } from "../ReadFailure.ts"
 import { onlyOnce } from "../RunningText.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
@@ -27,7 +28,7 @@ export const writeSlides = (
     if (count > limits.pages) throw new ReadFailure("limit", `more than ${limits.pages} slides`)
     writer.page(count)
     if (context.styles.hides(element.attributes["draw:style-name"])) {
-      remarks.push({ kind: "hidden", text: `slide ${count}`, pages: [count] })
+      remarks.push(hiddenPage(`slide ${count}`, count))
     }
     const shapes = childElements(element)
     for (const shape of shapes.filter(isTitle)) {

@@ -1,6 +1,6 @@
 import { type BlockSink, oneLine } from "../BlockSink.ts"
 import { CellMessages, type SheetCell, SheetRows } from "../SheetRows.ts"
-import { scanXml, type XmlAttributes } from "../Xml.ts"
+import { isFalse, isTrue, scanXml, type XmlAttributes } from "../Xml.ts"
 import { type CellFormat, plainNumber } from "./CellFormats.ts"
 
 /** Shared strings of a workbook by index, rich text flattened, phonetic guides left out. */
@@ -170,11 +170,10 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
 
 /** What is not to be shown, Excel never shows (18.3.1.32). */
 const addMessages = (validation: XmlAttributes, ranges: string, messages: CellMessages): void => {
-  const shows = (attribute: string): boolean => ["1", "true"].includes(validation[attribute] ?? "")
   const cells = ranges.split(/\s+/).filter((range) => range !== "")
   const add = (kind: "Input" | "Error", title = "", text = ""): void => messages.add(kind, cells, cellText(title), cellText(text))
-  if (shows("showInputMessage")) add("Input", validation["promptTitle"], validation["prompt"])
-  if (shows("showErrorMessage")) add("Error", validation["errorTitle"], validation["error"])
+  if (isTrue(validation["showInputMessage"])) add("Input", validation["promptTitle"], validation["prompt"])
+  if (isTrue(validation["showErrorMessage"])) add("Error", validation["errorTitle"], validation["error"])
 }
 
 const shown = (type: string, style: number, value: string, book: Workbook): string => {
@@ -184,7 +183,7 @@ const shown = (type: string, style: number, value: string, book: Workbook): stri
     case "n":
       return value === "" ? "" : (book.formats[style] ?? plainNumber)(value)
     case "b":
-      return value === "" ? "" : value === "0" || value === "false" ? "FALSE" : "TRUE"
+      return value === "" ? "" : isFalse(value) ? "FALSE" : "TRUE"
     case "d":
       return value.replace("T", " ").replace(/ 00:00(?::00)?(?:\.0+)?Z?$/, "")
     default:
