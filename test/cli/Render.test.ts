@@ -81,6 +81,12 @@ describe("wrap", () => {
     }
   })
 
+  it("leaves lines whole in a pipe, where what is found must not depend on how long a path is", () => {
+    const text = `ok  table of ${"folders/".repeat(20)} has 2 chunks\nof 4 dimensions`
+    assert.strictEqual(wrap(text, Number.POSITIVE_INFINITY, "  "), text.replace("\n", "\n  "))
+    assert.isAtMost(displayWidth(excerpt("and so on ".repeat(90), Number.POSITIVE_INFINITY, "", 1)), 102)
+  })
+
   it("does the same with a text that comes in pieces, however it is cut", () => {
     const text = `One two three ${"x".repeat(90)} four.\n\n- ${"休暇は翌年に繰り越せます。".repeat(8)} end\n${"and so on ".repeat(30)}`
     for (const width of [24, 33, 60]) {

@@ -1,10 +1,11 @@
 import { Option } from "effect"
 import type { HelpDoc } from "effect/cli"
 import type { Paint } from "../Output.ts"
-import { wrap } from "./Wrap.ts"
+import { widest, wrap } from "./Wrap.ts"
 
-/** A command's help: what it is for, how it is called, examples, then every argument and flag. */
-export const renderHelp = (doc: HelpDoc.HelpDoc, width: number, paint: Paint): string => {
+/** A command's help: what it is for, how it is called, examples, then every argument and flag; prose for people in a pipe too. */
+export const renderHelp = (doc: HelpDoc.HelpDoc, room: number, paint: Paint): string => {
+  const width = Math.min(room, widest)
   const section = (title: string, rows: ReadonlyArray<Row>) =>
     rows.length === 0 ? [] : ["", paint("bold", title), ...definitions(rows, width, paint)]
   const groups = doc.subcommands ?? []

@@ -1,11 +1,14 @@
 import { displayWidth } from "effect/cli/CliOutput"
 
 /** Prose at most this wide is pleasant to read, however wide the terminal. */
-const widest = 100
+export const widest = 100
 
-/** Breaks text between words. `indent` goes before every line but the first, whose place the caller has set. */
+/**
+ * Breaks text between words. `indent` goes before every line but the first, whose place the caller has set. In a pipe, whose
+ * width has no bound, each line stays whole: programs and `grep` read it.
+ */
 export const wrap = (text: string, width: number, indent = ""): string => {
-  const room = Math.max(20, Math.min(width, widest) - displayWidth(indent))
+  const room = width === Number.POSITIVE_INFINITY ? width : Math.max(20, Math.min(width, widest) - displayWidth(indent))
   return text.split("\n").map((paragraph) => wrapParagraph(paragraph, room).join(`\n${indent}`)).join(`\n${indent}`)
 }
 
@@ -48,7 +51,7 @@ export const wrapping = (width: number): { readonly push: (piece: string) => str
 
 /** The first lines of a text, on one line where they fit, ending in an ellipsis where there is more. */
 export const excerpt = (text: string, width: number, indent: string, lines: number): string => {
-  const all = wrap(text.replace(/\s+/g, " ").trim(), width, indent).split("\n")
+  const all = wrap(text.replace(/\s+/g, " ").trim(), Math.min(width, widest), indent).split("\n")
   return all.length <= lines ? all.join("\n") : `${all.slice(0, lines).join("\n")} …`
 }
 
