@@ -41,9 +41,10 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["sluice-source"] } },
   test: {
     globalSetup: ["test/support/TemporaryFiles.ts", "test/support/BuildWhenNeeded.ts"],
+    setupFiles: ["test/support/SameChoices.ts"],
     // Far more than any takes: on a machine that is busy with something else it is a bound against hanging, and no race.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 240_000,
+    hookTimeout: 240_000,
     pool: "forks",
     // Vitest leaves a processor to itself; on two that would be half.
     maxWorkers: "100%",

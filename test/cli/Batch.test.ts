@@ -92,7 +92,7 @@ describe("batch jobs on this machine", () => {
         readFileSync(join(cwd, "again.jsonl"), "utf8"),
         `${JSON.stringify({ custom_id: "r3", team: 3, body: JSON.parse(rows[3] ?? "").body })}\n`
       )
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 
   it.live("read tables and refuse rows, each mistake at its line", () =>
     Effect.gen(function*() {

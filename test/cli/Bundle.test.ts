@@ -80,7 +80,7 @@ describe("sluice export", () => {
       const named = yield* run("export", "test.db")
       assert.strictEqual(named.code, 4)
       assert.match(named.stderr, /test\.db is not the name of a bundle/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("exports the generation that is named, and what of its pipeline reading needs", () =>
     Effect.gen(function*() {
@@ -100,7 +100,7 @@ describe("sluice export", () => {
       assert.isFalse(existsSync(join(cwd, "none.bundle")))
       const text = readFileSync(join(cwd, "next.bundle"), "latin1")
       for (const word of [cwd, "swordfish", "maxDelete", "\"local\""]) assert.isFalse(text.includes(word), word)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("killed on the way leaves nothing under the name, and the next takes away what it left", () =>
     Effect.gen(function*() {
@@ -119,5 +119,5 @@ describe("sluice export", () => {
       const again = yield* Effect.promise(() => sluice(["export", "test.bundle"], { cwd }))
       assert.match(again.stdout, /403 files/)
       assert.lengthOf(left(), 0)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

@@ -27,7 +27,7 @@ tests:
 const set = (cwd: string, file: string) => write(cwd, { "pipeline.yaml": `${file}${tests}` })
 
 const embeddings = (cwd: string): number => {
-  const db = new DatabaseSync(join(cwd, ".sluice/sluice.db"), { readOnly: true })
+  const db = new DatabaseSync(join(cwd, ".sluice/sluice.db"), { readOnly: true, timeout: 60_000 })
   try {
     return Number(db.prepare("SELECT count(*) AS n FROM embeddings").get()?.["n"])
   } finally {
@@ -79,8 +79,7 @@ describe("a candidate", () => {
         assert.include((yield* run("promote")).stdout, "generation 2 serves from now on, in the place of generation 1")
         assert.include((yield* run("rollback")).stdout, "generation 1 serves from now on, in the place of generation 2")
         assert.include((yield* run("rollback", "--candidate")).stdout, "generation 2, the candidate, is deleted")
-      }).pipe(Effect.scoped),
-    60_000
+      }).pipe(Effect.scoped)
   )
 
   it.live("is counted by its files' metadata, beside the corpus that serves", () =>
@@ -101,7 +100,7 @@ describe("a candidate", () => {
         })
       assert.deepStrictEqual(yield* files(), [{ value: "ops", files: 1 }])
       assert.deepStrictEqual(yield* files("--candidate"), [{ value: "ops", files: 2 }])
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("takes over under those who read and watch, without a restart", () =>
     Effect.gen(function*() {
@@ -141,5 +140,5 @@ describe("a candidate", () => {
         contexts: ReadonlyArray<{ text: string }>
       }
       assert.include(contexts[0]?.text, "ends at ten")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

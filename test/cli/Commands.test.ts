@@ -75,7 +75,7 @@ const cases: ReadonlyArray<ReadonlyArray<Case>> = [
 /** Runs a case to its end, and says what was wrong. */
 const failureOf = async ({ args, code, input, prints, stays }: Case, cwd: string): Promise<string | undefined> => {
   const { child, finished } = start(args, { cwd, ...(input === undefined ? {} : { input }) })
-  const late = setTimeout(() => child.kill("SIGKILL"), 30_000)
+  const late = setTimeout(() => child.kill("SIGKILL"), 180_000)
   if (stays) {
     let printed = ""
     for (const stream of [child.stdout, child.stderr]) {
@@ -112,5 +112,5 @@ describe("every command of the built command line", () => {
         failures.push(...found.filter((failure) => failure !== undefined))
       }
       assert.deepStrictEqual(failures, [])
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 })

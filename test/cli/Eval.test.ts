@@ -59,7 +59,7 @@ describe("eval", () => {
       write(cwd, { "more.jsonl": "{\"question\": \"How long does a damaged lithium cell stay?\", \"contexts\": [\"fourteen days\"]}\n" })
       const [result] = events(yield* run("eval", "--tests", "more.jsonl", "--json"))
       assert.deepInclude(result, { version: 1, type: "evaluation", pipeline: "test", passed: 1, failed: 0 })
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live(
     "says of a file that was not found why: gone, unread, forbidden to the asker, or what others have more of",
@@ -87,8 +87,7 @@ describe("eval", () => {
         assert.deepStrictEqual([why.code, why.stdout], [0, "no source has a file of this path\n"])
         const found = yield* run("explain", "hotel limit in Osaka", "--file", "travel/hotels.md")
         assert.match(found.stdout, /^its best passage has \d of \d words \([^)]*osaka[^)]*\), BM25 [\d.]+, cosine [\d.]+\n$/i)
-      }).pipe(Effect.scoped),
-    60_000
+      }).pipe(Effect.scoped)
   )
 
   it.live("has a model judge answers where the pipeline names one, and leaves it out when told", () =>
@@ -123,7 +122,7 @@ describe("eval", () => {
       assert.notInclude(alone.stdout, "judge")
       assert.strictEqual(alone.stderr, "without the judge nothing is held against 1 answer: only it could tell\n")
       assert.lengthOf(received, 4)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("reads tests of a CSV file, and places its mistakes", () =>
     Effect.gen(function*() {
@@ -143,7 +142,7 @@ describe("eval", () => {
       const bad = yield* run("eval", "--tests", "bad.csv")
       assert.strictEqual(bad.code, 4)
       assert.match(bad.stderr, /bad\.csv:4:1 {2}\[1\]\.refused\n/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("sets two pipelines side by side, and tries settings on the tests without touching the corpus", () =>
     Effect.gen(function*() {
@@ -184,7 +183,7 @@ describe("eval", () => {
       const nothing = yield* run("tune", "other.yaml")
       assert.strictEqual(nothing.code, 4)
       assert.match(nothing.stderr, /there is nothing to try\n *fix: give values/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("tries embedders, each of which embeds a text once and leaves nothing behind", () =>
     Effect.gen(function*() {
@@ -235,5 +234,5 @@ describe("eval", () => {
       const hosted = yield* run("tune", "--tests", "tests.jsonl", "--embedder", "{ model: text-embedding-005 }")
       assert.strictEqual(hosted.code, 4)
       assert.match(hosted.stderr, /--embedder {2}corpus\.embedding\n.*the embedded engine has no/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

@@ -58,7 +58,7 @@ describe("what messages tell people to type", () => {
       }
       assert.strictEqual(wrong.join("\n"), "")
       assert.isAbove(checked, 60)
-    }), 120_000)
+    }))
 
   it("sends nobody to the vertex engine who may come from there: the embedded engine answers for it behind the server", () => {
     const engine = sources.filter(({ file }) =>

@@ -65,7 +65,7 @@ describe.concurrent("serve --hooks", () => {
       assert.match(address, /\/hooks\/test\/push$/)
       const runs = () => said().split("\n").filter((line) => line.startsWith("test: docs:"))
       // Whatever was told before it was started nobody heard.
-      yield* promised(() => until("a run at the start", () => runs().length === 1))
+      yield* promised(() => until("a run at the start", () => runs().length > 0))
       assert.include(runs()[0], "3 added")
 
       const body = JSON.stringify({ ref: "refs/heads/main" })
@@ -80,12 +80,13 @@ describe.concurrent("serve --hooks", () => {
       write(join(cwd, "docs"), { "new.md": "# New\n\nA new page.\n" })
       assert.strictEqual((yield* post("wrong")).status, 401)
       for (let n = 0; n < 20; n++) assert.strictEqual((yield* post(secret)).status, 202)
-      yield* promised(() => until("a second run", () => runs().length === 2))
+      yield* promised(() => until("a second run", () => runs().length > 1))
       assert.include(runs()[1], "1 added")
-      // The same once more: a run that finds nothing.
+      // The same once more: a run that finds nothing. On a busy machine the burst may have brought some such already.
       assert.strictEqual((yield* post(secret)).status, 202)
-      yield* promised(() => until("a third run", () => runs().length === 3))
+      yield* promised(() => until("a third run", () => runs().length > 2))
       assert.include(runs()[2], "nothing changed")
+      assert.isBelow(runs().length, 20)
 
       const shown = yield* promised(() =>
         until("the counts are kept", async () => {
@@ -96,7 +97,7 @@ describe.concurrent("serve --hooks", () => {
       assert.match(shown, /1 notice refused, the last\s+\d{4}-/)
       const [status] = events(yield* promised(() => sluice(["status", "--json"], { cwd })))
       assert.containSubset(status, { hooks: { push: { taken: 21, refused: 1 } } })
-    }).pipe(Effect.scoped), 90_000)
+    }).pipe(Effect.scoped))
 
   it.live("fails at once where there is no secret, no hook, no such source", () =>
     Effect.gen(function*() {
@@ -115,7 +116,7 @@ describe.concurrent("serve --hooks", () => {
       const sourceless = yield* failed("wrong.yaml")
       assert.strictEqual(sourceless.code, 4)
       assert.match(sourceless.stderr, /wrong\.yaml:\d+:\d+[\s\S]*is no source of this pipeline/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })
 
 describe.concurrent("notify", () => {
@@ -152,7 +153,7 @@ describe.concurrent("notify", () => {
       yield* promised(() => sluice(["run"], { cwd, env }))
       assert.strictEqual(received.length, 2)
       assert.include(readFileSync(join(cwd, "told.json"), "utf8"), "\"unchanged\":3")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("fails no run where it fails, and says so", () =>
     Effect.gen(function*() {
@@ -172,7 +173,7 @@ describe.concurrent("notify", () => {
       assert.include(stderr, "ended with 7: broken")
       assert.include(stderr, "./nothing was not told of this run: notify: ./nothing cannot be run: ENOENT")
       assert.include(stderr, "did not end within 1s")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("tells of a run that failed, and of each batch of a watch", () =>
     Effect.gen(function*() {
@@ -185,12 +186,12 @@ describe.concurrent("notify", () => {
       assert.containSubset(JSON.parse(received[0]?.body ?? ""), { version: 1, pipeline: "test", type: "error" })
 
       const { child, finished } = start(["watch", "pipeline.yaml"], { cwd })
-      yield* promised(() => until("the first batch is told of", () => received.length === 2))
+      yield* promised(() => until("the first batch is told of", () => received.length > 1))
       assert.containSubset(JSON.parse(received[1]?.body ?? ""), { type: "report", report: { totals: { added: 3 } } })
       write(join(cwd, "docs"), { "new.md": "# New\n\nA new page.\n" })
-      yield* promised(() => until("the second is", () => received.length === 3))
+      yield* promised(() => until("the second is", () => received.length > 2))
       child.kill("SIGINT")
       yield* promised(() => finished)
       assert.isTrue(existsSync(join(cwd, ".sluice")))
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

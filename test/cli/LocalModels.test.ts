@@ -44,7 +44,7 @@ describe.skipIf(runtimeFolder === undefined)("models of this machine", () => {
       const plan = yield* run("plan", "here/pipeline.yaml")
       assert.include(plan.stdout, "\"field\":\"corpus.embedding\"")
       assert.include(plan.stdout, "\"forcesReplacement\":true")
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 })
 
 describe.skipIf(runtimeFolder === undefined)("sluice serve with models of this machine", () => {
@@ -92,7 +92,7 @@ describe.skipIf(runtimeFolder === undefined)("sluice serve with models of this m
       assert.deepStrictEqual(yield* found({}), ["An inexpensive automobile.", "Any car, vehicle or automobile."])
       const ranked = yield* found({ ranking: { rankService: {} } })
       assert.deepStrictEqual(ranked, ["Any car, vehicle or automobile.", "An inexpensive automobile."])
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 
   it.live("refuses what is no model, and a model's settings that a model here has no use for", () =>
     Effect.gen(function*() {
@@ -104,7 +104,7 @@ describe.skipIf(runtimeFolder === undefined)("sluice serve with models of this m
         yield* refused("--reranker", "./cross", "--reranker-model", "m"),
         "--reranker-model: is of no use with a model of this machine"
       )
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 })
 
 describe("ONNX Runtime that is not installed", () => {
@@ -122,5 +122,5 @@ describe("ONNX Runtime that is not installed", () => {
       assert.include(stderr, "corpus.embedding.local: ONNX Runtime is a package of its own, and is not installed")
       assert.include(stderr, "npm install --ignore-scripts onnxruntime-node")
       assert.strictEqual(stderr.split("is not installed").length, 2, stderr)
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 })

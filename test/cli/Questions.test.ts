@@ -82,7 +82,7 @@ describe("sluice questions", () => {
       write(join(cwd, "docs"), { "gauges.md": "# Instruments\n\nNothing is measured here any more.\n" })
       yield* run("run")
       assert.notInclude((yield* run("questions")).stdout, "rain gauge")
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 
   it.live(
     "lets the pipeline's model draft, and drops what it invents, what it does not answer itself, and what it fails at",
@@ -129,8 +129,7 @@ describe("sluice questions", () => {
         const ruled = yield* run("questions", "--no-model", "--json")
         assert.notProperty(events(ruled)[0], "drafting")
         assert.isTrue(received.slice(before).every(({ body }) => !body.messages[0]?.content.startsWith("You write questions")))
-      }).pipe(Effect.scoped),
-    60_000
+      }).pipe(Effect.scoped)
   )
 
   it.live("ends where the model fails again and again", () =>
@@ -148,5 +147,5 @@ describe("sluice questions", () => {
       assert.strictEqual(code, 1)
       assert.match(stderr, /five failures in a row: .*no such model/)
       assert.isAtMost(received.length, 9, "five, and those under way beside them")
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

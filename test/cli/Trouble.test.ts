@@ -80,7 +80,7 @@ describe("trouble", () => {
       const rest = yield* run(cwd, "run")
       assert.strictEqual(rest.code, 0, rest.stderr)
       assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), 43)
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 
   it.live("a second Ctrl-C does not wait, and nothing is lost", () =>
     Effect.gen(function*() {
@@ -91,7 +91,7 @@ describe("trouble", () => {
       goOn()
       assert.strictEqual((yield* run(cwd, "run")).code, 0)
       assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), 43)
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 
   it.live("a second writer is told who writes, or waits; readers go on", () =>
     Effect.gen(function*() {
@@ -100,7 +100,7 @@ describe("trouble", () => {
       assertOneError(refused, new RegExp(`\`sluice run pipeline\\.yaml\` \\(process ${child.pid}, since 20`))
       const asked = yield* run(cwd, "status")
       assert.strictEqual(asked.code, 0, asked.stderr)
-      const waiting = start(["run", "--wait", "60"], { cwd })
+      const waiting = start(["run", "--wait", "600"], { cwd })
       yield* Effect.promise(() => new Promise((resolve) => waiting.child.stderr?.once("data", resolve)))
       goOn()
       const waited = yield* Effect.promise(() => waiting.finished)
@@ -108,7 +108,7 @@ describe("trouble", () => {
       assert.match(waited.stderr, new RegExp(`^waiting: .*\`sluice run pipeline\\.yaml\` \\(process ${child.pid}, since 20`))
       assert.match(waited.stdout, /0 chunks embedded/)
       assert.strictEqual((yield* finished).code, 0)
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 
   it.live("a damaged database is reported and left as it is", () =>
     Effect.gen(function*() {

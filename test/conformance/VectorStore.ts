@@ -58,8 +58,7 @@ export const suite = <E>(
   opening: Layer.Layer<Opening, E>,
   { mixes = false, rarity = true, words = true, zeros = true }: SuiteOptions = {}
 ): void => {
-  const timeout = 30_000
-  layer(opening, { excludeTestServices: true, timeout })(`VectorStore: ${name}`, (it) => {
+  layer(opening, { excludeTestServices: true })(`VectorStore: ${name}`, (it) => {
     const fresh = Effect.gen(function*() {
       const corpus = `${Date.now()}${++corpora}`
       const { open } = yield* Opening
@@ -87,7 +86,7 @@ export const suite = <E>(
         assert.strictEqual((yield* store.check).chunks, 2)
         const able = yield* store.abilities
         assert.deepStrictEqual({ ...able, rarity: !words || able.rarity }, { words, mixes, rarity: !words || rarity })
-      }).pipe(Effect.scoped), timeout)
+      }).pipe(Effect.scoped))
 
     it.effect("finds the nearest, with their cosines, at once after they are put", () =>
       Effect.gen(function*() {
@@ -99,7 +98,7 @@ export const suite = <E>(
         assert.approximately(dense[1]?.score ?? 0, Math.sqrt(1 - 0.01), 1e-3)
         assert.deepStrictEqual(sparse, [])
         assert.lengthOf((yield* store.search({ vector: leaning(0, 1, 0), count: 2 })).dense, 2)
-      }).pipe(Effect.scoped), timeout)
+      }).pipe(Effect.scoped))
 
     if (words) {
       it.effect("finds by words, rare ones first, whatever is in them", () =>
@@ -127,7 +126,7 @@ export const suite = <E>(
               sparse),
             1
           )
-        }).pipe(Effect.scoped), timeout)
+        }).pipe(Effect.scoped))
     }
 
     if (mixes) {
@@ -161,7 +160,7 @@ export const suite = <E>(
           assert.isBelow(yield* placeOfNear(0.99), yield* placeOfNear(0.3))
           assert.deepStrictEqual(yield* find(0.5, { files: ["said", "none"] }), ["said.0", "said.1"])
           assert.deepStrictEqual(yield* find(0.5, { count: 1 }), ["both.0"])
-        }).pipe(Effect.scoped), timeout)
+        }).pipe(Effect.scoped))
     }
 
     it.effect("keeps to the files it is asked for", () =>
@@ -173,7 +172,7 @@ export const suite = <E>(
         assert.sameMembers(dense.map(({ file }) => file), ["f3", "f7"])
         assert.sameMembers(sparse.map(({ file }) => file), words ? ["f3", "f7"] : [])
         assert.lengthOf((yield* store.search(asked)).dense, 30)
-      }).pipe(Effect.scoped), timeout)
+      }).pipe(Effect.scoped))
 
     it.effect("takes the same version twice, and deletes versions, half ones and ones that are not there", () =>
       Effect.gen(function*() {
@@ -189,7 +188,7 @@ export const suite = <E>(
         assert.strictEqual((yield* store.check).chunks, 0)
         yield* store.delete(["f1"])
         assert.deepStrictEqual((yield* store.search({ vector: leaning(0, 1, 0), count: 10 })).dense, [])
-      }).pipe(Effect.scoped), timeout)
+      }).pipe(Effect.scoped))
 
     it.effect("takes a file of many chunks, and zero vectors", () =>
       Effect.gen(function*() {
@@ -202,7 +201,7 @@ export const suite = <E>(
         assert.deepStrictEqual(dense, [])
         yield* store.delete(["many", "zero"])
         assert.strictEqual((yield* store.check).chunks, 0)
-      }).pipe(Effect.scoped), timeout)
+      }).pipe(Effect.scoped))
 
     it.effect("keeps corpora apart, and drops one whole", () =>
       Effect.gen(function*() {
@@ -219,7 +218,7 @@ export const suite = <E>(
         const again = yield* open({ corpus: one.corpus, dimensions })
         assert.deepStrictEqual(yield* again.search({ vector: leaning(0, 1, 0), count: 10 }), { dense: [], sparse: [] })
         yield* again.delete(["f1"])
-      }).pipe(Effect.scoped), timeout)
+      }).pipe(Effect.scoped))
 
     it.effect("gives back whole files as they were put, by which a lost ledger is made again", () =>
       Effect.gen(function*() {
@@ -253,7 +252,7 @@ export const suite = <E>(
             assert.approximately(cosine, 1, 1e-3)
           })
         }
-      }).pipe(Effect.scoped), timeout)
+      }).pipe(Effect.scoped))
 
     it.effect("knows the corpora that left a record, until they are dropped", () =>
       Effect.gen(function*() {
@@ -276,7 +275,7 @@ export const suite = <E>(
         assert.strictEqual((yield* one.store.check).chunks, 1)
         yield* one.store.drop
         assert.deepStrictEqual((yield* own).map(({ corpus }) => corpus), [other.corpus])
-      }).pipe(Effect.scoped), timeout)
+      }).pipe(Effect.scoped))
 
     it.effect("refuses other dimensions, and writes nothing", () =>
       Effect.gen(function*() {
@@ -290,6 +289,6 @@ export const suite = <E>(
           assert.match(refused.message, /^corpus\.vectorDb\.\w+/)
         }
         assert.strictEqual((yield* store.check).chunks, 1)
-      }).pipe(Effect.scoped), timeout)
+      }).pipe(Effect.scoped))
   })
 }

@@ -429,6 +429,6 @@ describe("the Google Drive source", () => {
         ))
         assert.strictEqual(count, 50_000)
         assert.isBelow(held.at(-1)! - held[0]!, 8 * 1024 * 1024)
-      }), 120_000)
+      }))
   })
 })

@@ -177,7 +177,7 @@ describe("the storage source, gs://", () => {
         ))
         assert.strictEqual(count, 50_000)
         assert.isBelow(held.at(-1)! - held[0]!, 2 * 1024 * 1024)
-      }), 120_000)
+      }))
 
     it.effect("tries again what is no listing, and keeps what was listed before a page that never comes", () =>
       Effect.gen(function*() {

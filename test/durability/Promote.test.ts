@@ -29,7 +29,7 @@ chunking: { strategy: structure, size: ${size}, overlap: 0 }
 
 /** What the ledger and the store hold, as whoever comes next finds it. */
 const state = (cwd: string) => {
-  const db = new DatabaseSync(join(cwd, ".sluice/sluice.db"), { readOnly: true })
+  const db = new DatabaseSync(join(cwd, ".sluice/sluice.db"), { readOnly: true, timeout: 60_000 })
   try {
     assert.strictEqual(db.prepare("PRAGMA quick_check").get()?.["quick_check"], "ok")
     const roles = db.prepare("SELECT role, corpus FROM generations WHERE role != 'gone' ORDER BY number").all()
@@ -50,7 +50,7 @@ const state = (cwd: string) => {
 
 /** Files that a candidate has so far. */
 const inCandidate = (cwd: string): number => {
-  const db = new DatabaseSync(join(cwd, ".sluice/sluice.db"), { readOnly: true })
+  const db = new DatabaseSync(join(cwd, ".sluice/sluice.db"), { readOnly: true, timeout: 60_000 })
   try {
     const row = db.prepare("SELECT c.files FROM corpora c JOIN generations g ON g.corpus LIKE '%/' || c.name WHERE g.role = 'candidate'")
       .get()
@@ -116,6 +116,6 @@ describe("kill -9", () => {
         }
         assert.isAbove(embedded, files)
       }).pipe(Effect.scoped),
-    60_000 + kills * 60_000
+    240_000 + kills * 60_000
   )
 })

@@ -80,11 +80,11 @@ describe.concurrent("a watched folder", () => {
   it.live(
     `is what the target holds once it is quiet, after kill -9 (${killed.length} random sequences)`,
     () => Effect.forEach(killed, (seed) => killing(seed, 15, "embedded"), { concurrency: 8, discard: true }),
-    120_000 + killed.length * 20_000
+    240_000 + killed.length * 20_000
   )
 
   // Few changes: it keeps to the service's 60 requests a minute.
-  it.live("is what a remote target holds, also after kill -9", () => killing(3, 8, "hosted"), 180_000)
+  it.live("is what a remote target holds, also after kill -9", () => killing(3, 8, "hosted"), 360_000)
 })
 
 /** As the service does on a bad day: it refuses, does what it does not confirm, and goes away. */
@@ -146,7 +146,7 @@ for (const engine of ["embedded", "hosted"] as const) {
     it.effect(
       `is what the corpus holds once it is quiet (${running[engine].length} random sequences)`,
       () => Effect.forEach(running[engine], watched, { concurrency, discard: true }),
-      120_000 + running[engine].length * 8_000
+      240_000 + running[engine].length * 8_000
     )
   })
 }

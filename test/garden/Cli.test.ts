@@ -48,7 +48,7 @@ describe("sluice models and endpoints", () => {
 
       assert.match((yield* run(["models", "undeploy", "chat"])).stdout, /^undeployed \d+ from projects\/local/)
       assert.match((yield* run(["endpoints", "delete", "chat"])).stdout, /^deleted projects\/local\/locations\/local\/endpoints\/\d+$/m)
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 
   it.live("on Vertex AI: a plan before it costs, operations to follow, and a token that stays where it is", () =>
     Effect.gen(function*() {
@@ -130,5 +130,5 @@ describe("sluice models and endpoints", () => {
       assert.match((yield* ran("endpoints", "list", "--filter", "labels.team=b")).stdout, /ours +mine \(\d+, 100%\) +n1-standard-4/)
       assert.deepStrictEqual((yield* ran("models", "delete", "mine")).stderr.split("\n")[0]?.includes("a deployed model"), true)
       assert.notInclude(everything.join("\n"), "canary-9b2e61d0")
-    }).pipe(Effect.scoped), 180_000)
+    }).pipe(Effect.scoped))
 })

@@ -145,7 +145,7 @@ describe("a bundle", () => {
   it.live("holds the corpus as it was, beside whoever writes to it", () =>
     Effect.gen(function*() {
       const { engine, file, folder, made, pipeline } = yield* exported
-      const writer = new DatabaseSync(join(folder, ".sluice/sluice.db"))
+      const writer = new DatabaseSync(join(folder, ".sluice/sluice.db"), { timeout: 60_000 })
       yield* Effect.addFinalizer(() => Effect.sync(() => writer.close()))
       writer.exec("BEGIN IMMEDIATE; DELETE FROM chunk_pages; DELETE FROM files")
       const again = yield* Embedded.exportBundle(pipeline, file).pipe(Effect.provide(engine))
@@ -157,7 +157,7 @@ describe("a bundle", () => {
     Effect.gen(function*() {
       const { engine, file, folder, pipeline } = yield* exported
       const before = readFileSync(file)
-      const db = new DatabaseSync(join(folder, ".sluice/sluice.db"))
+      const db = new DatabaseSync(join(folder, ".sluice/sluice.db"), { timeout: 60_000 })
       db.exec("UPDATE embeddings SET vector = zeroblob(8) WHERE id = 1")
       db.close()
       const error = yield* Embedded.exportBundle(pipeline, file).pipe(Effect.provide(engine), Effect.flip)

@@ -53,6 +53,6 @@ describe("an app that is bundled", () => {
         mkdirSync(join(cwd, "out"))
         yield* Effect.promise<unknown>(() => bundle(join(cwd, "app.ts"), join(cwd, "out/app.mjs")))
         assert.deepStrictEqual(yield* run(cwd, process.execPath, ["out/app.mjs"]), { code: 0, output: "2 0\nleave.md\n" })
-      }).pipe(Effect.scoped), 60_000)
+      }).pipe(Effect.scoped))
   }
 })

@@ -161,7 +161,7 @@ describe("the packed library in a strict TypeScript project", () => {
 
       const ratio = importing(cwd, "sluice") / importing(cwd, "effect")
       assert.isAtMost(ratio, mostRatio)
-    }).pipe(Effect.scoped), 90_000)
+    }).pipe(Effect.scoped))
 
   it.live(
     "its command line takes sources of one's own from a module: checked by line and column, in the schema, planned and counted",
@@ -188,7 +188,6 @@ describe("the packed library in a strict TypeScript project", () => {
           (yield* sluice("ask", "Who approves travel?", "--pipeline", "good.pipeline.yaml")).output,
           /Managers approve travel\. \[1\]/
         )
-      }).pipe(Effect.scoped),
-    90_000
+      }).pipe(Effect.scoped)
   )
 })

@@ -60,8 +60,7 @@ const does = process.argv[2] === "promote" ? Effect.andThen(pipeline.runWith({ c
 await Effect.runPromise(Effect.provide(does, Embedded.layer({ dataDir: ${JSON.stringify(dataDir)} })))
 `
       )
-      const elsewhere = (what: "run" | "promote") =>
-        Effect.promise(() => promisify(execFile)(process.execPath, [program, what], { timeout: 60_000 }))
+      const elsewhere = (what: "run" | "promote") => Effect.promise(() => promisify(execFile)(process.execPath, [program, what]))
       const write = (days: string) => writeFileSync(join(docs, "leave.md"), `# Leave\n\n${days} unused days of annual leave carry over.\n`)
 
       yield* Effect.gen(function*() {
@@ -83,7 +82,7 @@ await Effect.runPromise(Effect.provide(does, Embedded.layer({ dataDir: ${JSON.st
         // Of another corpus, which took the place of the one that was asked.
         assert.notStrictEqual(corpusOf(promoted[0]?.file ?? ""), corpusOf(before[0]?.file ?? ""))
       }).pipe(Effect.provide(Embedded.layer({ dataDir })))
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })
 
 const corpusOf = (file: string): string => file.slice(0, file.indexOf("/ragFiles/"))

@@ -79,7 +79,7 @@ describe("serve --bundle", () => {
         }
         assert.strictEqual((await server.call("DELETE", `/v1/${nameOf("Own")}`)).status, 200)
       })
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("does not start with two bundles of one corpus, or one that is none", () =>
     Effect.gen(function*() {
@@ -92,5 +92,5 @@ describe("serve --bundle", () => {
       assert.match(yield* start([first, second]), /handbook\.bundle and .*second\.bundle are of one corpus, that of pipeline handbook/)
       write(folder, { "none.bundle": "nothing" })
       assert.match(yield* start([join(folder, "none.bundle")]), /none\.bundle is not a bundle of Sluice/)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

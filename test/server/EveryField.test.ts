@@ -287,7 +287,7 @@ describe("every field of a request", () => {
   })
 
   for (const [route, probe] of Object.entries(probes) as ReadonlyArray<[RouteKey, Probe]>) {
-    it(`of ${route} is obeyed, told back, or refused by its name`, { timeout: 60_000 }, async () => {
+    it(`of ${route} is obeyed, told back, or refused by its name`, async () => {
       const ignored: Array<string> = []
       for (const leaf of leaves.filter((each) => each.route === route && each.in === "body")) {
         const name = textOf(leaf)

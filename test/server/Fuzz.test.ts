@@ -171,7 +171,7 @@ const query = fc.array(
 ).map((entries) => (entries.length === 0 ? "" : `?${new URLSearchParams(entries as Array<[string, string]>)}`))
 
 describe("whatever a client sends", () => {
-  it("gets an answer of the API: never a 500, never silence", { timeout: 150_000 + runs * 200 }, async () => {
+  it("gets an answer of the API: never a 500, never silence", { timeout: 240_000 + runs * 200 }, async () => {
     const headers = fc.record({
       "content-type": fc.constantFrom(
         "application/json",
@@ -218,7 +218,7 @@ describe("whatever a client sends", () => {
     )
   })
 
-  it("even when it is no HTTP", { timeout: 150_000 + runs * 200 }, async () => {
+  it("even when it is no HTTP", { timeout: 240_000 + runs * 200 }, async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }).map((raw) => Buffer.from(raw)),
       fc.constantFrom(

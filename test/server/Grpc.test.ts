@@ -404,55 +404,58 @@ describe("reflection, as grpcurl and its like ask", () => {
 })
 
 describe("connections that are kept", () => {
-  const ping = 40
-  let kept: TestServer
-  let url: URL
-  beforeAll(async () => {
-    kept = await startServer({ grpc: { port: 0 }, limits: { ping, pong: 60 } })
-    url = new URL(`http://${kept.grpc?.address}`)
-  })
-  afterAll(() => kept.stop())
+  /** A server that waits so many milliseconds for the answer to its ping, while it is asked. */
+  const withPatience = async (pong: number, ask: (url: URL) => Promise<void>): Promise<void> => {
+    const server = await startServer({ grpc: { port: 0 }, limits: { ping: 40, pong } })
+    try {
+      await ask(new URL(`http://${server.grpc?.address}`))
+    } finally {
+      await server.stop()
+    }
+  }
 
   /** The least that begins a connection of HTTP/2: the preface, and settings that change nothing. */
   const preface = Buffer.concat([Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])])
   const ofPing = 6
 
-  it("answers pings, and keeps clients that answer its own", async () => {
-    const session = connect(url.origin)
-    await once(session, "connect")
-    const payload = Buffer.from("a  ping!")
-    const answered = await new Promise<Buffer>((resolve, reject) => {
-      session.on("error", reject)
-      session.ping(payload, (error, _, answer) => error === null ? resolve(answer as Buffer) : reject(error))
-    })
-    assert.deepStrictEqual(answered, payload)
-    let pings = 0
-    await new Promise<void>((resolve, reject) => {
-      session.on("close", () => reject(new Error("it was closed")))
-      session.on("ping", () => {
-        pings += 1
-        if (pings === 5) resolve()
+  it("answers pings, and keeps clients that answer its own", () =>
+    withPatience(120_000, async (url) => {
+      const session = connect(url.origin)
+      await once(session, "connect")
+      const payload = Buffer.from("a  ping!")
+      const answered = await new Promise<Buffer>((resolve, reject) => {
+        session.on("error", reject)
+        session.ping(payload, (error, _, answer) => error === null ? resolve(answer as Buffer) : reject(error))
       })
-    })
-    await new Promise<void>((resolve) => session.removeAllListeners("close").close(resolve))
-  })
+      assert.deepStrictEqual(answered, payload)
+      let pings = 0
+      await new Promise<void>((resolve, reject) => {
+        session.on("close", () => reject(new Error("it was closed")))
+        session.on("ping", () => {
+          pings += 1
+          if (pings === 5) resolve()
+        })
+      })
+      await new Promise<void>((resolve) => session.removeAllListeners("close").close(resolve))
+    }))
 
-  it("closes those whose client no longer answers", async () => {
-    const socket = connectTcp(Number(url.port), url.hostname)
-    const frames: Array<number> = []
-    let received = Buffer.alloc(0)
-    await new Promise<void>((resolve, reject) => {
-      socket.on("error", reject)
-      socket.on("close", () => resolve())
-      socket.on("data", (bytes: Buffer) => {
-        received = Buffer.concat([received, bytes])
-        while (received.length >= 9 && received.length >= 9 + received.readUIntBE(0, 3)) {
-          frames.push(received.readUInt8(3))
-          received = received.subarray(9 + received.readUIntBE(0, 3))
-        }
+  it("closes those whose client no longer answers", () =>
+    withPatience(60, async (url) => {
+      const socket = connectTcp(Number(url.port), url.hostname)
+      const frames: Array<number> = []
+      let received = Buffer.alloc(0)
+      await new Promise<void>((resolve, reject) => {
+        socket.on("error", reject)
+        socket.on("close", () => resolve())
+        socket.on("data", (bytes: Buffer) => {
+          received = Buffer.concat([received, bytes])
+          while (received.length >= 9 && received.length >= 9 + received.readUIntBE(0, 3)) {
+            frames.push(received.readUInt8(3))
+            received = received.subarray(9 + received.readUIntBE(0, 3))
+          }
+        })
+        socket.write(preface)
       })
-      socket.write(preface)
-    })
-    assert.include(frames, ofPing)
-  })
+      assert.include(frames, ofPing)
+    }))
 })

@@ -307,7 +307,7 @@ describe("imports that take long", () => {
         Effect.forEach([names[0], names[3]], (name) => operations.cancel(OperationName.make(name ?? "")), { discard: true })
       )
       for (const name of [names[0], names[3]]) assert.strictEqual((await server.done(name ?? "")).body.error.code, 1)
-      const ended = await outside((operations) => operations.wait(OperationName.make(names[0] ?? ""), 10_000))
+      const ended = await outside((operations) => operations.wait(OperationName.make(names[0] ?? ""), 120_000))
       assert.strictEqual(ended.error?.code, "CANCELLED")
       await outside((operations) => operations.delete(ended.name))
       assert.strictEqual((await server.call("GET", `/v1/${names[0]}`)).status, 404)

@@ -236,7 +236,7 @@ describe("what other clients send", () => {
     })
     assert.strictEqual(elsewhere.status, 400)
     assert.include(await elsewhere.text(), "payload size exceeds the limit")
-  }, 120_000)
+  })
 
   it("is held to the quotas of the model, where those are enforced", async () => {
     const strict = await startServer({ upstream: { url: upstream.baseUrl, model: "chatty" }, vertexQuotas: true })

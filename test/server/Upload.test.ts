@@ -26,7 +26,7 @@ if (curl.error !== undefined) console.warn("curl is not here: the documented cur
 describe.skipIf(curl.error !== undefined)("curl, as the documentation shows it", () => {
   const run = (...args: ReadonlyArray<string>) =>
     new Promise<Record<string, { readonly displayName: string; readonly description: string }>>((resolve, reject) =>
-      execFile("curl", ["-sS", "-m", "20", ...args], (error, stdout) => (error === null ? resolve(JSON.parse(stdout)) : reject(error)))
+      execFile("curl", ["-sS", "-m", "180", ...args], (error, stdout) => (error === null ? resolve(JSON.parse(stdout)) : reject(error)))
     )
 
   it("uploads with metadata in single quotes", async () => {

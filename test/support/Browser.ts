@@ -13,6 +13,6 @@ if (browserPath === undefined) {
 /** A browser, which goes with the scope. */
 export const browser = Effect.acquireRelease(
   // Its sandbox needs rights that root of a container has not; it opens our own page and nothing else.
-  Effect.promise(() => chromium.launch({ executablePath: browserPath ?? "", args: ["--no-sandbox"] })),
+  Effect.promise(() => chromium.launch({ executablePath: browserPath ?? "", args: ["--no-sandbox"], timeout: 180_000 })),
   (browser) => Effect.promise(() => browser.close())
 )

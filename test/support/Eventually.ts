@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 
 /** Milliseconds that a condition is waited for: far more than any takes, also on a machine that is busy with something else. */
-const limit = 40_000
+const limit = 180_000
 
 /** Milliseconds between looks. */
 const interval = 5
@@ -13,7 +13,7 @@ const isFound = <A>(value: A): value is Found<A> => value !== undefined && value
 
 /**
  * What `look` gives, once that is neither `undefined` nor `false`: it is asked again and again, by the real clock also where a
- * test has one of its own. Where it gives nothing within 40 s, this dies and names the condition.
+ * test has one of its own. Where it gives nothing within 3 minutes, this dies and names the condition.
  */
 export const eventually = <A, E, R>(condition: string, look: Effect.Effect<A, E, R>): Effect.Effect<Found<A>, E, R> =>
   Effect.gen(function*() {

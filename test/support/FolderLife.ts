@@ -34,7 +34,7 @@ const textsIn = (body: unknown): string => body instanceof Uint8Array ? unpackCh
 
 /** What readers of a corpus find: the stored chunks themselves, not what the ledger says of them. */
 export const targetHolds = (dataDir: string, corpus: string): Record<string, string> => {
-  const db = new DatabaseSync(join(dataDir, "sluice.db"), { readOnly: true })
+  const db = new DatabaseSync(join(dataDir, "sluice.db"), { readOnly: true, timeout: 60_000 })
   try {
     const rows = db.prepare(
       `SELECT f.display_name, p.body FROM files f JOIN chunk_pages p ON p.file = f.id JOIN corpora c ON c.id = f.corpus

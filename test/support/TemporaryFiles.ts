@@ -12,7 +12,7 @@ const isFit = (): boolean => {
   try {
     accessSync(memory, constants.W_OK)
     const { bavail, bsize } = statfsSync(memory)
-    const mount = readFileSync("/proc/mounts", "utf8").split("\n").find((line) => line.split(" ")[1] === memory)
+    const mount = readFileSync("/proc/mounts", "utf8").split("\n").findLast((line) => line.split(" ")[1] === memory)
     return mount !== undefined && !mount.includes("noexec") && bavail * bsize >= room && process.availableMemory() >= 2 * room
   } catch {
     return false

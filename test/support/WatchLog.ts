@@ -1,7 +1,7 @@
 export type WatchLine = Readonly<Record<string, unknown>>
 
 /** Milliseconds without a line after which a watch has nothing more to tell: batches that wait or fail are told of well before. */
-const silence = 75_000
+const silence = 180_000
 
 /** Lines that are shown of one that went silent. */
 const shown = 12

@@ -151,7 +151,7 @@ describe("sluice ui", () => {
         assert.strictEqual(status, 400, JSON.stringify(none))
       })
       assert.deepStrictEqual(readdirSync(away), ["test.bundle"])
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("tells what a judge said, and where it says otherwise than the exact checks", () =>
     Effect.gen(function*() {
@@ -174,7 +174,7 @@ tests:
       const { body: result } = yield* Effect.promise(() => ask(`/corpora/${id}/evaluations/${saved.name}`))
       assert.deepStrictEqual(result.judge, { model: "judge-1", right: 0, wrong: 2, without: 0, agreed: 0, of: 1 })
       assert.deepStrictEqual(result.results.map(({ otherwise }: { otherwise?: boolean }) => otherwise), [undefined, false])
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   it.live("tells how tests came out, what drifted and by which edit, and sets two pipelines side by side", () =>
     Effect.gen(function*() {

@@ -8,6 +8,8 @@ import { comparedProject, inspector } from "./Support.ts"
 /** A page that keeps what it complains of and where else it asks. */
 const opened = async (browser: Browser, base: string, options: Parameters<Browser["newContext"]>[0] = {}) => {
   const page = await (await browser.newContext(options)).newPage()
+  // Bounds against hanging, also where others use the machine.
+  page.setDefaultTimeout(180_000)
   const wrong: Array<string> = []
   page.on("console", (message) => message.type() === "error" && wrong.push(message.text()))
   page.on("pageerror", (error) => wrong.push(String(error)))
@@ -60,10 +62,12 @@ describe.skipIf(browserPath === undefined)(
             await page.waitForURL(`${base}/ui/c/${id}`)
             assert.notInclude(page.url(), "token", "it does not stay in the address")
             await page.getByRole("heading", { name: "Test" }).waitFor()
+            await settled(page)
             assert.strictEqual(await page.getByRole("link", { name: "1 skipped" }).count(), 1)
             await page.getByText("The last run skipped 1 more path as it listed the sources").waitFor()
             await page.getByRole("link", { name: "1 quarantined" }).click()
             await page.getByText("the PDF is damaged").waitFor()
+            await settled(page)
             assert.strictEqual(await page.getByRole("row").count(), 2)
 
             await page.getByRole("link", { name: "Question" }).click()
@@ -73,6 +77,7 @@ describe.skipIf(browserPath === undefined)(
             await page.keyboard.press("Enter")
             await page.waitForURL(/search\?q=hotle/)
             await page.getByText("corrected").first().waitFor()
+            await settled(page)
             assert.includeMembers(await page.locator(".hits mark").allTextContents(), ["hotel", "limit", "Osaka"])
             assert.isAbove(await page.locator("svg.bar").count(), 2)
             await page.reload()
@@ -88,6 +93,7 @@ describe.skipIf(browserPath === undefined)(
 
             await page.getByRole("link", { name: "Map" }).click()
             await page.getByText("5 documents").first().waitFor()
+            await settled(page)
             assert.strictEqual(await page.locator(".plane circle").count(), 5)
             await page.getByRole("link", { name: "near travel/hotels.md" }).focus()
             await page.keyboard.press("Enter")
@@ -130,6 +136,7 @@ describe.skipIf(browserPath === undefined)(
             for (const path of [`d/${hostile.id}`, `search?q=${encodeURIComponent("prizes of Osaka")}`]) {
               await page.goto(`${base}/ui/c/${id}/${path}`)
               await page.getByText("prizes").first().waitFor()
+              await settled(page)
               assert.include(await page.locator(".text").first().innerText(), "<script>document.title='owned'</script>")
               assert.strictEqual(await page.locator("main img, main script").count(), 0)
               assert.notInclude(await page.title(), "owned")

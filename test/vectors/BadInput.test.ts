@@ -376,7 +376,7 @@ const refuses = Effect.fnUntraced(function*(db: string, place: Place) {
   assert.strictEqual(written?.() ?? 0, 0)
   const state = join(dataDir, "sluice.db")
   assert.isTrue(existsSync(state))
-  const database = new DatabaseSync(state, { readOnly: true })
+  const database = new DatabaseSync(state, { readOnly: true, timeout: 60_000 })
   yield* Effect.addFinalizer(() => Effect.sync(() => database.close()))
   for (const table of ["corpora", "embeddings", "files", "runs", "vector_work"]) {
     assert.strictEqual(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"], 0, table)
@@ -391,7 +391,7 @@ describe("a database that cannot be used is one error at its place, before anyth
       it.live(`${db}: ${name}`, () => {
         process.env["SLUICE_SECRET_DB"] = "right"
         return Effect.scoped(refuses(db, place))
-      }, 60_000)
+      })
     }
   }
 
@@ -415,5 +415,5 @@ describe("a database that cannot be used is one error at its place, before anyth
       ), { discard: true, concurrency: unreachable.length }).pipe(
         Effect.ensuring(Effect.sync(() => void delete process.env["PINECONE_CONTROLLER_HOST"]))
       )
-  }, 120_000)
+  })
 })

@@ -60,11 +60,10 @@ describe("a candidate by an embedder of other dimensions", () => {
   it.live("stands beside what serves in PostgreSQL", () =>
     Effect.gen(function*() {
       yield* walk("{ postgres: { url: projects/p/secrets/pg/versions/1, schema: candidates } }", { SLUICE_SECRET_PG: yield* postgresUrl })
-    }), 120_000)
+    }))
 
   it.live.skipIf(lanceDbFolder === undefined)(
     "stands beside what serves in LanceDB",
-    () => walk("{ lanceDb: { uri: ./vectors } }", {}),
-    120_000
+    () => walk("{ lanceDb: { uri: ./vectors } }", {})
   )
 })

@@ -55,7 +55,7 @@ describe("vectors in a database of the corpus's own", () => {
       (sql) => Effect.promise(() => sql.end({ timeout: 1 }))
     )
     const sqlite = <A>(body: (db: DatabaseSync) => A): A => {
-      const db = new DatabaseSync(join(folder, "sluice.db"))
+      const db = new DatabaseSync(join(folder, "sluice.db"), { timeout: 60_000 })
       try {
         return body(db)
       } finally {

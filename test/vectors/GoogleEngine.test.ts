@@ -126,8 +126,7 @@ describe("a pipeline on a database of Google's, on this machine", () => {
         assert.deepInclude(events(again).at(-1)?.["report"], { embedded: 0 })
         assert.strictEqual(chunks(), 2)
         assert.include((yield* ask("other")).stdout, "December")
-      }).pipe(Effect.scoped),
-    120_000
+      }).pipe(Effect.scoped)
   )
 
   it.live("is refused before anything is written where the database does not fit", () =>
@@ -152,5 +151,5 @@ describe("a pipeline on a database of Google's, on this machine", () => {
         /^1 .*agent\.yaml:8:22 corpus\.vectorDb\.agentSearch\.servingConfig: .* 768 dimensions at most, and the embedder gives 2048/
       )
       assert.deepStrictEqual([index.datapoints.size, dataStore.documents.size], [0, 0])
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 })

@@ -178,7 +178,7 @@ for (const [name, database] of Object.entries(databases)) {
         const calm = yield* Effect.promise(() => sluice(run, { cwd, env }))
         const report = events(calm).at(-1)?.["report"]
         assert.deepInclude(report, { embedded: 0 })
-        const db = new DatabaseSync(join(cwd, "data", "sluice.db"), { readOnly: true })
+        const db = new DatabaseSync(join(cwd, "data", "sluice.db"), { readOnly: true, timeout: 60_000 })
         yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
         assert.strictEqual(Number(db.prepare("SELECT count(*) AS n FROM vector_work").get()?.["n"]), 0)
         const stored = db.prepare("SELECT name, chunks FROM files ORDER BY name").all().map((row) => `${row["name"]} ${row["chunks"]}`)
@@ -188,6 +188,6 @@ for (const [name, database] of Object.entries(databases)) {
         const counted = [...Map.groupBy(chunks, ({ file }) => file)].map(([file, all]) => `${file} ${all.length}`).toSorted()
         assert.deepStrictEqual(counted, stored.toSorted())
         assert.lengthOf(chunks.filter(({ text }) => text.includes(`Version ${kills}.`)), files)
-      }).pipe(Effect.scoped), 90_000 + kills * 60_000)
+      }).pipe(Effect.scoped), 240_000 + kills * 60_000)
   })
 }

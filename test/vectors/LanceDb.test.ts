@@ -171,7 +171,7 @@ describe.skipIf(lanceDbFolder === undefined)("LanceDB", () => {
       assert.strictEqual(refused.code, "UNAVAILABLE")
       assert.include(refused.message, "s3://bucket/prefix")
       assert.notInclude(JSON.stringify(refused), "the-secret")
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 
   it.live(
     "holds the corpus of a pipeline: run, edited, asked, planned, and its folder beside the pipeline file",
@@ -218,8 +218,7 @@ describe.skipIf(lanceDbFolder === undefined)("LanceDB", () => {
           doctor.stdout.replace(/\s+/g, " "),
           /table corpus_\d+ of LanceDB in .*lance has 2 chunks of 2048 dimensions \(LanceDB 0\.\d+/
         )
-      }).pipe(Effect.scoped),
-    120_000
+      }).pipe(Effect.scoped)
   )
 })
 
@@ -287,12 +286,11 @@ describe.skipIf(lanceDbFolder === undefined || !mounts)("LanceDB on a disk", () 
           /error: pipeline\.yaml:2:59 corpus\.vectorDb\.lanceDb\.uri: .*No space left on device.*fix: the database is full: make room/
         )
         assert.match(said, /LanceDB in \S+ has 1010 chunks/)
-        const db = new DatabaseSync(join(cwd, "data", "sluice.db"), { readOnly: true })
+        const db = new DatabaseSync(join(cwd, "data", "sluice.db"), { readOnly: true, timeout: 60_000 })
         yield* Effect.addFinalizer(() => Effect.sync(() => db.close()))
         assert.strictEqual(db.prepare("SELECT count(*) AS n FROM vector_work").get()?.["n"], 0)
         assert.strictEqual(db.prepare("SELECT sum(chunks) AS n FROM files").get()?.["n"], 1_010)
-      }).pipe(Effect.scoped),
-    240_000
+      }).pipe(Effect.scoped)
   )
 
   it.live(
@@ -313,8 +311,7 @@ describe.skipIf(lanceDbFolder === undefined || !mounts)("LanceDB on a disk", () 
         assert.strictEqual(readOnly.code, 1)
         assert.match(readOnly.said, / 1\. f\d\.md score/)
         assert.match(readOnly.said, /pipeline\.yaml:2:59 corpus\.vectorDb\.lanceDb\.uri: \S+ is read-only for this user fix: name a folder/)
-      }).pipe(Effect.scoped),
-    240_000
+      }).pipe(Effect.scoped)
   )
 })
 
@@ -334,5 +331,5 @@ describe("LanceDB that is not installed", () => {
       assert.include(stderr, "npm install @lancedb/lancedb")
       assert.strictEqual(stderr.split("is not installed").length, 2, stderr)
       assert.isFalse(existsSync(join(folder, "lance")))
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 })

@@ -79,7 +79,7 @@ const databases: Readonly<Record<string, Effect.Effect<Database, never, Scope.Sc
 }
 
 const rowsOf = <A>(dataDir: string, body: (db: DatabaseSync) => A): A => {
-  const db = new DatabaseSync(join(dataDir, "sluice.db"))
+  const db = new DatabaseSync(join(dataDir, "sluice.db"), { timeout: 60_000 })
   try {
     return body(db)
   } finally {
@@ -156,8 +156,7 @@ describe("a data directory that is lost", () => {
             /pipeline\.yaml:2:\d+ {2}corpus\.vectorDb\.\w+: corpus "Lost" in .*taken over by another data directory/
           )
           assert.deepStrictEqual(yield* versions, after)
-        }).pipe(Effect.scoped),
-      60_000
+        }).pipe(Effect.scoped)
     )
   }
 
@@ -194,7 +193,7 @@ describe("a data directory that is lost", () => {
       )
       assert.deepStrictEqual(there, visible(join(folder, "two")))
       assert.notProperty(there, files[0]!)
-    }).pipe(Effect.scoped), 60_000)
+    }).pipe(Effect.scoped))
 
   const byCommand = (
     name: string,
@@ -227,7 +226,7 @@ describe("a data directory that is lost", () => {
         const status = yield* Effect.promise(() => command(["status", "pipeline.yaml", "--data-dir", "data"], { cwd, env }))
         assert.match(status.stdout.replace(/\s+/g, " "), /4 files found in/)
         assert.isTrue(existsSync(join(cwd, "data", "sluice.db")))
-      }).pipe(Effect.scoped), 120_000)
+      }).pipe(Effect.scoped))
 
   byCommand(
     "PostgreSQL",

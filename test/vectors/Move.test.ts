@@ -60,5 +60,5 @@ describe("another vectorDb", () => {
       const unwell = yield* run("another-key", "doctor", "there.yaml")
       assert.strictEqual(unwell.code, 1)
       assert.match(unwell.stdout, /there\.yaml:3:\d+ {2}corpus\.vectorDb\.weaviate\.apiKey: [^]*401[^]*put a key that is valid now/)
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 })

@@ -94,7 +94,7 @@ describe("a collection that the service filled", () => {
       const relisted = yield* cli("files", "list", "--pipeline", "pipeline.yaml", "--json")
       assert.lengthOf(events(relisted), 3)
       assert.strictEqual(yield* left, 3)
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 
   it.live("is left alone where another model made its vectors", () =>
     Effect.gen(function*() {
@@ -105,5 +105,5 @@ describe("a collection that the service filled", () => {
       const listed = yield* cli("files", "list", "--pipeline", "pipeline.yaml", "--json")
       assert.lengthOf(events(listed), 1)
       assert.strictEqual(yield* left, 3)
-    }).pipe(Effect.scoped), 120_000)
+    }).pipe(Effect.scoped))
 })

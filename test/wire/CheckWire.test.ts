@@ -5,7 +5,7 @@ import { compareTables } from "./protos/Tables.ts"
 import { validate } from "./protos/Validate.ts"
 import { deprecated, enumeration, int32, list, message, of, oneof, string } from "../../src/wire/Message.ts"
 
-it("tables, paths and every body either side writes are right against the real protos", { timeout: 60_000 }, () => {
+it("tables, paths and every body either side writes are right against the real protos", () => {
   expect(checkWire(40)).toEqual([])
 })
 

@@ -7,7 +7,7 @@ const otherNumber = 0.4
 /** Claims looked at; the rest of a longer text is not. */
 const mostClaims = 500
 
-const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" })
+const sentences = new Intl.Segmenter("en", { granularity: "sentence" })
 
 /**
  * How far facts bear out a text, sentence by sentence: a claim's score is the share of its terms, weighted by length,

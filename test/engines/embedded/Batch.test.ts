@@ -74,7 +74,7 @@ const resultsOf = (folder: string, { results }: BatchJob): Record<string, Readon
 }
 
 const rowsIn = (folder: string): number => {
-  const db = new DatabaseSync(join(folder, "data", "sluice.db"))
+  const db = new DatabaseSync(join(folder, "data", "sluice.db"), { timeout: 60_000 })
   const count = Number(db.prepare("SELECT count(*) AS n FROM batch_rows").get()?.["n"])
   db.close()
   return count

@@ -112,7 +112,7 @@ describe("a writer that is killed", () => {
         assert.deepStrictEqual(inconsistencies(folder), [], `seed ${seed}`)
         assert.deepStrictEqual(yield* Effect.provide(content, engine(folder)), expected, `seed ${seed}`)
       }
-    })), { timeout: 30_000 + seeds * 20_000 })
+    })), { timeout: 240_000 + seeds * 20_000 })
 })
 
 describe("a reader beside a writer in another process", () => {

@@ -137,7 +137,7 @@ describe("importing", () => {
       yield* Effect.provide(Effect.flatMap(newCorpus, start), other)
       const operations = yield* Effect.provide(Operations, one)
       yield* operations.cancel(first.name)
-      yield* operations.wait(first.name, 10_000)
+      yield* operations.wait(first.name, 120_000)
       assert.isFalse((yield* Effect.provide(start(corpus), other)).done)
     })))
 })

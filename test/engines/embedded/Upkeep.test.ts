@@ -14,7 +14,7 @@ import { tempFolder } from "../../support/TempFolder.ts"
 import { engine, textFile } from "./support/Engine.ts"
 
 const inDatabase = <A>(folder: string, body: (db: DatabaseSync) => A): A => {
-  const db = new DatabaseSync(join(folder, databaseFile))
+  const db = new DatabaseSync(join(folder, databaseFile), { timeout: 60_000 })
   try {
     return body(db)
   } finally {

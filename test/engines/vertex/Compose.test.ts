@@ -113,7 +113,7 @@ describe("a pipeline on the hosted engine", () => {
         assert.strictEqual((yield* Engine).uploadsPerMinute, 1)
         const corpora = yield* Corpora
         yield* Effect.forkScoped(Effect.all([corpora.list({}), corpora.list({})], { concurrency: 2 }))
-        const state = new DatabaseSync(join(options.dataDir, databaseFile), { readOnly: true })
+        const state = new DatabaseSync(join(options.dataDir, databaseFile), { readOnly: true, timeout: 60_000 })
         yield* Effect.addFinalizer(() => Effect.sync(() => state.close()))
         const turns = yield* eventually(
           "both calls have a turn",

@@ -342,8 +342,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
         expectCounts(yield* run(handbook), { added: 2 })
         assert.deepStrictEqual(yield* names(handbook), expected.filter((name) => name !== "Leave.txt"))
         assert.isTrue((yield* held(handbook)).some(({ name }) => name === foreign?.name))
-      }).pipe(Effect.scoped),
-    120_000
+      }).pipe(Effect.scoped)
   )
 
   it.live("are staged for it where there is a bucket, and imported in one go under their names", () =>
@@ -395,7 +394,6 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
         assert.match(fewer.sources[0]?.heldBecause ?? "", /--yes deletes/)
         yield* run(handbook, { yes: true })
         assert.deepStrictEqual(yield* names(handbook), ["f0.txt"])
-      }).pipe(Effect.scoped),
-    120_000
+      }).pipe(Effect.scoped)
   )
 })

@@ -427,6 +427,6 @@ layer(TextPool.layer({ size: 1, limits: { timeMs: 4_000 } }))(
           { concurrency: 100 }
         )
         expect(bad.filter((problem) => problem !== undefined)).toEqual([])
-      }), 120_000 + runs * 100)
+      }), 240_000 + runs * 100)
   }
 )

@@ -2,9 +2,13 @@ import { appendFileSync } from "node:fs"
 import { ReadFailure } from "../../../src/text/parse/ReadFailure.ts"
 import { serve } from "../../../src/text/pool/Serve.ts"
 
+const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
+
+/** Takes memory so slowly that a guard who looks at it every 50 ms sees it come, on a busy machine too. */
 const hold = async (mebibytes: number): Promise<number> => {
-  const held = Array.from({ length: mebibytes }, () => Buffer.alloc(2 ** 20, 1))
-  await new Promise((resolve) => setTimeout(resolve, 400))
+  const held: Array<Buffer> = []
+  for (; held.length < mebibytes; await pause(5)) for (let n = 0; n < 5; n++) held.push(Buffer.alloc(2 ** 20, 1))
+  await pause(400)
   return held.length
 }
 
@@ -23,9 +27,9 @@ const misdeeds: Record<string, (text: string) => unknown> = {
   loop: () => {
     for (;;);
   },
-  wait: () => new Promise((resolve) => setTimeout(resolve, 3_600_000)),
+  wait: () => pause(3_600_000),
   /** Another process has the processor. */
-  nap: () => new Promise((resolve) => setTimeout(resolve, 20)),
+  nap: () => pause(20),
   allocate: () => {
     const numbers = new Float64Array(1_000_000).fill(1.5)
     const held: Array<Array<number>> = []
@@ -51,7 +55,7 @@ const misdeeds: Record<string, (text: string) => unknown> = {
     setTimeout(() => {
       throw new Error("thrown after the file was left")
     }, 0)
-    return new Promise((resolve) => setTimeout(resolve, 1_000))
+    return pause(1_000)
   },
   string: () => {
     throw "the document says: canary"

@@ -68,8 +68,7 @@ const costTheirOwnFile = Effect.fnUntraced(function*(expected: Readonly<Record<s
 describe("TextPool", () => {
   it.live(
     "a parser that misbehaves costs its own file, whatever it does",
-    () => costTheirOwnFile(misdeeds).pipe(Effect.provide(pool)),
-    120_000
+    () => costTheirOwnFile(misdeeds).pipe(Effect.provide(pool))
   )
 
   it.live("a file that ends its process among others is tried until it is known, and once more alone", () =>
@@ -85,7 +84,7 @@ describe("TextPool", () => {
       })
       // Nothing is kept back while a large file is read, so that it is known at once.
       expect([yield* tried("small", 0), yield* tried("large", 40_000)]).toEqual([3, 2])
-    }).pipe(Effect.provide(TextPool.layer({ size: 1, entry, limits: { ...limits, bytes: 50_000 } }))), 60_000)
+    }).pipe(Effect.provide(TextPool.layer({ size: 1, entry, limits: { ...limits, bytes: 50_000 } }))))
 
   it.live("answers about small files share messages", () =>
     Effect.gen(function*() {
@@ -100,7 +99,7 @@ describe("TextPool", () => {
       const { prepare } = yield* TextPool
       const { chunks } = yield* Effect.raceFirst(prepare(raw("good")), prepare(raw("wait")))
       expect(chunks[0]?.text).toBe("The text of good.")
-    }).pipe(Effect.provide(TextPool.layer({ size: 1, entry, limits }))), 30_000)
+    }).pipe(Effect.provide(TextPool.layer({ size: 1, entry, limits }))))
 
   const workersOfNaps = (patience: number, count: number) =>
     Effect.gen(function*() {
@@ -115,14 +114,12 @@ describe("TextPool", () => {
       Effect.gen(function*() {
         expect(yield* workersOfNaps(2_000, 150)).toBe(1)
         expect(yield* workersOfNaps(20, 150)).toBe(2)
-      }),
-    60_000
+      })
   )
 
   it.live(
     "a parser that never ends costs its own file",
-    () => costTheirOwnFile(endless).pipe(Effect.provide(poolOf({ ...limits, timeMs: 500 }))),
-    60_000
+    () => costTheirOwnFile(endless).pipe(Effect.provide(poolOf({ ...limits, timeMs: 500 })))
   )
 
   const memory = 600 * 2 ** 20
@@ -140,10 +137,9 @@ describe("TextPool", () => {
         expect(new Set(results.flatMap((result) => Result.isSuccess(result) ? [result.success.title] : [])).size).toBeGreaterThan(1)
         const most = Math.max(...sums)
         expect(most).toBeGreaterThan(memory / 2)
-        // What is over a limit is seen within 50 ms.
-        expect(most).toBeLessThan(1.1 * memory)
-      }).pipe(Effect.provide(TextPool.layer({ size: 3, patience: 0, entry, limits: { ...limits, memory } }))),
-    60_000
+        // What is over a limit is seen soon after. All that is wanted at once would be 1.3 times the limit, and more.
+        expect(most).toBeLessThan(1.2 * memory)
+      }).pipe(Effect.provide(TextPool.layer({ size: 3, patience: 0, entry, limits: { ...limits, memory } })))
   )
 
   it.live("a file over the limit of bytes is never sent", () =>

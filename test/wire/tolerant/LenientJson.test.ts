@@ -2,6 +2,7 @@ import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { readJson } from "../../../src/wire/tolerant/LenientJson.ts"
+import { cpuTime } from "../../support/CpuTime.ts"
 
 const read = (text: string) => Result.getOrThrow(readJson(text))
 const refusal = (text: string) => {
@@ -100,8 +101,8 @@ it("never throws, and is quick on long strings", () => {
       numRuns: 5000
     }
   )
-  const start = performance.now()
+  const start = cpuTime()
   expect(read(`{"data": "${"A".repeat(20_000_000)}"}`)).toHaveProperty("data.length", 20_000_000)
   expect(refusal(`{"data": "${"\\\\".repeat(500_000)}`)?.code).toBe("INVALID_ARGUMENT")
-  expect(performance.now() - start).toBeLessThan(10_000)
+  expect(cpuTime() - start).toBeLessThan(10_000)
 })

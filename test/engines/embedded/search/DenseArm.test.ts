@@ -80,7 +80,7 @@ describe("dense candidates from lists", () => {
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 
   it("gives in a small corpus what looking at every chunk one by one gives, to the last bit", () => {
     const dir = mkdtempSync(join(tmpdir(), "sluice-"))
@@ -133,7 +133,7 @@ describe("dense candidates from lists", () => {
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 
   it("sums columns as one number after the other gives it, and never too much for its registers", () => {
     const next = random(21)
@@ -209,7 +209,7 @@ describe("dense candidates from lists", () => {
     } finally {
       rmSync(dir, { recursive: true, force: true })
     }
-  }, 60_000)
+  })
 
   it("reckons a packed vector's cosine as its unpacked integers give it, in every form", () => {
     const next = random(9)

@@ -113,7 +113,7 @@ describe("a flipped bit anywhere in the database", () => {
       outcomes[outcome(folder, expected, `byte ${at}`)]++
     }
     assert.isAbove(outcomes.failed + outcomes.rebuilt, 0)
-  }, 30_000 + flips * 300)
+  }, 240_000 + flips * 300)
 })
 
 const outcome = (folder: string, expected: unknown, where: string): "same" | "failed" | "rebuilt" => {

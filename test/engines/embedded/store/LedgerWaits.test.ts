@@ -20,7 +20,7 @@ describe("the ledger beside a writer", () => {
         const run = yield* ledger.startRun("scope", 1)
         // The writer's thread runs from here on.
         yield* (yield* Corpora).create({ displayName: "corpus", vectorDb: { _tag: "managed" } })
-        const other = new DatabaseSync(join(folder, databaseFile))
+        const other = new DatabaseSync(join(folder, databaseFile), { timeout: 60_000 })
         other.exec("BEGIN IMMEDIATE")
         const writes = yield* Effect.forkChild(Effect.all([
           ledger.beginGeneration("scope", {

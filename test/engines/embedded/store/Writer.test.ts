@@ -36,7 +36,7 @@ const send = Effect.fnUntraced(function*(files: number, chunks: number, characte
     const vectors = all.map(({ hash }) => ({ hash, vector: packVector(new Float32Array(8)) }))
     yield* writer.send("createCorpus", { name: "c", displayName: "c", vectorDb: { _tag: "managed" }, embedder: "none", at: 0 })
     yield* writer.send("putVectors", { embedder: "none", vectors, at: 0 })
-    const other = new DatabaseSync(join(folder, databaseFile))
+    const other = new DatabaseSync(join(folder, databaseFile), { timeout: 60_000 })
     const generation = () => Number(other.prepare("SELECT generation FROM corpora").get()?.["generation"])
     const before = generation()
     other.exec("BEGIN IMMEDIATE")
