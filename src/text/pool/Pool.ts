@@ -251,7 +251,8 @@ export class Pool {
       }
       return
     }
-    const timer = setTimeout(() => this.#retire(worker), idleTime)
+    // One that is still starting has not rested: on a busy machine that can take longer.
+    const timer = setTimeout(() => worker.ready ? this.#retire(worker) : this.#rest(worker), idleTime)
     timer.unref()
     this.#idle.set(worker, timer)
   }

@@ -82,8 +82,10 @@ describe("TextPool", () => {
         expect(results.flatMap((result, at) => Result.isFailure(result) ? [[at, problemOf(result.failure)]] : [])).toEqual([[4, "crash"]])
         return readFileSync(marks, "utf8").length
       })
+      // Once among others, by itself, and alone; but where a busy machine had the answers before it sent already, it is known.
+      expect([2, 3]).toContain(yield* tried("small", 0))
       // Nothing is kept back while a large file is read, so that it is known at once.
-      expect([yield* tried("small", 0), yield* tried("large", 40_000)]).toEqual([3, 2])
+      expect(yield* tried("large", 40_000)).toBe(2)
     }).pipe(Effect.provide(TextPool.layer({ size: 1, entry, limits: { ...limits, bytes: 50_000 } }))))
 
   it.live("answers about small files share messages", () =>
@@ -276,7 +278,8 @@ await import("${entry}")`
 
   it.live("workers are gone when the scope closes", () =>
     Effect.gen(function*() {
-      const results = yield* prepareAll(good(0, 40)).pipe(Effect.provide(pool, { local: true }))
+      // They take a while, so that the first worker does not read them all before there is a second.
+      const results = yield* prepareAll(Array.from({ length: 40 }, () => "nap")).pipe(Effect.provide(pool, { local: true }))
       const pids = new Set(results.map((result) => (result._tag === "Success" ? Number(result.success.title) : 0)))
       expect(pids.size).toBe(2)
       for (const pid of pids) yield* gone(pid)
