@@ -44,11 +44,11 @@ export const embeddedInPackage = (zip: Zip): Embedded => {
 /** What an OpenDocument package holds: documents in folders of their own, objects of other programs, pictures. */
 export const embeddedInOpenDocument = (zip: Zip): Embedded => {
   const names = zip.names()
-  const folders = new Set(names.flatMap((name) => /^(Object [^/]+)\/content\.xml$/.exec(name)?.[1] ?? []))
+  const folders = new Set(names.flatMap((name) => /^(?!META-INF\/)(.+)\/content\.xml$/.exec(name)?.[1] ?? []))
   return {
     objects: [
       ...[...folders].map((name) => ({ name, read: () => zip.read(`${name}/content.xml`) })),
-      ...entries(zip, names.filter((name) => /^Object [^/]+$/.test(name) && !folders.has(name)))
+      ...entries(zip, names.filter((name) => /^Obj[^/]+$/.test(name) && !folders.has(name)))
     ],
     pictures: entries(zip, names.filter((name) => name.startsWith("Pictures/") && isPicture(name)))
   }

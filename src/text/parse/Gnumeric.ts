@@ -6,8 +6,8 @@ import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { type CellFormat, formatOf, plainNumber } from "./ooxml/CellFormats.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
-import { type SheetCell, SheetRows, sheetSink, uncalculated } from "./SheetRows.ts"
-import { eachElement, textContent, type XmlElement } from "./Xml.ts"
+import { CellMessages, rangeName, type SheetCell, SheetRows, sheetSink, uncalculated } from "./SheetRows.ts"
+import { childElements, eachElement, textContent, type XmlElement } from "./Xml.ts"
 
 /** Workbooks of Gnumeric: XML, mostly in gzip. They keep formulas without their results: the formula is shown. */
 export const gnumeric: Reader = ({ bytes, format, limits }) => {
@@ -60,12 +60,16 @@ interface Region {
   readonly format: CellFormat
 }
 
+/** Styles of a validation that shows nothing. */
+const noError = new Set(["0", "GNM_VALIDATION_STYLE_NONE"])
+
 const numberTypes = new Set(["30", "40"])
 
 class Sheet {
   readonly #sink: BlockSink
   readonly #rows: SheetRows
   readonly #objects = new BlockBuffer()
+  readonly #messages = new CellMessages()
   readonly #regions: Array<Region> = []
   #number = -1
   #cells: Array<SheetCell> = []
@@ -77,14 +81,22 @@ class Sheet {
 
   style({ attributes, children }: XmlElement): void {
     const style = children.find((child) => typeof child !== "string" && child.name === "gnm:Style")
+    const at = (name: string): number => Number(attributes[name] ?? 0)
+    if (typeof style === "object") this.#message(style, rangeName(at("startCol"), at("startRow"), at("endCol"), at("endRow")))
     const code = typeof style === "object" ? style.attributes["Format"] ?? "General" : "General"
     if (code === "General" || this.#regions.length >= mostRegions) return
-    const at = (name: string): number => Number(attributes[name] ?? 0)
     this.#regions.push({
       columns: [at("startCol"), at("endCol")],
       rows: [at("startRow"), at("endRow")],
       format: formatOf(code, false)
     })
+  }
+
+  #message(style: XmlElement, range: string): void {
+    for (const { attributes: { Message = "", Style = "", Title = "" }, name } of childElements(style)) {
+      if (name === "gnm:InputMessage") this.#messages.add("Input", [range], Title, Message)
+      else if (name === "gnm:Validation" && !noError.has(Style)) this.#messages.add("Error", [range], Title, Message)
+    }
   }
 
   /** Comments, text boxes, buttons. */
@@ -109,6 +121,7 @@ class Sheet {
   end(): void {
     this.#endRow()
     this.#rows.end()
+    this.#messages.writeTo(this.#sink)
     this.#objects.moveTo(this.#sink)
   }
 

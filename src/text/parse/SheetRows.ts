@@ -87,6 +87,12 @@ export class SheetRows {
 export const columnName = (column: number): string =>
   (column >= 26 ? columnName(Math.floor(column / 26) - 1) : "") + String.fromCharCode(65 + column % 26)
 
+/** Cells as people name them, from columns and rows that count from 0: `B2`, `B2:C9`. */
+export const rangeName = (column: number, row: number, lastColumn: number, lastRow: number): string => {
+  const first = `${columnName(column)}${row + 1}`
+  return column === lastColumn && row === lastRow ? first : `${first}:${columnName(lastColumn)}${lastRow + 1}`
+}
+
 /** Ranges that a message is shown with at most. */
 const mostRanges = 3
 
@@ -94,7 +100,7 @@ const mostRanges = 3
 export class CellMessages {
   readonly #ranges = new Map<string, Array<string>>()
 
-  add(kind: "Input" | "Error", ranges: ReadonlyArray<string>, title: string, text: string): void {
+  add(kind: "Input" | "Error", ranges: ReadonlyArray<string>, title = "", text = ""): void {
     const words = [oneLine(title), oneLine(text)].filter((each) => each !== "").join(": ")
     if (words === "") return
     const key = `${kind} ${words}`

@@ -12,6 +12,7 @@ import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 import { columnName, type SheetCell, SheetRows, sheetSink } from "./SheetRows.ts"
 import { drawingsOf } from "./xls/Drawings.ts"
+import { messagesOf, sheetParts } from "./xls/Xlsb.ts"
 
 set_cptable(codePages)
 
@@ -21,13 +22,13 @@ set_cptable(codePages)
  */
 export const xls: Reader = ({ bytes, format, inner, limits }) => {
   const book = open(bytes)
-  const beside = besideCells(bytes, limits)
+  const remarks: Array<Remark> = []
+  const beside = besideCells(bytes, limits, remarks)
   if (book.SheetNames.length > limits.pages) {
     throw new ReadFailure("limit", `${book.SheetNames.length} sheets, more than ${limits.pages}`)
   }
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)
-  const remarks: Array<Remark> = []
   book.SheetNames.forEach((name, i) => {
     const sink = sheetSink({ name, page: i + 1, hidden: (book.Workbook?.Sheets?.[i]?.Hidden ?? 0) !== 0 }, writer, remarks)
     const sheet = book.Sheets[name]
@@ -73,16 +74,21 @@ interface BesideCells {
 }
 
 /** What the library does not read: text boxes, charts, margins, embedded objects and pictures. */
-const besideCells = (bytes: Uint8Array, limits: Limits): BesideCells => {
+const besideCells = (bytes: Uint8Array, limits: Limits, remarks: Array<Remark>): BesideCells => {
   const nothing: BesideCells = { write: () => {}, embedded: { objects: [], pictures: [] } }
   if (bytes[0] === 0x50) {
     const pack = openPackage(bytes, limits, "xl/workbook.bin")
-    const sheets = pack.relationships(pack.main).filter(({ type }) => type === "worksheet" || type === "chartsheet")
+    const sheets = sheetParts(pack)
     return {
       write: (sheet, sink) => {
-        // In the order of their names, which programs number.
-        const part = sheets.map(({ target }) => target).toSorted((a, b) => a.localeCompare(b, "en", { numeric: true }))[sheet]
-        if (part !== undefined) sheetDrawings(pack, part, sink)
+        const part = sheets[sheet]
+        if (part === undefined) return
+        const { messages, unread } = messagesOf(pack.part(part))
+        messages.writeTo(sink)
+        if (unread > 0) {
+          remarks.push({ kind: "cut", text: `messages of ${unread} validations on sheet ${sheet + 1}, which refer to other sheets` })
+        }
+        sheetDrawings(pack, part, sink)
       },
       embedded: pack.embedded
     }
@@ -95,7 +101,10 @@ const besideCells = (bytes: Uint8Array, limits: Limits): BesideCells => {
   const { pictures, sheets } = drawingsOf(stream)
   return {
     write: (sheet, sink, cells) => {
-      const { footer, header, texts } = sheets[sheet] ?? { texts: [], header: "", footer: "" }
+      const found = sheets[sheet]
+      if (found === undefined) return
+      const { footer, header, messages, texts } = found
+      messages.writeTo(sink)
       for (const text of new Set(texts)) if (!cells.has(oneLine(text))) sink.add("paragraph", text)
       for (const text of [header, footer]) if (text !== "") sink.add("paragraph", text)
     },

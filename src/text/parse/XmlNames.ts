@@ -19,7 +19,7 @@ const office: ReadonlyArray<readonly [prefix: string, transitionalPath: string, 
   ["m", "officeDocument/2006/math", "officeDocument/math"]
 ]
 
-const openDocumentParts = ["office", "text", "table", "style", "presentation", "meta", "manifest"]
+const openDocumentParts = ["office", "text", "table", "style", "presentation", "meta", "manifest", "form"]
 
 /** Each form of its files had a namespace of its own; the elements are the same. */
 const gnumeric = [
@@ -37,6 +37,7 @@ export const canonicalPrefixes: ReadonlyMap<string, string> = new Map([
   [`${transitional}package/2006/content-types`, "ct"],
   [`${transitional}package/2006/metadata/core-properties`, "cp"],
   ["urn:schemas-microsoft-com:vml", "v"],
+  ["http://schemas.microsoft.com/office/drawing/2014/chartex", "cx"],
   ["http://schemas.microsoft.com/office/spreadsheetml/2009/9/main", "x14"],
   ["http://schemas.microsoft.com/office/excel/2006/main", "xm"],
   ...gnumeric.map((namespace) => [namespace, "gnm"] as const),

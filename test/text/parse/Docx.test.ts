@@ -50,6 +50,23 @@ describe("headings", () => {
   })
 })
 
+describe("fields of forms", () => {
+  it("are what was chosen, which stands in no run", async () => {
+    const field = (data: string, shows = ""): string =>
+      run(`<w:fldChar w:fldCharType="begin"><w:ffData>${data}</w:ffData></w:fldChar>`) + run("<w:instrText>FORM</w:instrText>") +
+      run(`<w:fldChar w:fldCharType="separate"/>`) + shows + run(`<w:fldChar w:fldCharType="end"/>`)
+    const list = `<w:listEntry w:val="Heron"/><w:listEntry w:val="Bittern"/>`
+    const body = [
+      field(`<w:ddList><w:result w:val="1"/>${list}</w:ddList>`),
+      field(`<w:ddList>${list}</w:ddList>`),
+      field(`<w:ddList>${list}</w:ddList>`, run("<w:t>Stork</w:t>")),
+      field(`<w:checkBox><w:default w:val="0"/><w:checked/></w:checkBox>`) + run("<w:t> yes</w:t>"),
+      field(`<w:checkBox><w:default w:val="1"/><w:checked w:val="0"/></w:checkBox>`) + run("<w:t> no</w:t>")
+    ].map((content) => `<w:p>${content}</w:p>`).join("")
+    expect(await shown(body)).toEqual(["Bittern", "Heron", "Stork", "☒ yes", "☐ no"].map((text) => `paragraph: ${text}`))
+  })
+})
+
 describe("lists", () => {
   const numbering = wordPart(
     "numbering",
@@ -187,6 +204,33 @@ describe("text boxes", () => {
         "word/data1.xml": diagram
       })
     ).toEqual(["paragraph: Sales", "table:  | North | South\n2023 | 0 | 1\n2024 | 5 | 6", "list: - Plan\n- Do"])
+  })
+
+  it("may hold charts of the kinds that came with Office 2016, which older programs show as a picture", async () => {
+    const chart =
+      `<cx:chartSpace xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex" xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main">
+      <cx:chartData><cx:data id="0"><cx:strDim type="cat"><cx:lvl><cx:pt idx="0">Oak</cx:pt><cx:pt idx="1">Elm</cx:pt></cx:lvl>
+        <cx:lvl><cx:pt idx="0">Trees</cx:pt></cx:lvl></cx:strDim><cx:numDim type="val"><cx:lvl><cx:pt idx="0">7</cx:pt><cx:pt idx="1">9</cx:pt></cx:lvl></cx:numDim></cx:data></cx:chartData>
+      <cx:chart><cx:title><cx:tx><cx:rich><a:p><a:r><a:t>Stems</a:t></a:r></a:p></cx:rich></cx:tx></cx:title><cx:plotArea><cx:plotAreaRegion>
+        <cx:series><cx:tx><cx:txData><cx:v>Count</cx:v></cx:txData></cx:tx><cx:dataId val="0"/></cx:series></cx:plotAreaRegion></cx:plotArea></cx:chart></cx:chartSpace>`
+    const drawing =
+      `<mc:AlternateContent><mc:Choice Requires="cx1"><w:drawing><cx:chart xmlns:cx="http://schemas.microsoft.com/office/drawing/2014/chartex" r:id="c"/></w:drawing></mc:Choice>
+      <mc:Fallback><w:drawing/></mc:Fallback></mc:AlternateContent>`
+    expect(await shown(`<w:p>${run(drawing)}</w:p>`, [["c", "chartEx", "charts/chartEx1.xml"]], { "word/charts/chartEx1.xml": chart }))
+      .toEqual(["paragraph: Stems", "table:  | Count\nTrees Oak | 7\nElm | 9"])
+  })
+
+  it("may have labels of one's own and text boxes in charts", async () => {
+    const a = `xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"`
+    const chart =
+      `<c:chartSpace xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" ${a}><c:chart><c:plotArea><c:ser><c:dLbls><c:dLbl><c:tx><c:rich><a:p><a:r><a:t>Record year</a:t></a:r></a:p></c:rich></c:tx></c:dLbl></c:dLbls><c:val><c:pt idx="0"><c:v>4</c:v></c:pt></c:val></c:ser></c:plotArea></c:chart></c:chartSpace>`
+    const blocks = await shown(`<w:p>${run(`<w:drawing><c:chart r:id="c"/></w:drawing>`)}</w:p>`, [["c", "chart", "charts/chart1.xml"]], {
+      "word/charts/chart1.xml": chart,
+      "word/charts/_rels/chart1.xml.rels": relsXml([["u", "chartUserShapes", "../drawings/drawing1.xml"]]),
+      "word/drawings/drawing1.xml":
+        `<c:userShapes xmlns:c="http://schemas.openxmlformats.org/drawingml/2006/chart" ${a}><a:p><a:r><a:t>Drawn on it</a:t></a:r></a:p></c:userShapes>`
+    })
+    expect(blocks).toEqual(["table:  | 4", "paragraph: Record year", "paragraph: Drawn on it"])
   })
 
   it("say how many points of a chart are left out", async () => {

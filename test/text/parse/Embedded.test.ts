@@ -106,10 +106,19 @@ describe("what a document holds", () => {
         ),
         "Object 2/content.xml":
           `<?xml version="1.0"?><math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><mi>a</mi></mrow><annotation encoding="StarMath 5.0">a over b</annotation></semantics></math>`,
-        "Object 3": unknown()
+        "Object 3": unknown(),
+        "Obj0013F7E1/content.xml": content("<office:text><text:p>Of another program</text:p></office:text>")
       })
     )
-    expect(shown).toEqual(["paragraph: Body", "heading 2: Object 1", "heading 3: Sums", "table: Total | 7", "paragraph: a over b"])
+    expect(shown).toEqual([
+      "paragraph: Body",
+      "heading 2: Object 1",
+      "heading 3: Sums",
+      "table: Total | 7",
+      "paragraph: a over b",
+      "heading 2: Obj0013F7E1",
+      "paragraph: Of another program"
+    ])
     expect(remarks).toEqual([{ kind: "attachment", text: "Object 3 (an object of another program)" }])
   })
 

@@ -17,8 +17,8 @@ const prices = workbook(
     cell(0, 0, "Item", 60) + cell(0, 1, "Since", 60) + cell(0, 2, "Share", 60) + cell(1, 0, "Käse", 60) + cell(1, 1, "45292", 40) +
       cell(1, 2, "0.25", 40) + cell(2, 0, "7.19999999999999999983", 40) + cell(2, 2, "=SUM(C2:C2)"),
     `<gnm:Styles><gnm:StyleRegion startCol="0" endCol="0" startRow="0" endRow="9"><gnm:Style Format="General"/></gnm:StyleRegion>` +
-      `<gnm:StyleRegion startCol="1" endCol="1" startRow="0" endRow="9"><gnm:Style Format="yyyy-mm-dd"/></gnm:StyleRegion>` +
-      `<gnm:StyleRegion startCol="2" endCol="2" startRow="0" endRow="9"><gnm:Style Format="0%"/></gnm:StyleRegion></gnm:Styles>` +
+      `<gnm:StyleRegion startCol="1" endCol="1" startRow="0" endRow="9"><gnm:Style Format="yyyy-mm-dd"><gnm:Validation Style="GNM_VALIDATION_STYLE_STOP" Title="No day" Message="Days only"/><gnm:InputMessage Title="" Message="Since when"/></gnm:Style></gnm:StyleRegion>` +
+      `<gnm:StyleRegion startCol="2" endCol="2" startRow="0" endRow="9"><gnm:Style Format="0%"><gnm:Validation Style="0" Title="" Message="never shown"/></gnm:Style></gnm:StyleRegion></gnm:Styles>` +
       `<gnm:Objects><gnm:CellComment ObjectBound="A1" Author="Kim" Text="Check this"/><gnm:SheetObjectText Text="A box"/></gnm:Objects>`
   ) + sheet("Empty", "") + sheet("More", cell(3, 3, "alone", 60))
 )
@@ -29,6 +29,8 @@ describe("workbooks of Gnumeric", () => {
     expect(shown.filter((line) => !line.startsWith("pageBreak"))).toEqual([
       "heading 1: Prices",
       "table: Item | Since | Share\nKäse | 2024-01-01 | 25%\n7.2 |  | =SUM(C2:C2)",
+      "paragraph: Error message on B1:B10: No day: Days only",
+      "paragraph: Input message on B1:B10: Since when",
       "paragraph: Comment by Kim: Check this",
       "paragraph: A box",
       "heading 1: More",

@@ -3,7 +3,11 @@ import { utils, write } from "@e965/xlsx"
 import template from "@e965/xlsx/dist/xlsx.zahl.mjs"
 import { describe, expect, it, vi } from "vitest"
 import { drawingsOf } from "../../../src/text/parse/xls/Drawings.ts"
+import { defaultLimits } from "../../../src/text/Prepared.ts"
+import type { CellMessages } from "../../../src/text/parse/SheetRows.ts"
+import { openZip } from "../../../src/text/parse/Zip.ts"
 import { parsed, refusal } from "./support/Parsed.ts"
+import { zipOf } from "./support/ZipWriter.ts"
 import { compound, wordStreams } from "./support/WordWriter.ts"
 
 describe("workbooks in binary formats", () => {
@@ -360,7 +364,40 @@ describe("objects inside binary formats", () => {
   })
 })
 
+const messagesIn = (messages: CellMessages | undefined): ReadonlyArray<string> => {
+  const shown: Array<string> = []
+  messages?.writeTo({ add: (_, text) => void shown.push(text), item: () => {} })
+  return shown
+}
+
 describe("sheets of binary workbooks", () => {
+  it("have messages of cells in XLSB, each sheet its own, in the order of the workbook", async () => {
+    const book = utils.book_new()
+    utils.book_append_sheet(book, utils.aoa_to_sheet([["one"]]), "One")
+    utils.book_append_sheet(book, utils.aoa_to_sheet([["two"]]), "Two")
+    const written = openZip(write(book, { type: "buffer", bookType: "xlsb" }) as Buffer, defaultLimits) // asked for as a buffer
+    const parts = Object.fromEntries(written.names().map((name) => [name, Buffer.from(written.read(name) ?? [])]))
+    const text = (content: string | undefined): Buffer =>
+      content === undefined ? numbers(0xffff_ffff) : Buffer.concat([numbers(content.length), Buffer.from(content, "utf16le")])
+    const validation = Buffer.concat([
+      numbers((1 << 18) + (1 << 19), 1, 1, 4, 2, 2),
+      ...["No", "Only metres", undefined, "In metres"].map(text)
+    ])
+    const record = Buffer.concat([Buffer.from([64, validation.length]), validation])
+    const later = Buffer.from([0x9d, 0x08, 0])
+    const sheet = "xl/worksheets/sheet2.bin"
+    const { remarks, shown } = await parsed("a.xlsb", zipOf({ ...parts, [sheet]: Buffer.concat([parts[sheet]!, record, later]) }))
+    expect(shown.filter((line) => !line.startsWith("pageBreak"))).toEqual([
+      "heading 1: One",
+      "paragraph: one",
+      "heading 1: Two",
+      "paragraph: two",
+      "paragraph: Input message on C2:C5: In metres",
+      "paragraph: Error message on C2:C5: No: Only metres"
+    ])
+    expect(remarks).toEqual([{ kind: "cut", text: "messages of 1 validations on sheet 2, which refer to other sheets" }])
+  })
+
   it("have text boxes, titles of charts, a header and a footer beside their cells", () => {
     const record = (type: number, content: Uint8Array): Buffer => {
       const head = Buffer.alloc(4)
@@ -380,8 +417,21 @@ describe("sheets of binary workbooks", () => {
       ...parts.map((part, i) => record(0x3c, Buffer.concat([Buffer.from([i]), Buffer.from(part, i === 0 ? "latin1" : "utf16le")]))),
       record(0x3c, Buffer.alloc(16))
     ]
+    const inputAndError = (1 << 18) + (1 << 19)
+    const wide = (content: string): Buffer => Buffer.concat([short(content.length), Buffer.from([1]), Buffer.from(content, "utf16le")])
     const sheet = Buffer.concat([
       begin,
+      record(
+        0x1be,
+        Buffer.concat([
+          numbers(inputAndError),
+          ...["Größe", "\0", "Only whole metres", "That is no metre"].map(wide),
+          short(3, 0),
+          Buffer.from([0x17, 1, 0]),
+          short(0, 0),
+          short(2, 1, 4, 2, 2, 6, 9, 1, 1)
+        ])
+      ),
       margin(0x14, "&L&\"Arial,Bold\"&12Report && more&P"),
       margin(0x15, "&CPage"),
       ...box(6, "A text ", "in two parts"),
@@ -400,7 +450,11 @@ describe("sheets of binary workbooks", () => {
         end
       ])
     const { pictures, sheets } = drawingsOf(Buffer.concat([globals(globals(0).length), sheet]))
-    expect(sheets).toEqual([{ texts: ["A text in two parts", "Sales"], header: "Report & more", footer: "Page" }])
+    expect(sheets).toMatchObject([{ texts: ["A text in two parts", "Sales"], header: "Report & more", footer: "Page" }])
+    expect(messagesIn(sheets[0]?.messages)).toEqual([
+      "Input message on C2:C5, B7:B10: Größe: Only whole metres",
+      "Error message on C2:C5, B7:B10: That is no metre"
+    ])
     expect(pictures.toString()).toBe("drawn on")
     expect(drawingsOf(Buffer.concat([begin, record(0x2f, Buffer.alloc(6)), globals(0)])).sheets).toEqual([])
   })

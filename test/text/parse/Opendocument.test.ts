@@ -35,6 +35,22 @@ const file = (kind: "text" | "spreadsheet" | "presentation" | "drawing", body: s
 const text = (body: string, parts: Parts = {}) => readWith(openDocument, file("text", body, parts))
 const p = (content: string, style = "Standard"): string => `<text:p text:style-name="${style}">${content}</text:p>`
 
+describe("forms", () => {
+  const form = `xmlns:form="${oasis}:form:1.0"`
+  const controls = `<office:forms ${form}><form:form><form:checkbox form:label="I agree" form:value="on"/>` +
+    `<form:text form:value="Default" form:current-value="Marta Reyes"/><form:password form:current-value="otter"/>` +
+    `<form:listbox><form:option form:label="Heron" form:current-selected="true"/><form:option form:label="Stork"/></form:listbox></form:form></office:forms>`
+
+  it("say what their controls say and hold, in texts and in sheets", async () => {
+    const texts = ["I agree", "Marta Reyes", "Heron"]
+    expect((await text(controls + p("Body"))).blocks.map((block) => block.text)).toEqual([...texts, "Body"])
+    const sheet = `<table:table table:name="S">${controls}<table:table-row><table:table-cell>${
+      p("one")
+    }</table:table-cell></table:table-row></table:table>`
+    expect((await readWith(openDocument, file("spreadsheet", sheet))).blocks.map((block) => block.text)).toEqual(["S", "one", ...texts])
+  })
+})
+
 describe("text documents", () => {
   it("have headings by level, by style and as title, code, and paragraphs with their white space", async () => {
     const styles = `<style:style style:name="P1" style:family="paragraph" style:parent-style-name="Title"/>

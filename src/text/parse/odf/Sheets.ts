@@ -2,7 +2,7 @@ import type { Remark } from "../../../domain/Document.ts"
 import type { Limits } from "../../Prepared.ts"
 import { BlockBuffer, type BlockWriter, type BlockSink } from "../BlockSink.ts"
 import { ReadFailure } from "../ReadFailure.ts"
-import { CellMessages, columnName, type SheetCell, SheetRows, sheetSink, uncalculated } from "../SheetRows.ts"
+import { CellMessages, rangeName, type SheetCell, SheetRows, sheetSink, uncalculated } from "../SheetRows.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { cellsOf, repeats, Story, type StoryContext } from "./Story.ts"
 
@@ -33,7 +33,7 @@ export const writeSheets = (
       }
       sheet = new Sheet(context, sheetSink(facts, writer, remarks), limits.characters, validations)
     }
-    return name === "table:table-row" || name === "table:shapes" || name === "table:content-validation"
+    return name === "table:table-row" || name === "table:shapes" || name === "office:forms" || name === "table:content-validation"
   }, (element) => {
     if (element.name === "table:content-validation") validations.set(element.attributes["table:name"] ?? "", messagesOf(element, context))
     else if (element.name === "table:table-row") sheet?.row(element)
@@ -83,7 +83,7 @@ class Sheet {
       const text = this.#cell(cell)
       const claimedColumns = claimedOf(cell, "table:number-columns-repeated")
       const messages = this.#validations.get(cell.attributes["table:content-validation-name"] ?? "") ?? []
-      const range = messages.length === 0 ? "" : rangeOf(column, this.#number, claimedColumns, claimed)
+      const range = messages.length === 0 ? "" : rangeName(column, this.#number, column + claimedColumns - 1, this.#number + claimed - 1)
       for (const [kind, title, words] of messages) this.#messages.add(kind, [range], title, words)
       const times = repeats(cell, "table:number-columns-repeated", text)
       if (text !== "") { for (let i = 0; i < times; i++) cells.push([column + i, text]) }
@@ -94,9 +94,9 @@ class Sheet {
     this.#number += claimed
   }
 
-  /** Shapes drawn over the sheet; their text follows the cells. */
+  /** Shapes drawn over the sheet and controls of its forms; their text follows the cells. */
   shapes(element: XmlElement): void {
-    this.#story.blocks(element, this.#after)
+    this.#story.block(element, this.#after)
   }
 
   /** Call it after the last row. Answers how many formulas have no result. */
@@ -131,12 +131,6 @@ const claimedOf = ({ attributes }: XmlElement, name: string): number =>
   Math.min(Math.max(Math.trunc(Number(attributes[name] ?? 1)) || 1, 1), mostRows)
 
 const mostRows = 1_048_576
-
-/** Cells as people name them: `B2`, `B2:C9`. */
-const rangeOf = (column: number, row: number, columns: number, rows: number): string => {
-  const first = `${columnName(column)}${row + 1}`
-  return columns === 1 && rows === 1 ? first : `${first}:${columnName(column + columns - 1)}${row + rows}`
-}
 
 /** The value that a cell has, shown or not; OpenOffice.org 1 had the same in names of its own. */
 const valueOf = ({ attributes }: XmlElement): string | undefined =>

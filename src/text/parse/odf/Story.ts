@@ -1,5 +1,6 @@
 import { BlockBuffer, type BlockSink, CellText, oneLine, rowLine, withPrefix } from "../BlockSink.ts"
 import { childAt, childElements, textContent, type XmlElement } from "../Xml.ts"
+import { writeForms } from "./Forms.ts"
 import type { DocumentStyles } from "./Styles.ts"
 
 export interface StoryContext {
@@ -65,6 +66,8 @@ export class Story {
       case "svg:desc":
         // What the author says a picture shows.
         return sink.add("paragraph", oneLine(textContent(element)))
+      case "office:forms":
+        return writeForms(element, sink)
       case "text:soft-page-break":
         this.#breaks++
         return this.#turnPages()

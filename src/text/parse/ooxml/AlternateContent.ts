@@ -1,6 +1,6 @@
 import { childAt, childElements, type XmlElement } from "../Xml.ts"
 
-const texts = new Set(["w:t", "a:t", "m:t", "c:chart", "dgm:relIds"])
+const texts = new Set(["w:t", "a:t", "m:t", "c:chart", "cx:chart", "dgm:relIds"])
 
 const holdsText = (element: XmlElement): boolean => texts.has(element.name) || childElements(element).some(holdsText)
 

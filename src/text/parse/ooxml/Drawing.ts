@@ -10,7 +10,7 @@ export interface Graphic {
 
 /** The graphic that an element refers to. */
 export const graphicOf = (element: XmlElement): Graphic | undefined => {
-  if (element.name === "c:chart") return { kind: "chart", relationship: element.attributes["r:id"] ?? "" }
+  if (element.name === "c:chart" || element.name === "cx:chart") return { kind: "chart", relationship: element.attributes["r:id"] ?? "" }
   if (element.name === "dgm:relIds") return { kind: "diagram", relationship: element.attributes["r:dm"] ?? "" }
   return undefined
 }
@@ -49,13 +49,19 @@ export const drawingText = (element: XmlElement, sink: BlockSink): void => {
 export const graphicBlocks = (pack: OfficePackage, part: string, graphic: Graphic, sink: BlockSink): void => {
   const bytes = pack.part(pack.target(part, graphic.relationship) ?? "")
   if (bytes === undefined) return
-  if (graphic.kind === "chart") chartBlocks(bytes, sink)
-  else diagramBlocks(bytes, sink)
+  if (graphic.kind === "diagram") return diagramBlocks(bytes, sink)
+  const root = parseXml(bytes)
+  if (root?.name === "cx:chartSpace") return newChartBlocks(root, sink)
+  chartBlocks(root, sink)
+  const drawn = pack.relatedPart(pack.target(part, graphic.relationship) ?? "", "chartUserShapes")
+  if (drawn !== undefined) drawingText(parseXml(drawn) ?? noElement, sink)
 }
 
-/** A chart part: its title, then its cached figures as a table with a column for each series. */
-const chartBlocks = (bytes: Uint8Array, sink: BlockSink): void => {
-  const chart = childAt(parseXml(bytes), "c:chart")
+const noElement: XmlElement = { name: "", attributes: {}, children: [] }
+
+/** A chart part: its title, then its cached figures as a table with a column for each series, and labels of one's own. */
+const chartBlocks = (root: XmlElement | undefined, sink: BlockSink): void => {
+  const chart = childAt(root, "c:chart")
   if (chart === undefined) return
   const titles = [childAt(chart, "c:title"), ...childElements(childAt(chart, "c:plotArea")).map((axis) => childAt(axis, "c:title"))]
   for (const title of titles) if (title !== undefined) drawingText(title, sink)
@@ -64,6 +70,19 @@ const chartBlocks = (bytes: Uint8Array, sink: BlockSink): void => {
     labels: points(childAt(ser, "c:cat") ?? childAt(ser, "c:xVal")),
     values: points(childAt(ser, "c:val") ?? childAt(ser, "c:yVal"))
   }))
+  writeSeries(series, sink)
+  for (const label of descendants(chart, "c:dLbl")) drawingText(label, sink)
+}
+
+/** A series of a chart: what it is called, and its points by their index. */
+interface Series {
+  readonly name: string
+  readonly labels: ReadonlyMap<number, string>
+  readonly values: ReadonlyMap<number, string>
+}
+
+/** A table with a column for each series. */
+const writeSeries = (series: ReadonlyArray<Series>, sink: BlockSink): void => {
   const first = series[0]
   if (first === undefined) return
   const rows = [rowLine(["", ...series.map(({ name }) => name)])]
@@ -84,6 +103,40 @@ const points = (source: XmlElement | undefined): ReadonlyMap<number, string> => 
     const text = oneLine(textContent(childAt(point, "c:v")))
     const before = found.get(index)
     found.set(index, before === undefined ? text : `${text} ${before}`)
+  }
+  return found
+}
+
+/** A chart of the kinds that came with Office 2016 (MS-ODRAWXML, 2.24.3): waterfalls, treemaps, funnels, histograms. */
+const newChartBlocks = (root: XmlElement, sink: BlockSink): void => {
+  const chart = childAt(root, "cx:chart")
+  if (chart !== undefined) {
+    for (const title of descendants(chart, "cx:title")) {
+      const [text, plain] = [descendants(title, "a:p").map(drawingParagraph).join(" "), descendants(title, "cx:v")[0]]
+      sink.add("paragraph", text.trim() === "" ? oneLine(textContent(plain)) : text)
+    }
+  }
+  const data = new Map(childElements(childAt(root, "cx:chartData"), "cx:data").map((each) => [each.attributes["id"], each]))
+  const series = (chart === undefined ? [] : descendants(chart, "cx:series")).flatMap((each): ReadonlyArray<Series> => {
+    const figures = data.get(childAt(each, "cx:dataId")?.attributes["val"])
+    return figures === undefined ? [] : [{
+      name: oneLine(textContent(childAt(each, "cx:tx", "cx:txData", "cx:v"))),
+      labels: levels(childAt(figures, "cx:strDim")),
+      values: levels(childAt(figures, "cx:numDim"))
+    }]
+  })
+  writeSeries(series, sink)
+}
+
+/** The points of a dimension; those of outer levels stand before those of inner ones. */
+const levels = (dimension: XmlElement | undefined): ReadonlyMap<number, string> => {
+  const found = new Map<number, string>()
+  for (const level of childElements(dimension, "cx:lvl")) {
+    for (const point of childElements(level, "cx:pt")) {
+      const index = Number(point.attributes["idx"])
+      const [text, inner] = [oneLine(textContent(point)), found.get(index)]
+      if (text !== "") found.set(index, inner === undefined ? text : `${text} ${inner}`)
+    }
   }
   return found
 }

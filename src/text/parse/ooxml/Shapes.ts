@@ -113,7 +113,7 @@ const writeFrame = (frame: XmlElement, sink: BlockSink, hooks: ShapeHooks): void
     )
     sink.add("table", rows.filter((row) => row !== "").join("\n"))
   }
-  for (const element of [...descendants(data, "c:chart"), ...descendants(data, "dgm:relIds")]) {
+  for (const element of ["c:chart", "cx:chart", "dgm:relIds"].flatMap((name) => descendants(data, name))) {
     const graphic = graphicOf(element)
     if (graphic !== undefined) hooks.graphic(graphic)
   }

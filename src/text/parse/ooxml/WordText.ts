@@ -18,11 +18,29 @@ interface ParagraphHooks {
   readonly pageBreak: (afterText: boolean) => void
 }
 
+interface Field {
+  /** We are in what it shows, rather than in its instruction. */
+  shows: boolean
+  /** What a form's field holds, which programs show and do not write as text. */
+  readonly entered: string
+  /** How many parts its paragraph had before it. */
+  readonly since: number
+}
+
+/** The entry that is chosen in a form's list, or the mark of its check box (17.16.7, 17.16.9). */
+const entered = (form: XmlElement | undefined): string => {
+  const box = childAt(form, "w:checkBox")
+  if (box !== undefined) return isOn(childAt(box, "w:checked") ?? childAt(box, "w:default")) ? "☒" : "☐"
+  const list = childAt(form, "w:ddList")
+  const chosen = value(childAt(list, "w:result")) ?? value(childAt(list, "w:default")) ?? "0"
+  return value(childElements(list, "w:listEntry")[Number(chosen)]) ?? ""
+}
+
 /** Reads the text of paragraphs in a story. Fields may run over several of them. */
 export class WordText {
   readonly #hooks: ParagraphHooks
-  /** Open complex fields, and whether we are in what they show rather than in their instruction. */
-  #fields: Array<"instruction" | "result"> = []
+  /** Open complex fields. */
+  #fields: Array<Field> = []
   #parts: Array<string> = []
 
   constructor(hooks: ParagraphHooks) {
@@ -34,7 +52,7 @@ export class WordText {
     const outer = this.#parts
     this.#parts = []
     // A field whose result never begins would swallow the rest of the document.
-    this.#fields = this.#fields.filter((field) => field === "result")
+    this.#fields = this.#fields.filter(({ shows }) => shows)
     this.#children(paragraph)
     const text = this.#parts.join("")
     this.#parts = outer
@@ -42,7 +60,11 @@ export class WordText {
   }
 
   #emit(text: string): void {
-    if (!this.#fields.includes("instruction")) this.#parts.push(text)
+    if (!this.#inInstruction) this.#parts.push(text)
+  }
+
+  get #inInstruction(): boolean {
+    return this.#fields.some(({ shows }) => !shows)
   }
 
   #children(element: XmlElement): void {
@@ -68,7 +90,7 @@ export class WordText {
           Number.parseInt(element.attributes["w:char"] ?? "", 16)
         ))
       case "w:fldChar":
-        return this.#field(element.attributes["w:fldCharType"])
+        return this.#field(element)
       case "w:footnoteReference":
         return this.#emit(this.#hooks.note("footnote", element.attributes["w:id"] ?? ""))
       case "w:endnoteReference":
@@ -97,6 +119,7 @@ export class WordText {
       case "v:textpath":
         return this.#emit(element.attributes["string"] ?? "")
       case "c:chart":
+      case "cx:chart":
       case "dgm:relIds": {
         const graphic = graphicOf(element)
         return graphic === undefined ? undefined : this.#hooks.graphic(graphic)
@@ -117,13 +140,18 @@ export class WordText {
   }
 
   #hide(run: XmlElement): void {
-    if (!this.#fields.includes("instruction")) this.#hooks.hidden(childElements(run, "w:t").map(textContent).join(""))
+    if (!this.#inInstruction) this.#hooks.hidden(childElements(run, "w:t").map(textContent).join(""))
   }
 
-  #field(type: string | undefined): void {
-    if (type === "begin") this.#fields.push("instruction")
-    else if (type === "end") this.#fields.pop()
-    else if (type === "separate" && this.#fields.length > 0) this.#fields[this.#fields.length - 1] = "result"
+  #field(element: XmlElement): void {
+    const type = element.attributes["w:fldCharType"]
+    const open = this.#fields.at(-1)
+    if (type === "begin") this.#fields.push({ shows: false, entered: entered(childAt(element, "w:ffData")), since: this.#parts.length })
+    else if (type === "separate" && open !== undefined) open.shows = true
+    else if (type === "end" && open !== undefined) {
+      this.#fields.pop()
+      if (open.entered !== "" && this.#parts.slice(open.since).join("").trim() === "") this.#emit(open.entered)
+    }
   }
 
   #pair(element: XmlElement, first: string, sign: string, second: string): void {
@@ -133,7 +161,6 @@ export class WordText {
   }
 }
 
-const isHidden = (run: XmlElement): boolean => {
-  const hidden = childAt(run, "w:rPr", "w:vanish")
-  return hidden !== undefined && !["0", "false", "off"].includes(value(hidden) ?? "")
-}
+const isHidden = (run: XmlElement): boolean => isOn(childAt(run, "w:rPr", "w:vanish"))
+
+const isOn = (toggle: XmlElement | undefined): boolean => toggle !== undefined && !["0", "false", "off"].includes(value(toggle) ?? "")

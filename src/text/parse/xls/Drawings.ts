@@ -1,5 +1,6 @@
 import { decodePart } from "../Decode.ts"
 import { marginText } from "../ooxml/Worksheet.ts"
+import { CellMessages, rangeName } from "../SheetRows.ts"
 
 /** What a sheet says beside its cells. */
 export interface SheetTexts {
@@ -7,6 +8,7 @@ export interface SheetTexts {
   readonly texts: ReadonlyArray<string>
   readonly header: string
   readonly footer: string
+  readonly messages: CellMessages
 }
 
 /** Types of records (MS-XLS, 2.3). */
@@ -20,6 +22,7 @@ const types = {
   sheet: 0x85,
   drawings: 0xeb,
   text: 0x1b6,
+  validation: 0x1be,
   begin: 0x809,
   chartText: 0x100d
 } as const
@@ -63,6 +66,7 @@ export const drawingsOf = (stream: Buffer): { readonly sheets: ReadonlyArray<She
 
 const sheetTexts = (stream: Buffer, place: number, version: number): SheetTexts => {
   const texts: Array<string> = []
+  const messages = new CellMessages()
   let [header, footer] = ["", ""]
   let depth = 0
   let object = 0
@@ -86,6 +90,7 @@ const sheetTexts = (stream: Buffer, place: number, version: number): SheetTexts 
     else if (type === types.header) header ||= running(content, version)
     else if (type === types.footer) footer ||= running(content, version)
     else if (type === types.object) object = content.length >= 6 ? content.readUInt16LE(4) : 0
+    else if (type === types.validation) addMessages(content, messages)
     else if (type === types.text && object !== commentBox && content.length >= 12) {
       missing = content.readUInt16LE(10)
       text = ""
@@ -93,7 +98,39 @@ const sheetTexts = (stream: Buffer, place: number, version: number): SheetTexts 
       texts.push(characters(content, 4, content[3]! & 1, content[2]!))
     }
   }
-  return { texts: texts.map((one) => one.replace(/[\0-\x08\x0b-\x1f]/g, " ").trim()).filter((one) => one !== ""), header, footer }
+  return { texts: texts.map((one) => one.replace(/[\0-\x08\x0b-\x1f]/g, " ").trim()).filter((one) => one !== ""), header, footer, messages }
+}
+
+/** Where the flags of a validation say that a message is shown (MS-XLS, 2.4.94; MS-XLSB, 2.4.378). */
+export const showsInput = 1 << 18
+export const showsError = 1 << 19
+
+/** What cells tell whoever fills them in: flags, four texts, two formulas behind their lengths, ranges (MS-XLS, 2.4.94). */
+const addMessages = (content: Buffer, messages: CellMessages): void => {
+  if (content.length < 4) return
+  const flags = content.readUInt32LE(0)
+  let at = 4
+  const texts: Array<string> = []
+  while (texts.length < 4 && at + 3 <= content.length) {
+    const [count, wide] = [content.readUInt16LE(at), content[at + 2]! & 1]
+    texts.push(characters(content, at + 3, wide, count).replaceAll("\0", ""))
+    at += 3 + count * (1 + wide)
+  }
+  for (let formula = 0; formula < 2 && at + 4 <= content.length; formula++) at += 4 + content.readUInt16LE(at)
+  const count = at + 2 <= content.length ? content.readUInt16LE(at) : 0
+  const ranges: Array<string> = []
+  for (let place = at + 2; ranges.length < count && place + 8 <= content.length; place += 8) {
+    const [row, lastRow, column, lastColumn] = [0, 2, 4, 6].map((offset) => content.readUInt16LE(place + offset)) as [
+      number,
+      number,
+      number,
+      number
+    ]
+    ranges.push(rangeName(column, row, lastColumn, lastRow))
+  }
+  const [inputTitle, errorTitle, input, error] = texts
+  if ((flags & showsInput) !== 0) messages.add("Input", ranges, inputTitle, input)
+  if ((flags & showsError) !== 0) messages.add("Error", ranges, errorTitle, error)
 }
 
 /** Characters of one byte or two. */
