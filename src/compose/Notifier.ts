@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process"
-import { createHmac, randomUUID } from "node:crypto"
+import { randomUUID } from "node:crypto"
 import { Clock, Duration, Effect, Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import { type NotifySettings, privateHostOf, recipientOf } from "../domain/Hooks.ts"
+import { standardSignature } from "../domain/StandardWebhooks.ts"
 import { call } from "../net/Call.ts"
 import { discard } from "../net/Download.ts"
 import { redactText } from "../net/Redact.ts"
@@ -25,8 +26,8 @@ export const notifier =
     })
 
 /**
- * Posts the body, signed as Standard Webhooks has it: `v1,` and the HMAC-SHA256 of `id.timestamp.body`. The same id comes
- * with every try, so that a receiver can tell that it has it already.
+ * Posts the body, signed as Standard Webhooks has it. The same id comes with every try, so that a receiver can tell that it
+ * has it already.
  */
 const posted = Effect.fnUntraced(function*(secrets: Secrets["Service"], to: NotifySettings, body: string) {
   const key = to.secret === undefined ? undefined : yield* secrets.resolve(to.secret)
@@ -38,7 +39,7 @@ const posted = Effect.fnUntraced(function*(secrets: Secrets["Service"], to: Noti
       HttpClientRequest.setHeaders({
         "webhook-id": id,
         "webhook-timestamp": timestamp,
-        ...(key === undefined ? {} : { "webhook-signature": signature(keyBytes(Redacted.value(key)), `${id}.${timestamp}.${body}`) })
+        ...(key === undefined ? {} : { "webhook-signature": standardSignature({ id, timestamp, body }, Redacted.value(key)) })
       })
     )
   })
@@ -52,12 +53,6 @@ const posted = Effect.fnUntraced(function*(secrets: Secrets["Service"], to: Noti
       Effect.scoped
     )
 })
-
-const signature = (key: Uint8Array, signed: string): string => `v1,${createHmac("sha256", key).update(signed).digest("base64")}`
-
-/** Keys made for Standard Webhooks are written in base64 behind `whsec_`; of any other, its bytes. */
-const keyBytes = (key: string): Uint8Array =>
-  key.startsWith("whsec_") ? Buffer.from(key.slice("whsec_".length), "base64") : Buffer.from(key)
 
 /** What a program is not told of our environment. */
 const isSecret = (variable: string): boolean => /^SLUICE_.*(?:SECRET|KEY|TOKEN)/.test(variable)

@@ -97,7 +97,7 @@ export const HookSettings = oneOf({
         "A webhook of GitHub, or of Gitea, Forgejo or Bitbucket, which sign alike: the body's HMAC-SHA256 in X-Hub-Signature-256."
     }),
     gitLab: Schema.Struct({ secret, branch, ...told }).annotate({
-      description: "A webhook of GitLab: its secret token comes in X-Gitlab-Token."
+      description: "A webhook of GitLab: what its signing token signed, as Standard Webhooks has it, or its secret token in X-Gitlab-Token."
     })
   }
 })

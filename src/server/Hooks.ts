@@ -1,8 +1,9 @@
 import { createHmac, type KeyObject, verify } from "node:crypto"
-import { Effect, Metric, Redacted, Schema } from "effect"
+import { Clock, Effect, Metric, Redacted, Schema } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import type { HookSettings } from "../domain/Hooks.ts"
+import { standardSignature } from "../domain/StandardWebhooks.ts"
 import { bearerOf, type RequestHeaders, same } from "./http/Access.ts"
 import { largeBody, readBody } from "./http/Body.ts"
 import { failure, json, type Reply } from "./http/Reply.ts"
@@ -148,10 +149,31 @@ const judge = Effect.fnUntraced(function*(
       if (event === "ping" || event === "diagnostics:ping") return { ignored: "a ping" }
       return yield* onBranch(settings.branch, jsonIn(bytes, headers["content-type"]))
     }
-    case "gitLab":
-      return carries(headers["x-gitlab-token"]) ? yield* onBranch(settings.branch, yield* body) : "refused"
+    case "gitLab": {
+      const signatures = headers["webhook-signature"]
+      // Who has a signing token signs, and what else is sent shows less.
+      const genuine = signatures === undefined
+        ? carries(headers["x-gitlab-token"])
+        : value !== "" && (yield* isSignedNow(signatures, { headers, body: yield* body }, value))
+      return genuine ? yield* onBranch(settings.branch, yield* body) : "refused"
+    }
   }
 })
+
+/** Seconds by which the clocks may differ and a notice may be late: Standard Webhooks' own. */
+const mostApart = 300
+
+const isSignedNow = (
+  signatures: string,
+  { body, headers }: { readonly headers: RequestHeaders; readonly body: Uint8Array },
+  key: string
+): Effect.Effect<boolean> =>
+  Effect.map(Clock.currentTimeMillis, (now) => {
+    const { "webhook-id": id = "", "webhook-timestamp": timestamp = "" } = headers
+    const expected = standardSignature({ id, timestamp, body }, key)
+    // While a key is changed there are several, with spaces between them.
+    return Math.abs(now / 1_000 - Number(timestamp)) <= mostApart && signatures.split(" ").some((each) => same(each, expected))
+  })
 
 const GraphNotice = Schema.Struct({
   value: Schema.optionalKey(Schema.Array(Schema.Struct({ clientState: Schema.optional(Schema.NullOr(Schema.String)) })))
@@ -193,18 +215,21 @@ const isSigned = (notice: typeof SnsNotice.Type, key: KeyObject): boolean => {
 const TestEvent = Schema.fromJsonString(Schema.Struct({ Event: Schema.Literal("s3:TestEvent") }))
 const isTestEvent = (message: string): boolean => Schema.decodeOption(TestEvent)(message)._tag === "Some"
 
-/** Where a push went: as GitHub, GitLab and Gitea say it, or as Bitbucket does. */
+/** Where a push went: as GitHub, GitLab and Gitea say it, as Bitbucket Cloud does, or as Bitbucket Data Center does. */
 const PushNotice = Schema.Struct({
   ref: Schema.optional(Schema.NullOr(Schema.String)),
   push: Schema.optional(Schema.Struct({
     changes: Schema.Array(Schema.Struct({ new: Schema.optional(Schema.NullOr(Schema.Struct({ name: Schema.optional(Schema.String) }))) }))
-  }))
+  })),
+  changes: Schema.optional(Schema.Array(Schema.Struct({ refId: Schema.optional(Schema.String) })))
 })
 
 const onBranch = Effect.fnUntraced(function*(branch: string | undefined, body: Uint8Array): Effect.fn.Return<Verdict, ServiceError> {
   if (branch === undefined) return "taken"
-  const { push, ref } = yield* read(PushNotice, body)
-  return ref === `refs/heads/${branch}` || push?.changes.some((change) => change.new?.name === branch) === true
+  const { changes = [], push, ref } = yield* read(PushNotice, body)
+  const whole = `refs/heads/${branch}`
+  return ref === whole || push?.changes.some((change) => change.new?.name === branch) === true ||
+      changes.some(({ refId }) => refId === whole)
     ? "taken"
     : { ignored: "no push to the branch" }
 })

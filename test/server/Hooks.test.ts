@@ -10,6 +10,8 @@ import { startServer, type TestServer } from "./support/TestServer.ts"
 
 const secret = "a-secret-of-the-sender"
 const version = "projects/acme/secrets/hook/versions/1"
+/** As GitLab makes its signing tokens. */
+const signingToken = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 const audience = "https://sluice.acme.com"
 const pusher = "push@acme.iam.gserviceaccount.com"
 const topic = "arn:aws:sns:eu-west-1:123456789012:docs"
@@ -24,8 +26,13 @@ const kinds = {
   drive: { googleDrive: { secret: version } },
   graph: { microsoftGraph: { secret: version } },
   github: { gitHub: { secret: version, branch: "main" } },
-  gitlab: { gitLab: { secret: version, branch: "main" } }
+  gitlab: { gitLab: { secret: version, branch: "main" } },
+  gitlabSigned: { gitLab: { secret: version, branch: "main" } },
+  documented: { gitHub: { secret: version } }
 } as const
+
+/** What holds another secret than the others. */
+const secrets: Readonly<Record<string, string>> = { gitlabSigned: signingToken, documented: "It's a Secret to Everybody" }
 
 const keys = generateKeyPairSync("rsa", { modulusLength: 2048 })
 const strangers = generateKeyPairSync("rsa", { modulusLength: 2048 })
@@ -134,7 +141,7 @@ describe("notices from outside", () => {
             pipeline: "handbook",
             name,
             settings,
-            secret: name === "pubsub" || name === "sns" ? undefined : Effect.succeed(Redacted.make(secret)),
+            secret: name === "pubsub" || name === "sns" ? undefined : Effect.succeed(Redacted.make(secrets[name] ?? secret)),
             told: Effect.sync(() => void told.push(name)),
             noted: (outcome) => Effect.sync(() => void noted.push(`${name} ${outcome}`))
           }
@@ -156,11 +163,19 @@ describe("notices from outside", () => {
   const signed = (body: string, key = secret) => `sha256=${createHmac("sha256", key).update(body).digest("hex")}`
   const graph = (...states: ReadonlyArray<string | undefined>) =>
     JSON.stringify({ value: states.map((clientState) => ({ subscriptionId: "s", changeType: "updated", clientState })) })
+  /** Headers of a notice as GitLab signs it: docs.gitlab.com/user/project/integrations/webhooks */
+  const standard = (body: string, { age = 0, key = signingToken } = {}) => {
+    const [id, timestamp] = ["f5e5f430-f57b-4e6e-9fac-d9128cd7232f", String(Math.floor(Date.now() / 1000) - age)]
+    const bytes = Buffer.from(key.replace("whsec_", ""), "base64")
+    const signature = `v1,${createHmac("sha256", bytes).update(`${id}.${timestamp}.${body}`).digest("base64")}`
+    return { "webhook-id": id, "webhook-timestamp": timestamp, "webhook-signature": signature }
+  }
   const push = (branch: string) => JSON.stringify({ ref: `refs/heads/${branch}` })
 
   it("are taken where they show whose they are, and each asks for one run", async () => {
     const body = push("main")
     const form = new URLSearchParams({ payload: body }).toString()
+    const onServer = JSON.stringify({ changes: [{ ref: { id: "refs/heads/main", displayId: "main" }, refId: "refs/heads/main" }] })
     const genuine: ReadonlyArray<Parameters<typeof post>> = [
       ["pubsub", { authorization: `Bearer ${identityToken()}` }],
       ["pubsubToken", {}, "{}", `?token=${secret}`],
@@ -173,7 +188,21 @@ describe("notices from outside", () => {
       ["graph", {}, graph(secret, secret)],
       ["github", { "x-hub-signature-256": signed(body), "x-github-event": "push" }, body],
       ["github", { "x-hub-signature-256": signed(form), "content-type": "application/x-www-form-urlencoded" }, form],
-      ["gitlab", { "x-gitlab-token": secret }, body]
+      ["github", { "x-hub-signature": signed(onServer), "x-event-key": "repo:refs_changed" }, onServer],
+      ["gitlab", { "x-gitlab-token": secret }, body],
+      ["gitlabSigned", standard(body), body],
+      ["gitlabSigned", { ...standard(body), "webhook-signature": `v1,AAAA ${standard(body)["webhook-signature"]}` }, body],
+      // What GitHub and Bitbucket give for trying an implementation.
+      [
+        "documented",
+        { "x-hub-signature-256": "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17" },
+        "Hello, World!"
+      ],
+      [
+        "documented",
+        { "x-hub-signature": "sha256=a4771c39fbe90f317c7824e83ddef3caae9cb3d976c214ace1f2937e133263c9" },
+        "Hello World!"
+      ]
     ]
     for (const notice of genuine) {
       told.length = 0
@@ -232,7 +261,18 @@ describe("notices from outside", () => {
       ["github", {}, body],
       ["github", { "x-hub-signature-256": signed(body) }, push("main ")],
       ["github", { "x-hub-signature-256": signed(body, "wrong") }, body],
-      ["gitlab", { "x-gitlab-token": "wrong" }, body]
+      ["gitlab", { "x-gitlab-token": "wrong" }, body],
+      ["gitlab", { ...standard(body), "x-gitlab-token": secret }, body],
+      ["gitlabSigned", standard(body), push("main ")],
+      ["gitlabSigned", standard(body, { key: "whsec_AAAA" }), body],
+      ["gitlabSigned", standard(body, { age: 600 }), body],
+      ["gitlabSigned", { ...standard(body), "webhook-timestamp": "soon" }, body],
+      ["gitlabSigned", { "x-gitlab-token": secret }, body],
+      [
+        "documented",
+        { "x-hub-signature-256": "sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17" },
+        "Hello, World?"
+      ]
     ]
     for (const notice of wrong) {
       const { status, text } = await post(...notice)
