@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs"
 import { Context, Effect, Layer, RcMap, Result } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import { fitness } from "../pipeline/definition/Fitness.ts"
@@ -110,9 +111,16 @@ const onlyRead = (bundle: string): ServiceError =>
 const asLive = Effect.fnUntraced(function*(declared: Definition, dataDir: string) {
   const target = yield* targetOf(declared)
   // Loaded with the engines, which need them too.
-  const [SqliteLedger, { LedgerWrites }, { State }] = yield* Effect.promise(() =>
-    Promise.all([import("../state/SqliteLedger.ts"), import("../state/LedgerWrites.ts"), import("../state/State.ts")])
+  const [SqliteLedger, { LedgerWrites }, { State }, { databaseAt }] = yield* Effect.promise(() =>
+    Promise.all([
+      import("../state/SqliteLedger.ts"),
+      import("../state/LedgerWrites.ts"),
+      import("../state/State.ts"),
+      import("../state/Database.ts")
+    ])
   )
+  // Who made it only to ask it would take a first run for a later one, for which no parser is started early.
+  if (!existsSync(databaseAt(dataDir))) return { definition: declared, openedFor: { pipeline: declared.name, live: undefined } }
   const ledger = SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
   const { built, live } = yield* liveSettings(declared, target).pipe(Effect.provide(ledger))
   return {

@@ -27,9 +27,11 @@ const built = () =>
 /** The chunk that `bin.js` imports once it knows the Node it runs on. */
 const main = () => join(dirname(bin), /import\(["'`](\.\/main[^"'`]*)["'`]\)/.exec(readFileSync(bin, "utf8"))?.[1] ?? "")
 
-/** What a thread or process of a run loads, a line each on stderr: its own number, and the file. */
+/** What a thread of a run loads, a line each on stderr: its own number, and the file; and that it started a process. */
 const tellLoaded = `
+import { subscribe } from "node:diagnostics_channel"
 import { registerHooks } from "node:module"
+subscribe("child_process", () => process.stderr.write("started a process\\n"))
 import { threadId } from "node:worker_threads"
 registerHooks({ load(url, context, next) {
   if (url.startsWith("file:")) process.stderr.write("loaded " + threadId + " " + url + "\\n")
@@ -72,12 +74,14 @@ describe("start", () => {
     assert.deepStrictEqual([status, stdout, stderr], [1, "", "sluice needs Node 22.19 or later; this is 20.19.0\n"])
   })
 
-  it.live("loads nothing to search, analyze, answer or parse with where nothing changed, and starts no thread", () =>
+  it.live("loads nothing to search, analyze, answer or parse with where nothing changed, and starts no thread or process", () =>
     Effect.gen(function*() {
       const cwd = yield* project()
       const first = runTelling(cwd, "run", "--json")
       assert.strictEqual(first.status, 0, first.stderr)
       assert.isTrue(first.loaded.some(({ thread }) => thread !== "0"), "the writer's thread was not seen: look for it otherwise")
+      // It takes a while to start, as the writer does: both at once where there are files to be parsed for sure.
+      assert.match(first.stderr, /started a process\n[^]*loaded [1-9]/, "the parser's process is not the first to be started")
       // What is younger than the moments that a file system tells apart is looked at once more.
       yield* Effect.sleep("2 seconds")
       runTelling(cwd, "run")
@@ -86,6 +90,7 @@ describe("start", () => {
       const last = JSON.parse(stdout.trimEnd().split("\n").at(-1)!)
       assert.deepInclude(last.report.totals, { listed: 3, unchanged: 3 })
       assert.deepStrictEqual(loaded.filter(({ thread }) => thread !== "0"), [])
+      assert.notInclude(stderr, "started a process")
       const code = loaded.map(({ file }) => readFileSync(file, "utf8"))
       // Finding and opening a file takes longer than what is in it.
       assert.isBelow(loaded.length, 50, loaded.map(({ file }) => file).join("\n"))

@@ -48,8 +48,10 @@ type Handlers = { readonly [K in CommandKind]: (payload: Commands[K]["in"]) => C
 /**
  * Applies commands to the database, many in one transaction. Synchronous; runs in the writer's thread.
  *
- * Within a group each command has a savepoint: one that is refused leaves no trace and costs the others nothing.
- * An error of the database or the disk fails the group as a whole, and then nothing of it was written.
+ * A command that is refused leaves no trace, and the others of its group are done all the same: where one is, the group
+ * is taken back and done again, each command with a savepoint. Savepoints from the start would copy every page that a
+ * command changes to a file of their own, five times what is written to the database. An error of the database or the
+ * disk fails the group as a whole, and then nothing of it was written.
  */
 export class Committer {
   readonly #db: DatabaseSync
@@ -69,6 +71,8 @@ export class Committer {
   readonly #keepVectors: number
   /** What was found in the files of the group at hand, by their commands. */
   readonly #ahead = new Map<Commands["putFile"]["in"], Analysis>()
+  /** A command of the last group was refused, and the next group may have such a one too: its commands have savepoints at once. */
+  #refused = false
   /** Why nothing is written any more. */
   #damaged: StateError | undefined
 
@@ -124,25 +128,42 @@ export class Committer {
   commit(group: ReadonlyArray<CommandMessage>): ReadonlyArray<ReplyMessage> {
     try {
       if (this.#damaged !== undefined) throw this.#damaged
-      return transaction(this.#db, () => {
-        this.#files.begin()
-        let read = 0
-        const replies = group.map((message, at) => {
-          if (at >= read) read = this.#readAhead(group, at)
-          return this.#apply(message)
-        })
-        for (const corpus of this.#index.flush()) this.#unmerged.set(corpus, (this.#unmerged.get(corpus) ?? 0) + 1)
-        this.#seal()
-        return replies
-      })
+      if (!this.#refused) {
+        try {
+          return this.#commit(group, (message) => this.#applyToGroup(message))
+        } catch (cause) {
+          if (!(cause instanceof RefusedOne)) throw cause
+          this.#discard()
+        }
+      }
+      this.#refused = false
+      return this.#commit(group, (message) => this.#apply(message))
     } catch (cause) {
-      this.#index.discard()
-      this.#corpora.discard()
+      this.#discard()
       const error = this.#errorMessage(cause)
       return group.map(({ id }) => ({ id, ok: false, error }))
     } finally {
       this.#ahead.clear()
     }
+  }
+
+  #commit(group: ReadonlyArray<CommandMessage>, apply: (message: CommandMessage) => ReplyMessage): ReadonlyArray<ReplyMessage> {
+    return transaction(this.#db, () => {
+      this.#files.begin()
+      let read = 0
+      const replies = group.map((message, at) => {
+        if (at >= read) read = this.#readAhead(group, at)
+        return apply(message)
+      })
+      for (const corpus of this.#index.flush()) this.#unmerged.set(corpus, (this.#unmerged.get(corpus) ?? 0) + 1)
+      this.#seal()
+      return replies
+    })
+  }
+
+  #discard(): void {
+    this.#index.discard()
+    this.#corpora.discard()
   }
 
   /**
@@ -263,6 +284,16 @@ export class Committer {
     }
   }
 
+  /** @throws {RefusedOne} where the command is refused */
+  #applyToGroup(message: CommandMessage): ReplyMessage {
+    try {
+      return { id: message.id, ok: true, value: this.#handle(message) }
+    } catch (cause) {
+      throw concernsAll(cause) ? this.#noted(cause) : new RefusedOne()
+    }
+  }
+
+  /** Leaves no trace of the command where it is refused. */
   #apply(message: CommandMessage): ReplyMessage {
     this.#savepoint.run()
     this.#corpora.mark()
@@ -271,8 +302,8 @@ export class Committer {
       this.#release.run()
       return { id: message.id, ok: true, value }
     } catch (cause) {
-      // What the database or the disk says concerns every command; all else is this one's own fault.
-      if (cause instanceof StateError || (cause instanceof Error && "errcode" in cause)) throw this.#noted(cause)
+      if (concernsAll(cause)) throw this.#noted(cause)
+      this.#refused = true
       this.#db.exec("ROLLBACK TO command; RELEASE command")
       this.#corpora.revert()
       return cause instanceof Missing
@@ -375,7 +406,7 @@ export class Committer {
     if (cause instanceof Refusal) {
       return { _tag: "ServiceError", code: cause.code, message: cause.message, fix: cause.fix }
     }
-    if (!(cause instanceof StateError) && !(cause instanceof Error && "errcode" in cause)) {
+    if (!concernsAll(cause)) {
       // Words of ours or of a library's, about a text that stays out of messages.
       return {
         _tag: "ServiceError",
@@ -400,6 +431,12 @@ const workOf = (
   place: elsewhere,
   owner: process.pid
 })
+
+/** What the database or the disk says concerns every command; all else is the one's own fault that met it. */
+const concernsAll = (cause: unknown): boolean => cause instanceof StateError || (cause instanceof Error && "errcode" in cause)
+
+/** A command of a group is refused. */
+class RefusedOne extends Error {}
 
 /** A file cannot be committed yet: vectors of these hashes are not there. */
 class Missing extends Error {

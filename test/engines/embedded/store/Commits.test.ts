@@ -2,8 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
 import { onTestFinished } from "vitest"
 import { IndexDamage } from "../../../../src/engines/embedded/search/CorpusIndex.ts"
+import type { CommandMessage } from "../../../../src/engines/embedded/store/Commands.ts"
+import { Committer } from "../../../../src/engines/embedded/store/Committer.ts"
 import { random } from "../support/Random.ts"
 import { StoreBench } from "../support/StoreBench.ts"
 
@@ -16,6 +19,25 @@ const newBench = (): StoreBench => {
   })
   bench.createCorpus("c")
   return bench
+}
+
+/** The same database, with the savepoints that are made in it counted. */
+const countingSavepoints = (db: DatabaseSync): { readonly db: DatabaseSync; readonly count: () => number } => {
+  let count = 0
+  const watched = new Proxy(db, {
+    get: (target, key) => {
+      if (key !== "prepare") {
+        const value: unknown = Reflect.get(target, key)
+        return typeof value === "function" ? value.bind(target) : value
+      }
+      return (sql: string) => {
+        const statement = target.prepare(sql)
+        if (!sql.startsWith("SAVEPOINT")) return statement
+        return { run: () => (count++, statement.run()) }
+      }
+    }
+  })
+  return { db: watched, count: () => count }
 }
 
 const texts = (bench: StoreBench, query: string): ReadonlyArray<string> => bench.find("c", query).map(({ text }) => text)
@@ -49,6 +71,26 @@ describe("commits", () => {
     assert.deepStrictEqual(replies.map(({ ok }) => ok), [true, true, true, false, true, true])
     assert.sameMembers([...texts(bench, "apples plums pears")], ["apples", "apples and plums"])
     assert.strictEqual(bench.row("c").chunks, 2)
+  })
+
+  it("have savepoints, which copy each page that is changed, only where a command is refused and once after it", () => {
+    const bench = newBench()
+    const savepoints = countingSavepoints(bench.db)
+    bench.committer = new Committer(savepoints.db, "")
+    const good = (name: string) => bench.file("c", name, [`apples ${name}`])
+    const run = (...group: ReadonlyArray<CommandMessage>) => {
+      const before = savepoints.count()
+      const replies = bench.committer.commit(group)
+      return { savepoints: savepoints.count() - before, ok: replies.map(({ ok }) => ok) }
+    }
+    assert.deepStrictEqual(run(...good("one"), ...good("two")), { savepoints: 0, ok: [true, true, true, true] })
+    const bad = bench.message("deleteFile", { corpus: "c", name: "nobody", at: 0 })
+    assert.deepStrictEqual(run(...good("three"), bad, ...good("four")), { savepoints: 5, ok: [true, true, false, true, true] })
+    assert.deepStrictEqual(run(...good("five")), { savepoints: 2, ok: [true, true] })
+    assert.deepStrictEqual(run(...good("six")), { savepoints: 0, ok: [true, true] })
+    assert.strictEqual(bench.row("c").files, 6)
+    assert.strictEqual(bench.intactRow("c").chunks, 6)
+    assert.sameMembers([...texts(bench, "apples")], ["one", "two", "three", "four", "five", "six"].map((name) => `apples ${name}`))
   })
 
   it("say which vectors a file lacks, and write nothing of it", () => {
