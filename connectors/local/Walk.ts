@@ -92,6 +92,7 @@ export function* walk(
     const entries = readFolder(config.path, folder, out)
     const ignores = rules.enter(folder.real, folder.ignores)
     const names = new Set(entries.map((entry) => entry.name))
+    const at = join(config.path, folder.real)
     const folders: Array<Folder> = []
     for (const entry of entries) {
       // Two names that differ in normalisation only are two files; only a lone one is spelled in NFC.
@@ -99,7 +100,7 @@ export function* walk(
       const name = composed !== entry.name && names.has(composed) ? entry.name : composed
       const path = folder.path === "" ? name : `${folder.path}/${name}`
       const real = folder.real === "" ? entry.name : `${folder.real}/${entry.name}`
-      const absolute = join(config.path, real)
+      const absolute = at.endsWith(sep) ? at + entry.name : at + sep + entry.name
       const skip = (reason: "ignored" | "link" | "special" | "limit", detail: string) => out.push({ _tag: "skipped", path, reason, detail })
 
       const kind = kindOf(entry, absolute, config.followLinks)
@@ -126,13 +127,13 @@ export function* walk(
         continue
       }
       if (kind === "folder") {
-        const at = linked ?? join(folder.above.at(-1) ?? root, entry.name)
-        if (at === dataDir) continue
+        const place = linked ?? join(folder.above.at(-1) ?? root, entry.name)
+        if (place === dataDir) continue
         if (linked !== undefined && folder.above.includes(linked)) {
           skip("link", "a symbolic link to a folder it is in")
           continue
         }
-        folders.push({ real, path, ignores, above: [...folder.above, at] })
+        folders.push({ real, path, ignores, above: [...folder.above, place] })
         continue
       }
       out.push(listFile(config, path, absolute, options.now))

@@ -104,6 +104,8 @@ export const withBundles = (own: CorpusPorts, bundles: ReadonlyArray<ServedBundl
       import: (request) => of(request.corpus).files.import(request),
       get: (name) => of(name).files.get(name),
       list: (corpus, page) => of(corpus).files.list(corpus, page),
+      // Runs compare what a corpus holds; no run writes to a bundle.
+      held: undefined,
       chunks: (name, page) => of(name).files.chunks(name, page),
       sample: (corpus, most) => of(corpus).files.sample?.(corpus, most) ?? noVectors,
       vectors: (names) => of(names[0] ?? "").files.vectors?.(names) ?? noVectors,

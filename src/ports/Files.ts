@@ -10,6 +10,9 @@ import type { SparseVector } from "./Embedder.ts"
 import type { LedgerChange } from "./Ledger.ts"
 import { type Page, type PageRequest, pages } from "./Paging.ts"
 
+/** What runs compare of a file that a corpus holds: see `RagFile`. */
+export type HeldFile = Pick<RagFile, "name" | "displayName" | "sourceUri" | "sizeBytes" | "state" | "errorStatus" | "marker">
+
 /** What the ledger is to say of a file, once it is stored. */
 export interface LedgerOfUpload {
   readonly scope: string
@@ -32,6 +35,8 @@ export class Files extends Context.Service<Files, {
   readonly import: (request: ImportRequest) => Effect.Effect<Operation, ServiceError>
   readonly get: (name: RagFileName) => Effect.Effect<RagFile, ServiceError>
   readonly list: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<RagFile>, ServiceError>
+  /** {@link list} with nothing but what runs compare, which is sooner told. Absent: it is not. */
+  readonly held?: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<HeldFile>, ServiceError>
   /**
    * The text of a file as it is stored and found: its chunks, in order. `UNIMPLEMENTED` where the engine does not give
    * texts back, `DATA_LOSS` where one is damaged.

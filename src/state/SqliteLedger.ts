@@ -2,7 +2,7 @@ import { Effect, Layer, Option, Schema, Stream } from "effect"
 import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite"
 import { CorpusName } from "../domain/Corpus.ts"
 import type { StateError } from "../domain/Errors.ts"
-import { RagFileName } from "../domain/RagFile.ts"
+import type { RagFileName } from "../domain/RagFile.ts"
 import { Report } from "../domain/Report.ts"
 import {
   type Generation,
@@ -47,7 +47,8 @@ const entryOf = (row: Row): LedgerEntry => {
     revision: text(row, "revision"),
     fingerprint: text(row, "fingerprint"),
     size: row["size"] === null ? undefined : Number(row["size"]),
-    file: row["file"] === null ? undefined : RagFileName.make(text(row, "file")),
+    // Written of a RagFileName: to check each again takes longer than to read it.
+    file: row["file"] === null ? undefined : text(row, "file") as RagFileName,
     reason: row["reason"] === null ? undefined : text(row, "reason"),
     message: row["message"] === null ? undefined : text(row, "message")
   }

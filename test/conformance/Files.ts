@@ -1,5 +1,6 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
+import { defined } from "../../src/domain/Defined.ts"
 import { corpusOf } from "../../src/domain/RagFile.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Files } from "../../src/ports/Files.ts"
@@ -44,6 +45,27 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files, E>):
         )
         const listed = yield* Stream.runCollect(pages((page) => files.list(corpus, page), 3))
         assert.sameMembers([...listed].map((file) => file.name), names)
+      }))
+
+    it.effect("tells what runs compare as the listing does, where it tells it by itself", () =>
+      Effect.gen(function*() {
+        const files = yield* Files
+        const { held } = files
+        if (held === undefined) return
+        const corpus = (yield* (yield* Corpora).create(managed("held"))).name
+        const marker = { source: "p/s", pathHash: "0123456789abcdef".repeat(2), fingerprint: "a.b.c" }
+        yield* files.upload({ ...textFile(corpus, "marked.txt", "one text"), marker })
+        yield* files.upload({ ...textFile(corpus, "odd.txt", "another text"), marker: { ...marker, pathHash: "no hash" } })
+        yield* files.upload(textFile(corpus, "plain.txt", "a third text"))
+        const listed = yield* Stream.runCollect(pages((page) => files.list(corpus, page)))
+        const told = yield* Stream.runCollect(pages((page) => held(corpus, page), 2))
+        assert.deepStrictEqual(
+          told.map((file) => defined(file)),
+          listed.map(({ displayName, errorStatus, marker, name, sizeBytes, sourceUri, state }) =>
+            defined({ name, displayName, sourceUri, sizeBytes, state, errorStatus, marker })
+          )
+        )
+        assert.deepStrictEqual(told.map(({ marker }) => marker?.pathHash), [marker.pathHash, "no hash", undefined])
       }))
 
     it.effect("keeps the corpora's files apart", () =>

@@ -21,7 +21,7 @@ import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
 import { factsAfter } from "./store/FileFacts.ts"
 import { textHash } from "./store/Hash.ts"
 import { Reader } from "./store/Reader.ts"
-import { type CorpusRow, fileOfRow, newFileOf } from "./store/Rows.ts"
+import { type CorpusRow, fileOfRow, heldFileOf, newFileOf } from "./store/Rows.ts"
 import { sparseVectorOf } from "./store/Vector.ts"
 import { Writer } from "./store/Writer.ts"
 import { newId, now } from "../../domain/Stamps.ts"
@@ -163,6 +163,11 @@ export const embeddedFiles = (
           const corpus = yield* names.corpusId(name)
           const page = yield* reader.page("files", request, (yield* reader.corpus(corpus)).id)
           return { ...page, items: page.items.map((row) => fileOfRow(row, corpus, names)) }
+        }),
+        held: Effect.fn("Files.held")(function*(name, request) {
+          const corpus = yield* names.corpusId(name)
+          const page = yield* reader.held((yield* reader.corpus(corpus)).id, request)
+          return { ...page, items: page.items.map((row) => heldFileOf(row, corpus, names)) }
         }),
         chunks: Effect.fn("Files.chunks")(function*(name, request) {
           const { corpus, file } = yield* names.fileIds(name)

@@ -4,7 +4,7 @@ import { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { OperationName } from "../../domain/Operation.ts"
 import { DataSchemaName, FileMetadataName, fileOfMetadata } from "../../domain/FileMetadata.ts"
-import { RagFileName } from "../../domain/RagFile.ts"
+import type { RagFileName } from "../../domain/RagFile.ts"
 
 /**
  * Resource names, in the form of the service's. The database knows last segments only: project and location are
@@ -23,7 +23,8 @@ export class Names {
   }
 
   file(corpus: string, id: string): RagFileName {
-    return RagFileName.make(`${this.parent}/ragCorpora/${corpus}/ragFiles/${id}`)
+    // Never empty, and made of every file of a listing: to check it would take as long as to read the file's row.
+    return `${this.parent}/ragCorpora/${corpus}/ragFiles/${id}` as RagFileName
   }
 
   schema(corpus: string, id: string): DataSchemaName {

@@ -1,11 +1,11 @@
 import { Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
-import type { Marker, RagFile, RagFileName } from "../../domain/RagFile.ts"
+import type { Marker, RagFileName } from "../../domain/RagFile.ts"
 import type { Others } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import type { Engine } from "../../ports/Engine.ts"
-import { Files } from "../../ports/Files.ts"
+import { Files, type HeldFile } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
 import * as Fingerprint from "./Fingerprint.ts"
@@ -56,7 +56,7 @@ export const diff = Effect.fn("diff")(function*(
     corpus: target._tag === "missing" ? undefined : target.corpus.name
   }, (comparison) => {
     others.see(comparison)
-    if (comparison._tag === "same") return Effect.sync(() => void (same += 1))
+    if (comparison._tag === "same") return void (same += 1)
     differences[comparison._tag] += 1
     return observe(differenceOf(comparison))
   })
@@ -69,14 +69,15 @@ export type Comparison =
   | { readonly _tag: "missing"; readonly entry: Known }
   /** `broken`: the target cannot use what it holds. */
   | { readonly _tag: "differs"; readonly entry: Known; readonly why: string; readonly broken: boolean }
-  | { readonly _tag: "stray"; readonly file: RagFile; readonly marker: Marker }
-  | { readonly _tag: "foreign"; readonly file: RagFile }
+  | { readonly _tag: "stray"; readonly file: HeldFile; readonly marker: Marker }
+  | { readonly _tag: "foreign"; readonly file: HeldFile }
   | { readonly _tag: "open"; readonly entry: LedgerEntry }
 
 type Known = LedgerEntry & { readonly file: RagFileName }
 
-/** Files per page of the target's listing. */
+/** Files per page of the target's listing: what any engine gives, and what one gives that tells no more than is compared. */
 const pageSize = 100
+const heldPageSize = 1_000
 
 /**
  * Holds the ledger against the target's own list of files, reading both and writing neither. Keeps a row in memory for
@@ -85,44 +86,59 @@ const pageSize = 100
  * @param target.corpus absent: there is none
  * @param target.known whether the ledger's entries are about this corpus
  */
-export const compareTarget = Effect.fn("sync.compareTarget")(function*<E, R>(
+export const compareTarget = Effect.fn("sync.compareTarget")(function*<E = never, R = never>(
   scope: string,
   pipeline: Named,
   target: { readonly corpus?: CorpusName; readonly known: boolean },
-  observe: (comparison: Comparison) => Effect.Effect<void, E, R>
+  observe: (comparison: Comparison) => Effect.Effect<void, E, R> | void
 ) {
   const ledger = yield* Ledger
   const files = yield* Files
   const known = new Map<RagFileName, Known>()
+  /** An effect for each file would take longer than to compare it: most are the same, and nothing is done about them. */
+  const observeAll = <A>(items: ReadonlyArray<A>, compare: (item: A) => Comparison | undefined): Effect.Effect<void, E, R> => {
+    const wanted: Array<Effect.Effect<void, E, R>> = []
+    for (const item of items) {
+      const comparison = compare(item)
+      const effect = comparison === undefined ? undefined : observe(comparison)
+      if (Effect.isEffect(effect)) wanted.push(effect)
+    }
+    return Effect.forEach(wanted, (effect) => effect, { discard: true })
+  }
   if (target.known) {
-    yield* ledger.entries(scope).pipe(Stream.runForEach((entry) => {
-      const { file } = entry
-      if (file !== undefined) known.set(file, { ...entry, file })
-      return entry.state === "intent" ? observe({ _tag: "open", entry }) : Effect.void
-    }))
+    yield* ledger.entries(scope).pipe(Stream.runForEachArray((entries) =>
+      observeAll(entries, (entry) => {
+        const { file } = entry
+        if (file !== undefined) known.set(file, { ...entry, file })
+        return entry.state === "intent" ? { _tag: "open", entry } : undefined
+      })
+    ))
   }
   if (target.corpus !== undefined) {
     const { corpus } = target
     const marks = namesOf(pipeline).map((name) => markerSource(name, ""))
-    yield* pages((page) => files.list(corpus, page), pageSize).pipe(Stream.runForEach((file) => {
+    const { held } = files
+    const found: Stream.Stream<HeldFile, ServiceError> = held === undefined
+      ? pages((page) => files.list(corpus, page), pageSize)
+      : pages((page) => held(corpus, page), heldPageSize)
+    const compare = (file: HeldFile): Comparison => {
       const entry = known.get(file.name)
       known.delete(file.name)
       const { marker } = file
       if (entry === undefined) {
-        return observe(
-          marker !== undefined && marks.some((mark) => marker.source.startsWith(mark))
-            ? { _tag: "stray", file, marker }
-            : { _tag: "foreign", file }
-        )
+        return marker !== undefined && marks.some((mark) => marker.source.startsWith(mark))
+          ? { _tag: "stray", file, marker }
+          : { _tag: "foreign", file }
       }
       const why = whyDifferent(file, entry)
-      return observe(why === undefined ? { _tag: "same" } : { _tag: "differs", entry, why, broken: file.state === "ERROR" })
-    }))
+      return why === undefined ? { _tag: "same" } : { _tag: "differs", entry, why, broken: file.state === "ERROR" }
+    }
+    yield* Stream.runForEachArray(found, (files) => observeAll(files, compare))
   }
-  yield* Effect.forEach(known.values(), (entry) => observe({ _tag: "missing", entry }), { discard: true })
+  yield* observeAll([...known.values()], (entry) => ({ _tag: "missing", entry }))
 })
 
-const whyDifferent = ({ errorStatus, marker, state }: RagFile, entry: Known): string | undefined => {
+const whyDifferent = ({ errorStatus, marker, state }: HeldFile, entry: Known): string | undefined => {
   if (state === "ERROR") return errorStatus ?? "the target could not process it"
   // Only of what is done does the ledger say which version the target has. Rules for metadata leave the marks that cannot change.
   return entry.state === "done" && marker !== undefined &&
@@ -185,7 +201,7 @@ export const countOthers = ({ sources = [] }: Partial<Pick<SyncSpec, "sources">>
  */
 export const findOthers = Effect.fnUntraced(function*(scope: string, corpus: CorpusName, spec: Named & Pick<SyncSpec, "sources">) {
   const others = countOthers(spec)
-  yield* compareTarget(scope, spec, { corpus, known: true }, (comparison) => Effect.sync(() => others.see(comparison)))
+  yield* compareTarget(scope, spec, { corpus, known: true }, (comparison) => others.see(comparison))
   return others.found()
 })
 

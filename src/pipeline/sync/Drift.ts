@@ -64,22 +64,21 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(corpus: CorpusNam
     corrected.set(keyOf(entry), { ...entry, state: "failed", reason: drifted, message })
     counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
   }
-  yield* compareTarget(scope, spec, { corpus, known }, (comparison) =>
-    Effect.sync(() => {
-      others.see(comparison)
-      switch (comparison._tag) {
-        case "missing": {
-          const { file: _, ...entry } = comparison.entry
-          return correct(entry, "somebody else deleted it from the corpus")
-        }
-        case "differs":
-          return correct(comparison.entry, comparison.why, comparison.broken ? damaged : lost)
-        case "stray": {
-          const entry = strayEntry(sourceOf, comparison.file)
-          if (entry !== undefined) strays.set(keyOf(entry), [...strays.get(keyOf(entry)) ?? [], entry])
-        }
+  yield* compareTarget(scope, spec, { corpus, known }, (comparison) => {
+    others.see(comparison)
+    switch (comparison._tag) {
+      case "missing": {
+        const { file: _, ...entry } = comparison.entry
+        return correct(entry, "somebody else deleted it from the corpus")
       }
-    }))
+      case "differs":
+        return correct(comparison.entry, comparison.why, comparison.broken ? damaged : lost)
+      case "stray": {
+        const entry = strayEntry(sourceOf, comparison.file)
+        if (entry !== undefined) strays.set(keyOf(entry), [...strays.get(keyOf(entry)) ?? [], entry])
+      }
+    }
+  })
   if (corrected.size + strays.size > 0) yield* dropWritten(corrected, lost, strays)
   const unknown = [...strays.values()].flat()
   return {

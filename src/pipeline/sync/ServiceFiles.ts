@@ -279,7 +279,7 @@ export const nameServiceFiles = (input: {
   ]
 }
 
-const hasAddress = ({ sourceUri }: RagFile): boolean => /^[a-z]+:\/\//i.test(sourceUri)
+const hasAddress = ({ sourceUri }: Pick<RagFile, "sourceUri">): boolean => /^[a-z]+:\/\//i.test(sourceUri)
 
 /** Files of Drive have their addresses; those of the others are known by their names alone. */
 const mayBeOf = ({ _tag }: ImportSource, file: RagFile): boolean => _tag === "googleDrive" ? isOfDrive(file.sourceUri) : !hasAddress(file)
@@ -288,7 +288,7 @@ const mayBeOf = ({ _tag }: ImportSource, file: RagFile): boolean => _tag === "go
 const isOfDrive = (uri: string): boolean => /^https:\/\/(?:drive|docs)\.google\.com\//.test(uri)
 
 /** Whether a file without a mark may be what the service fetched of a source: its address is one of the source's. */
-export const mayBeFetched = ({ imports, staging }: SyncSource, { sourceUri }: RagFile): boolean =>
+export const mayBeFetched = ({ imports, staging }: SyncSource, { sourceUri }: Pick<RagFile, "sourceUri">): boolean =>
   (staging !== undefined && sourceUri.startsWith(`${staging.replace(/\/+$/, "")}/`)) ||
   (imports?._tag === "storage" && imports.uris.some((uri) => sourceUri.startsWith(uri.replace(/\*.*$/, "")))) ||
   (imports?._tag === "googleDrive" && isOfDrive(sourceUri))

@@ -6,7 +6,7 @@ import type { Page, PageRequest } from "../../../ports/Paging.ts"
 import { asStateError, databaseAt, openDatabase } from "../../../state/Database.ts"
 import { stateFailure } from "../StateFailure.ts"
 import { intactPage, unpackChunk } from "./ChunkPage.ts"
-import { asBlob, checkedColumns, isIntact, preparedValues, type Row, StoreDamage } from "./Checksum.ts"
+import { asBlob, checkedColumns, isIntact, preparedValues, type Row, type RowValues, StoreDamage } from "./Checksum.ts"
 import { damageError } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
 import { corpusRow, type CorpusRow, writtenColumn } from "./Rows.ts"
@@ -32,6 +32,8 @@ export interface ReaderShape {
     request: PageRequest,
     parent?: number
   ) => Effect.Effect<Page<Row>, ServiceError>
+  /** The files of a corpus as {@link heldFileOf} takes them, a page at a time. */
+  readonly held: (corpus: number, request: PageRequest) => Effect.Effect<Page<RowValues>, ServiceError>
   /** Chunks of a file, by the last segment of its name, in order; `undefined` where there is no such file. */
   readonly chunks: (corpus: number, file: string, request: PageRequest) => Effect.Effect<Page<FileChunk> | undefined, ServiceError>
   /** The row of this very corpus, for use within {@link ReaderShape.read}: everything read there is of the same moment. @throws {ServiceError} */
@@ -112,6 +114,12 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
     operations: db.prepare("SELECT * FROM operations WHERE id > ? ORDER BY id LIMIT ?")
   }
 
+  const heldFiles = preparedValues(
+    db,
+    `SELECT ${checkedColumns("files", "f")}, d.what FROM files f LEFT JOIN damage d ON d.file = f.id
+     WHERE f.corpus = ? AND f.id > ? ORDER BY f.id LIMIT ?`
+  )
+
   const rows = {
     corpora: db.prepare(`SELECT * FROM corpora WHERE name = ${named}`),
     files: db.prepare(`${files} WHERE f.name = ? AND f.corpus = ?`),
@@ -190,9 +198,12 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
     page: Effect.fnUntraced(function*(table, request, parent) {
       const { after, limit } = yield* placeOf(request, parent)
       const found = yield* attempt(() => listings[table].all(...(parent === undefined ? [] : [parent]), after, limit + 1))
-      const items = found.slice(0, limit)
-      const last = items.at(-1)?.["id"]
-      return found.length > limit ? { items, nextToken: tokenAfter(Number(last), parent) } : { items }
+      return pageOf(found, limit, (last) => tokenAfter(Number(last["id"]), parent))
+    }),
+    held: Effect.fnUntraced(function*(corpus, request) {
+      const { after, limit } = yield* placeOf(request, corpus)
+      const found = yield* attempt(() => [...heldFiles.iterate(corpus, after, limit + 1)])
+      return pageOf(found, limit, ([last]) => tokenAfter(Number(last), corpus))
     }),
     chunks: Effect.fnUntraced(function*(corpus, file, request) {
       const { after, limit } = yield* placeOf(request)
@@ -225,6 +236,13 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
 const preparedNumber = (db: DatabaseSync, sql: string) => {
   const statement = preparedValues(db, sql)
   return { get: (): number => Number(statement.get()?.[0]) }
+}
+
+/** A page of `found`, which has one more than `limit` where there is another page. */
+const pageOf = <A>(found: ReadonlyArray<A>, limit: number, tokenAfter: (last: A) => string): Page<A> => {
+  const items = found.slice(0, limit)
+  const last = items.at(-1)
+  return found.length > limit && last !== undefined ? { items, nextToken: tokenAfter(last) } : { items }
 }
 
 /** How many items are wanted, after which one. */

@@ -3,9 +3,10 @@ import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure
 import { type DataSchema, type FileMetadata, FileMetadataName, plain } from "../../../domain/FileMetadata.ts"
 import type { DataSchemaSpec, MetadataValue } from "../../../domain/MetadataValue.ts"
 import type { Marker, Metadata, Permissions, RagFile, RagFileName } from "../../../domain/RagFile.ts"
+import type { HeldFile } from "../../../ports/Files.ts"
 import type { Names } from "../Names.ts"
 import { timestamp } from "../../../domain/Stamps.ts"
-import { columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
+import { areIntact, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
 import type { NewFile } from "./Commands.ts"
 
 /** A corpus's row: the resource, and what only the engine knows of it. */
@@ -38,9 +39,10 @@ export const packMarker = (marker: Marker | undefined): string | null => {
     : JSON.stringify(marker)
 }
 
-export const markerOfRow = (row: Row): Marker | undefined => {
-  const packed = text(row, "marker")
-  if (packed === undefined || packed.startsWith("{")) return json<Marker>(row, "marker")
+export const markerOfRow = (row: Row): Marker | undefined => unpackMarker(text(row, "marker"))
+
+const unpackMarker = (packed: string | undefined): Marker | undefined => {
+  if (packed === undefined || packed.startsWith("{")) return fromJson<Marker>(packed)
   const end = packed.indexOf(" ")
   const [pathHash = "", ...fingerprint] = packed.slice(0, end).split(".").map(hex)
   return { source: packed.slice(end + 1), pathHash, fingerprint: fingerprint.join(".") }
@@ -135,8 +137,8 @@ export const metadataValue = (row: Row): MetadataValue => JSON.parse(String(row[
 export const permissionsOfRow = (row: Row): Permissions | undefined => json<Permissions>(row, "permissions")
 
 /** A file that is not as it was stored is there, but not to be used. */
-const stateOf = (row: Row): Pick<RagFile, "state" | "errorStatus"> => {
-  const damage = text(row, "damage") ?? (isIntact("files", row) ? undefined : "its record is damaged in the database")
+const stateOf = (noted: string | undefined, intact: () => boolean): Pick<RagFile, "state" | "errorStatus"> => {
+  const damage = noted ?? (intact() ? undefined : "its record is damaged in the database")
   return damage === undefined ? { state: "ACTIVE" } : { state: "ERROR", errorStatus: damage }
 }
 
@@ -146,7 +148,7 @@ export const fileOfRow = (row: Row, corpus: string, names: Names): RagFile => ({
   ...field("description", text(row, "description")),
   sourceUri: String(row["source_uri"]),
   sizeBytes: Number(row["size_bytes"]),
-  ...stateOf(row),
+  ...stateOf(text(row, "damage"), () => isIntact("files", row)),
   ...field("marker", markerOfRow(row)),
   ...field("metadata", metadataOfRow(row)),
   ...field("userMetadata", writtenOfRow(row)),
@@ -156,6 +158,25 @@ export const fileOfRow = (row: Row, corpus: string, names: Names): RagFile => ({
   ...field("pages", typeof row["pages"] === "number" ? row["pages"] : undefined),
   createTime: timestamp(Number(row["created"])),
   updateTime: timestamp(Number(row["updated"]))
+})
+
+const heldAt = {
+  name: columnAt("files", "name"),
+  displayName: columnAt("files", "display_name"),
+  sourceUri: columnAt("files", "source_uri"),
+  sizeBytes: columnAt("files", "size_bytes"),
+  marker: columnAt("files", "marker"),
+  damage: columnAt("files", "sum") + 1
+}
+
+/** Of a row of a file's checked columns, followed by what is noted as damaged of it. */
+export const heldFileOf = (row: RowValues, corpus: string, names: Names): HeldFile => ({
+  name: names.file(corpus, String(row[heldAt.name])),
+  displayName: String(row[heldAt.displayName]),
+  sourceUri: String(row[heldAt.sourceUri]),
+  sizeBytes: Number(row[heldAt.sizeBytes]),
+  marker: unpackMarker(asText(row[heldAt.marker])),
+  ...stateOf(asText(row[heldAt.damage]), () => areIntact("files", row))
 })
 
 /** What {@link fileOfRow} gives of a file that was just written, known without its row. */
