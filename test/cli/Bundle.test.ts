@@ -1,9 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { eventually } from "../support/Eventually.ts"
 import { events } from "../support/Finished.ts"
+import { command } from "../support/Command.ts"
 import { sluice, start } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
@@ -15,7 +16,7 @@ describe("sluice export", () => {
   it.live("writes one file, which a folder that cannot be written is enough for to ask", () =>
     Effect.gen(function*() {
       const cwd = yield* project()
-      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd }))
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
       assert.strictEqual((yield* run("run")).code, 0)
       const exported = yield* run("export", "test.bundle")
       assert.match(exported.stdout, /^test\.bundle: 3 files, 3 chunks, \d+ bytes, sha256 [0-9a-f]{64}\n$/)
@@ -69,8 +70,8 @@ describe("sluice export", () => {
       // No write-ahead log, no index of one, no data directory.
       assert.deepStrictEqual(readdirSync(away), ["test.bundle"])
       chmodSync(away, 0o755)
-      for (const command of ["run", "watch"]) {
-        const refused = yield* Effect.promise(() => sluice([command, "test.bundle"], { cwd: away }))
+      for (const name of ["run", "watch"]) {
+        const refused = yield* Effect.promise(() => command([name, "test.bundle"], { cwd: away }))
         assert.strictEqual(refused.code, 1)
         assert.match(
           refused.stderr,
@@ -85,7 +86,7 @@ describe("sluice export", () => {
   it.live("exports the generation that is named, and what of its pipeline reading needs", () =>
     Effect.gen(function*() {
       const cwd = yield* project()
-      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice(args, { cwd, env: { SECRET_TOPIC: "swordfish" } }))
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd, env: { SECRET_TOPIC: "swordfish" } }))
       const file = `${pipelineFile}    # \nimport: { maxDelete: 7% }\ntests: [{ question: "about \${SECRET_TOPIC}?", refused: true }]\n`
       write(cwd, { "pipeline.yaml": file })
       assert.strictEqual((yield* run("run")).code, 0)
@@ -108,15 +109,20 @@ describe("sluice export", () => {
         Array.from({ length: 400 }, (_, i) => [`docs/many/${i}.md`, `# File ${i}\n\n${`Sentence ${i} of a file of words. `.repeat(80)}\n`])
       )
       const cwd = yield* project(many)
-      assert.strictEqual((yield* Effect.promise(() => sluice(["run"], { cwd }))).code, 0)
-      const { child, finished } = start(["export", "test.bundle"], { cwd })
+      assert.strictEqual((yield* Effect.promise(() => command(["run"], { cwd }))).code, 0)
       const left = () => readdirSync(cwd).filter((name) => name.startsWith(".test.bundle."))
-      yield* eventually("the export began", Effect.sync(() => left().length > 0))
-      child.kill("SIGKILL")
-      assert.strictEqual((yield* Effect.promise(() => finished)).signal, "SIGKILL")
+      // Where this process had to wait for its turn, the export was over before it was seen or killed.
+      while (left().length === 0) {
+        rmSync(join(cwd, "test.bundle"), { force: true })
+        const { child, finished } = start(["export", "test.bundle"], { cwd })
+        const ended = Effect.promise(() => finished)
+        yield* Effect.raceFirst(eventually("the export began", Effect.sync(() => left().length > 0)), ended)
+        child.kill("SIGKILL")
+        yield* ended
+      }
       assert.isFalse(existsSync(join(cwd, "test.bundle")))
       assert.lengthOf(left(), 1)
-      const again = yield* Effect.promise(() => sluice(["export", "test.bundle"], { cwd }))
+      const again = yield* Effect.promise(() => command(["export", "test.bundle"], { cwd }))
       assert.match(again.stdout, /403 files/)
       assert.lengthOf(left(), 0)
     }).pipe(Effect.scoped))

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { events } from "../support/Finished.ts"
+import { command } from "../support/Command.ts"
 import { sluice } from "../support/Sluice.ts"
 import { pipelineFile, project } from "./Project.ts"
 
 const run = (cwd: string, args: ReadonlyArray<string>, input?: string) =>
-  Effect.promise(() => sluice(args, { cwd, ...(input === undefined ? {} : { input }) }))
+  Effect.promise(() => input === undefined ? command(args, { cwd }) : sluice(args, { cwd, input }))
 
 describe("chat", () => {
   it.live("carries on a conversation, and shows what it searched for", () =>

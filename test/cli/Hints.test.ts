@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
 
 const root = join(import.meta.dirname, "../..")
 
@@ -26,7 +26,7 @@ describe("what messages tell people to type", () => {
   it.live("is there: every command, and every flag behind it", () =>
     Effect.gen(function*() {
       const help = (path: ReadonlyArray<string>) =>
-        Effect.promise(() => sluice([...path, "--help"], { cwd: root, env: { COLUMNS: "200" } })).pipe(Effect.map(({ stdout }) => stdout))
+        Effect.promise(() => command([...path, "--help"], { cwd: root, env: { COLUMNS: "200" } })).pipe(Effect.map(({ stdout }) => stdout))
       const named = (text: string): ReadonlySet<string> => new Set([...text.matchAll(/^ {2}([a-z]+) /gm)].map((match) => match[1] ?? ""))
       const flagsIn = (text: string): ReadonlySet<string> => new Set([...text.matchAll(/--[a-z][a-z-]+/g)].map((match) => match[0]))
       const top = named(yield* help([]))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { fakeOpenAi, sendChat, sendEmbeddings, sendJson } from "../fakes/Openai.ts"
-import { sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
 import { project } from "./Project.ts"
 
 /** A server with a model that answers and one that embeds, as Ollama lists them. */
@@ -17,7 +17,7 @@ const modelServer = fakeOpenAi((request, response) => {
   return sendJson(response, 200, { choices: [{ index: 0, message: { role: "assistant", content: "yes" }, finish_reason: "stop" }] })
 })
 
-const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, string>) => Effect.promise(() => sluice(args, { cwd, env }))
+const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, string>) => Effect.promise(() => command(args, { cwd, env }))
 
 describe("a model server", () => {
   it.live("is found by init, called once, and written into the pipeline, which is valid and answers", () =>

@@ -3,11 +3,11 @@ import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import packageJson from "../../package.json" with { type: "json" }
 import { events, type Finished } from "../support/Finished.ts"
-import { sluice } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
 const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, string> = {}): Effect.Effect<Finished> =>
-  Effect.promise(() => sluice(args, { cwd, env }))
+  Effect.promise(() => command(args, { cwd, env }))
 
 const commands: ReadonlyArray<string> = [
   "init",

@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { join } from "node:path"
 import { startServer } from "../server/support/TestServer.ts"
 import { events } from "../support/Finished.ts"
+import { command } from "../support/Command.ts"
 import { sluice } from "../support/Sluice.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { catalogText, modelServer } from "./Support.ts"
@@ -11,13 +12,13 @@ const gemma = "publishers/google/models/gemma3@gemma-3-1b-it"
 const token = "canary-9b2e61d0-of-the-hub"
 
 describe("sluice models and endpoints", () => {
-  // Every command is a process of its own: each is here once, on one engine or the other.
+  // Each command is here once, on one engine or the other.
   it.live("on this machine: deploy, predict, undeploy, delete", () =>
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       const model = yield* modelServer
       const run = (args: ReadonlyArray<string>, input?: string) =>
-        Effect.promise(() => sluice(args, { cwd, ...(input === undefined ? {} : { input }) }))
+        Effect.promise(() => input === undefined ? command(args, { cwd }) : sluice(args, { cwd, input }))
       write(join(cwd, ".sluice"), { "models.yaml": catalogText(model.origin).replace("eula: true", "eula: yes please") })
       const invalid = yield* run(["models", "list"])
       assert.strictEqual(invalid.code, 1)

@@ -7,7 +7,6 @@ import { measureTitles } from "../../src/pipeline/eval/Measures.ts"
 import { fakeOpenAi, sendChat } from "../fakes/Openai.ts"
 import { dist } from "../support/Built.ts"
 import { command } from "../support/Command.ts"
-import { sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { comparedProject, inspectedProject, inspector } from "./Support.ts"
 
@@ -130,7 +129,7 @@ describe("sluice ui", () => {
   it.live("of a bundle shows files, documents, searches and the map, from a folder that cannot be written", () =>
     Effect.gen(function*() {
       const cwd = yield* inspectedProject
-      yield* Effect.promise(() => sluice(["export", "test.bundle"], { cwd }))
+      yield* Effect.promise(() => command(["export", "test.bundle"], { cwd }))
       const away = join(cwd, "away")
       mkdirSync(away)
       copyFileSync(join(cwd, "test.bundle"), join(away, "test.bundle"))

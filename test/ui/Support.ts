@@ -1,7 +1,8 @@
 import { Effect } from "effect"
 import { createInterface } from "node:readline"
 import { project } from "../cli/Project.ts"
-import { sluice, start } from "../support/Sluice.ts"
+import { command } from "../support/Command.ts"
+import { start } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 
 const pipeline = `
@@ -29,7 +30,7 @@ export const inspectedProject = Effect.tap(
     "docs/.hidden.md": "# Hidden\n\nNobody reads this.\n",
     "docs/hostile.md": "# <img src=x onerror=\"document.title='owned'\">\n\n`<script>document.title='owned'</script>` prizes of Osaka.\n"
   }),
-  (cwd) => Effect.promise(() => sluice(["run"], { cwd }))
+  (cwd) => Effect.promise(() => command(["run"], { cwd }))
 )
 
 const tests = `
@@ -48,13 +49,13 @@ export const comparedProject = Effect.tap(inspectedProject, (cwd) =>
       "pipeline.yaml": pipeline + tests,
       "other.yaml": pipeline.replace("name: test", "name: other").replace("Test }", "Other }").replace("size: 40", "size: 400")
     })
-    await sluice(["eval", "pipeline.yaml", "--save"], { cwd })
+    await command(["eval", "pipeline.yaml", "--save"], { cwd })
     write(cwd, { "docs/leave.md": "# Leave\n\nNothing of it is carried.\n" })
-    await sluice(["run", "pipeline.yaml"], { cwd })
-    await sluice(["eval", "pipeline.yaml", "--save"], { cwd })
+    await command(["run", "pipeline.yaml"], { cwd })
+    await command(["eval", "pipeline.yaml", "--save"], { cwd })
     write(cwd, { "docs/leave.md": "# Leave\n\nFive unused days of annual leave carry over into the next year.\n" })
-    await sluice(["run", "pipeline.yaml"], { cwd })
-    await sluice(["run", "other.yaml"], { cwd })
+    await command(["run", "pipeline.yaml"], { cwd })
+    await command(["run", "other.yaml"], { cwd })
   }))
 
 /** `sluice ui` of a project, which ends with the scope: its address with the token, and a way to ask its API. */
