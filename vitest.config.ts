@@ -33,6 +33,9 @@ const groups = {
   vectors: ["vectors"]
 }
 
+/** Files of those folders that start processes, or read long enough for a process of their own: they are not fast. */
+const slow = ["models/LocalModels", "state/Lock", "text/parse/Fuzz", "text/parse/Recognise"].map((name) => `test/${name}.test.ts`)
+
 const filesOf = (folders: ReadonlyArray<string>) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
 export default defineConfig({
@@ -50,7 +53,11 @@ export default defineConfig({
     maxWorkers: "100%",
     isolate: false,
     projects: [
-      ...Object.entries(groups).map(([name, folders]) => ({ extends: true as const, test: { name, include: filesOf(folders) } })),
+      ...Object.entries(groups).map(([name, folders]) => ({
+        extends: true as const,
+        test: { name, include: filesOf(folders), exclude: slow }
+      })),
+      { extends: true, test: { name: "slow", include: slow } },
       { extends: true, test: { name: "others", include: ["test/**/*.test.ts"], exclude: filesOf(Object.values(groups).flat()) } }
     ]
   }

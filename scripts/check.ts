@@ -8,9 +8,15 @@ import { availableParallelism } from "node:os"
 /** Effect's build of the compiler tells its diagnostics with the errors of types: one pass over the code, not two. */
 const compiler = execFileSync("effect-tsgo", ["get-exe-path"], { encoding: "utf8" }).trim()
 
+type Check = readonly [name: string, command: string, ...args: ReadonlyArray<string>]
+
+/** Half of the fast tests: they take longer than all else, so that each of the two that run at a time has a half. */
+const half = (of: 1 | 2): Check => ["tests", "vitest", "run", "--project", "fast", `--shard=${of}/2`, "--maxWorkers=1", "--reporter=dot"]
+
 /** The longest first. */
-const checks: ReadonlyArray<readonly [name: string, command: string, ...args: ReadonlyArray<string>]> = [
-  ["tests", "vitest", "run", "--project", "fast", "--maxWorkers=1", "--reporter=dot"],
+const checks: ReadonlyArray<Check> = [
+  half(1),
+  half(2),
   ["types", compiler, "-p", "tsconfig.json", "--incremental", "--tsBuildInfoFile", "node_modules/.cache/check.tsbuildinfo"],
   ["page", "tsc", "-p", "src/ui/page/tsconfig.json"],
   ["format", "node", "scripts/format.ts", "--check"],
@@ -20,7 +26,7 @@ const checks: ReadonlyArray<readonly [name: string, command: string, ...args: Re
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
 
 /** npm puts the repository's programs first on the path. */
-const passes = ([name, command, ...args]: (typeof checks)[number]): Promise<boolean> =>
+const passes = ([name, command, ...args]: Check): Promise<boolean> =>
   new Promise((resolve) => {
     const started = performance.now()
     execFile(command, args, { maxBuffer: 1 << 27 }, (error, stdout, stderr) => {
@@ -32,7 +38,9 @@ const passes = ([name, command, ...args]: (typeof checks)[number]): Promise<bool
 
 const named = process.argv.slice(2)
 const unknown = named.filter((name) => !checks.some(([known]) => known === name))
-if (unknown.length > 0) throw new Error(`no check is called ${unknown.join(", ")}: ${checks.map(([name]) => name).join(", ")}`)
+if (unknown.length > 0) {
+  throw new Error(`no check is called ${unknown.join(", ")}: ${[...new Set(checks.map(([name]) => name))].join(", ")}`)
+}
 const started = performance.now()
 const open = checks.filter(([name]) => named.length === 0 || named.includes(name)).values()
 const results: Array<boolean> = []

@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { DataSchemaSpec, MetadataValue } from "../../src/domain/MetadataValue.ts"
 import { badMetadataFilter, parseMetadataFilter, passes } from "../../src/domain/MetadataFilter.ts"
+import { seedsOf } from "../support/Seeds.ts"
 
 const file: Readonly<Record<string, MetadataValue | string>> = {
   year: { _tag: "integer", value: "2024" },
@@ -172,7 +173,7 @@ describe("a metadata filter", () => {
     ]
     let seed = 7
     const next = (n: number) => (seed = (seed * 1103515245 + 12345) % 2147483648) % n
-    for (let i = 0; i < 20_000; i++) {
+    for (let i = 0; i < seedsOf("SLUICE_FILTERS", 4_000, 100_000); i++) {
       const expression = Array.from({ length: 1 + next(9) }, () => parts[next(parts.length)]).join(" ")
       const result = parseMetadataFilter(expression, "filter")
       if (Result.isSuccess(result)) passes(result.success, (key) => file[key])
