@@ -3,6 +3,7 @@ import type { ParsedDocument, Remark } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { type BlockSink, BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
+import type { Attached } from "./pdf/Attached.ts"
 import { addPdfProperties, pdfFacts } from "./pdf/Facts.ts"
 import { Hyphens } from "./pdf/Hyphens.ts"
 import { layoutParser, plainReader } from "./pdf/Packages.ts"
@@ -13,7 +14,7 @@ import { looksBroken, spacedAs } from "./pdf/Spacing.ts"
 import { lostLines, prefersPlain, wordsOf } from "./pdf/Witness.ts"
 import { BrokenInstallation, ReadFailure } from "./ReadFailure.ts"
 import type { PropertyList } from "./PropertyList.ts"
-import type { Reader } from "./Reader.ts"
+import type { InnerFiles, Reader } from "./Reader.ts"
 import { png } from "./Png.ts"
 import { recognise } from "./Recognise.ts"
 
@@ -31,25 +32,26 @@ const maxFailed = 0.5
  * The layout is taken where it holds all the words; what it lost is added, and where it lost or broke many (turned
  * pages, text from right to left, unusual fonts) the page is taken as the other one has it.
  */
-export const pdf: Reader = async ({ bytes, format, limits, properties }) => {
+export const pdf: Reader = async ({ bytes, format, inner, limits, properties }) => {
   const file = fromHeader(bytes)
+  const into = { format, inner, limits, properties }
   const [Layout, withPlainPages] = [await layoutParser(), await plainReader()]
   const layout = Layout === undefined
     ? undefined
     : (options: Partial<LiteParseConfig>) => new Layout({ ocrEnabled: false, quiet: true, ...options })
   if (withPlainPages === undefined) {
     if (layout === undefined) throw new BrokenInstallation("what reads PDF cannot be loaded: @hyzyla/pdfium is not installed")
-    return read(file, layout, undefined, format, limits, properties)
+    return read(file, layout, undefined, into)
   }
   try {
-    return await withPlainPages(file, (plain) => read(file, layout, plain, format, limits, properties))
+    return await withPlainPages(file, (plain) => read(file, layout, plain, into))
   } catch (error) {
     // What one program cannot open the other one may.
     if (layout === undefined || !(error instanceof ReadFailure) || (error.problem !== "encrypted" && error.problem !== "corrupt")) {
       throw error
     }
     try {
-      return await read(file, layout, undefined, format, limits, properties)
+      return await read(file, layout, undefined, into)
     } catch (second) {
       throw second instanceof ReadFailure && second.problem !== "corrupt" ? second : error
     }
@@ -66,13 +68,19 @@ interface Page {
 
 type Layout = (options: Partial<LiteParseConfig>) => LiteParse
 
+/** Where what is read goes, and how much of it. */
+interface Into {
+  readonly format: string
+  readonly inner: InnerFiles
+  readonly limits: Limits
+  readonly properties: PropertyList | undefined
+}
+
 const read = async (
   file: Uint8Array,
   layout: Layout | undefined,
   plain: PlainPages | undefined,
-  format: string,
-  limits: Limits,
-  properties: PropertyList | undefined
+  { format, inner, limits, properties }: Into
 ): Promise<ParsedDocument> => {
   const builder = new DocumentBuilder(limits.characters)
   const writer = new PdfWriter(builder, plain, limits.recognise)
@@ -109,6 +117,8 @@ const read = async (
   const { heading } = writer
   const facts = pdfFacts(file, xmp)
   if (properties !== undefined) addPdfProperties(file, xmp, properties)
+  for (const text of plain?.form(limits.unpackedBytes) ?? []) builder.add("paragraph", text)
+  for (const attached of plain?.attached() ?? []) if (!settings.test(attached.name)) await addAttached(attached, builder, inner, limits)
   const document = builder.build({
     format,
     pages,
@@ -133,6 +143,21 @@ const read = async (
     )
   }
   throw new ReadFailure("empty", "the PDF has no text: its pages are blank or drawings")
+}
+
+/** Programs that make PDF attach how they were set. */
+const settings = /\.joboptions$/i
+
+/** A file that the PDF holds, as a section under its name. */
+const addAttached = async ({ name, read }: Attached, builder: DocumentBuilder, inner: InnerFiles, limits: Limits): Promise<void> => {
+  try {
+    const file = read(limits.bytes)
+    if (file === undefined) inner.remarks.push({ kind: "attachment", text: `${name} (its content is missing or damaged)` })
+    else await inner.add(file, builder, 2)
+  } catch (error) {
+    if (!(error instanceof ReadFailure)) throw error
+    inner.remarks.push({ kind: "attachment", text: `${name} (${error.message})` })
+  }
 }
 
 const layoutOptions = (limits: Limits, metadata: boolean): Partial<LiteParseConfig> => ({

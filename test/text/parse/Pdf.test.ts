@@ -199,6 +199,27 @@ describe("PDF", () => {
     expect((await parsed("a.pdf", writePdf([body("otter")], { annotations }))).text).toMatch(/Approved by the bursar$/)
   })
 
+  it("holds files, of the document and pinned to a page: sections under their names", async () => {
+    const files = {
+      "terms.txt": "Payable within a fortnight",
+      "gone.txt": undefined,
+      "Press.joboptions": "<< /Settings (of a program) >>"
+    }
+    const { remarks, text } = await parsed("a.pdf", writePdf([body("otter")], { files, pinned: ["map.csv", "ford,depth\nupper,40\n"] }))
+    expect(text).toMatch(/terms\.txt\s+Payable within a fortnight\s+map\.csv\s+ford \| depth\nupper \| 40$/)
+    expect(remarks).toEqual([{ kind: "attachment", text: "gone.txt (its content is missing or damaged)" }])
+  })
+
+  it("of a form that its program alone draws is read from the form", async () => {
+    const xfa = {
+      template: "<template><subform><draw><value><text>Name of the ferry</text></value></draw>" +
+        "<field><caption><value><text>Owner</text></value></caption><event><script>run()</script></event><items><text>Never chosen</text></items></field></subform></template>",
+      datasets: "<xfa:datasets xmlns:xfa=\"urn:xfa\"><xfa:data><form><owner>Marta Reyes</owner></form></xfa:data></xfa:datasets>"
+    }
+    const { shown } = await parsed("a.pdf", writePdf([["Please wait for the form to appear."]], { xfa }))
+    expect(shown.slice(1)).toEqual(["Name of the ferry", "Owner", "Marta Reyes"].map((text) => `paragraph: ${text}`))
+  })
+
   it("tells compounds from words that a line end cuts", async () => {
     const lines = [
       "We train a dual-",

@@ -1,7 +1,7 @@
-import type { PDFiumPage } from "@hyzyla/pdfium"
+import type { PDFiumDocument, PDFiumPage } from "@hyzyla/pdfium"
 
 /** What of PDFium's interface the package does not name, and its WebAssembly exports all the same. */
-interface Pdfium {
+export interface Pdfium {
   readonly _FPDFText_LoadPage: (page: number) => number
   readonly _FPDFText_ClosePage: (text: number) => void
   readonly _FPDFText_CountChars: (text: number) => number
@@ -18,12 +18,27 @@ interface Pdfium {
   readonly _FPDFPageObj_GetType: (object: number) => number
   /** Writes left, bottom, right and top as 32-bit floats. */
   readonly _FPDFPageObj_GetBounds: (object: number, left: number, bottom: number, right: number, top: number) => number
+  readonly _FPDFDoc_GetAttachmentCount: (document: number) => number
+  readonly _FPDFDoc_GetAttachment: (document: number, at: number) => number
+  /** UTF-16 with a NUL; answers its bytes, as do the names of packets. */
+  readonly _FPDFAttachment_GetName: (attachment: number, to: number, size: number) => number
+  /** Writes its size to `length`, and its bytes where there is room. */
+  readonly _FPDFAttachment_GetFile: (attachment: number, to: number, size: number, length: number) => number
+  readonly _FPDFPage_GetAnnotCount: (page: number) => number
+  readonly _FPDFPage_GetAnnot: (page: number, at: number) => number
+  readonly _FPDFPage_CloseAnnot: (annotation: number) => void
+  readonly _FPDFAnnot_GetSubtype: (annotation: number) => number
+  readonly _FPDFAnnot_GetFileAttachment: (annotation: number) => number
+  readonly _FPDF_GetFormType: (document: number) => number
+  readonly _FPDF_GetXFAPacketCount: (document: number) => number
+  readonly _FPDF_GetXFAPacketName: (document: number, at: number, to: number, size: number) => number
+  readonly _FPDF_GetXFAPacketContent: (document: number, at: number, to: number, size: number, length: number) => number
   readonly HEAPU8: Uint8Array
   readonly wasmExports: { readonly malloc: (bytes: number) => number; readonly free: (at: number) => void }
 }
 
 // The package types only what it calls itself, and keeps its module private.
-export const pdfiumOf = (page: PDFiumPage): Pdfium => page["module"] as unknown as Pdfium
+export const pdfiumOf = (part: PDFiumPage | PDFiumDocument): Pdfium => (part as unknown as { readonly module: Pdfium }).module
 
 const types = { path: 2, image: 3, shading: 4, form: 5 }
 

@@ -3,6 +3,7 @@ import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from "@hyzyla/pdf
 import { assetPath } from "../../Assets.ts"
 import type { Drawing } from "../Png.ts"
 import { ReadFailure } from "../ReadFailure.ts"
+import { type Attached, attachedTo, attachedToPage, xfaTexts } from "./Attached.ts"
 import { glyphsOf } from "./Glyphs.ts"
 import { type Shown, shownOn } from "./Pdfium.ts"
 import { linesOf, looksBroken, respaced, vocabularyOf } from "./Spacing.ts"
@@ -17,6 +18,10 @@ export interface PlainPages {
   readonly turned: (page: number) => string | undefined
   /** What a page shows besides text. */
   readonly shown: (page: number) => Shown
+  /** The files that the document holds, and those pinned to pages whose text was asked for. */
+  readonly attached: () => ReadonlyArray<Attached>
+  /** What a form that has no pages of its own says and holds. */
+  readonly form: (mostBytes: number) => ReadonlyArray<string>
   /** A page as it looks, at 300 dots an inch where neither side gets longer than `pixels` by that, default 5,000. */
   readonly draw: (page: number, pixels?: number) => Promise<Drawing | undefined>
 }
@@ -48,10 +53,17 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
       opened["module"]._FPDF_ClosePage(opened["pageIdx"])
     }
   }
+  const pinned: Array<Attached> = []
   try {
     return await use({
       count,
-      text: (page) => onPage(page, textOf),
+      text: (page) =>
+        onPage(page, (opened) => {
+          pinned.push(...attachedToPage(opened))
+          return textOf(opened)
+        }),
+      attached: () => [...attachedTo(document), ...pinned],
+      form: (mostBytes) => xfaTexts(document, mostBytes),
       turned: (page) => {
         const text = onPage(page, (opened) => uprightText(glyphsOf(opened)))
         return text === undefined ? undefined : cleaned(text)

@@ -11,6 +11,12 @@ interface PdfOptions {
   readonly rotate?: number
   /** Further objects of the first page's `Annots`. */
   readonly annotations?: ReadonlyArray<string>
+  /** Files that the document holds, by their names; a name without content is one of a file that is missing. */
+  readonly files?: Readonly<Record<string, string | undefined>>
+  /** A file pinned to the first page. */
+  readonly pinned?: readonly [name: string, content: string]
+  /** Packets of a form that has no pages of its own, by their names. */
+  readonly xfa?: Readonly<Record<string, string>>
   /** Makes the file say that it is encrypted, with a key that no empty password opens. */
   readonly encrypted?: boolean
 }
@@ -20,7 +26,7 @@ interface PdfOptions {
 export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: PdfOptions = {}): Uint8Array => {
   const objects: Array<string> = []
   const add = (body: string): number => objects.push(body)
-  add("<< /Type /Catalog /Pages 2 0 R >>")
+  add("")
   add("")
   const { alphabet } = options
   const codes = options.map ?? (alphabet === undefined ? undefined : Object.fromEntries(
@@ -30,7 +36,18 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
   const mapping = map === undefined ? "" : `/ToUnicode ${add(`<< /Length ${map.length} >>\nstream\n${map}\nendstream`)} 0 R `
   const font = add(`<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica ${mapping}>>`)
   const xObject = options.xObject === undefined ? undefined : add(options.xObject)
-  const annotations = (options.annotations ?? []).map((body) => `${add(body)} 0 R`).join(" ")
+  const stream = (content: string): number => add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`)
+  const fileOf = (name: string, content: string | undefined): string =>
+    `<< /Type /Filespec /F (${name}) /UF (${name}) ${content === undefined ? "" : `/EF << /F ${stream(content)} 0 R >> `}>>`
+  const files = Object.entries(options.files ?? {}).map(([name, content]) => `(${name}) ${add(fileOf(name, content))} 0 R`)
+  const packets = Object.entries(options.xfa ?? {}).map(([name, content]) => `(${name}) ${stream(content)} 0 R`)
+  objects[0] = `<< /Type /Catalog /Pages 2 0 R /Names << /EmbeddedFiles << /Names [${files.join(" ")}] >> >> ${
+    packets.length === 0 ? "" : `/NeedsRendering true /AcroForm << /Fields [] /XFA [${packets.join(" ")}] >> `
+  }>>`
+  const pins = options.pinned === undefined ? [] : [
+    `<< /Type /Annot /Subtype /FileAttachment /Rect [10 10 30 30] /FS ${add(fileOf(...options.pinned))} 0 R >>`
+  ]
+  const annotations = [...options.annotations ?? [], ...pins].map((body) => `${add(body)} 0 R`).join(" ")
   const kids = pages.map((lines, number) => {
     const content = lines.map((line, i) => {
       if (line.startsWith("% ")) return line.slice(2)
@@ -39,11 +56,10 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
       const text = (large || place !== undefined ? line.slice(2) : line).replace(/[()\\]/g, "\\$&")
       return `BT /F1 ${large ? 24 : 11} Tf 72 ${place ?? 740 - i * 30} Td (${text}) Tj ET`
     }).join("\n")
-    const stream = add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`)
     return add(
       `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Rotate ${options.rotate ?? 0} ${
         number === 0 ? `/Annots [${annotations}]` : ""
-      } /Contents ${stream} 0 R /Resources << /Font << /F1 ${font} 0 R >> ${
+      } /Contents ${stream(content)} 0 R /Resources << /Font << /F1 ${font} 0 R >> ${
         xObject === undefined ? "" : `/XObject << /X0 ${xObject} 0 R >> `
       }>> >>`
     )

@@ -1,0 +1,128 @@
+import type { PDFiumDocument, PDFiumPage } from "@hyzyla/pdfium"
+import { oneLine } from "../BlockSink.ts"
+import type { InnerFile } from "../Reader.ts"
+import { ReadFailure } from "../ReadFailure.ts"
+import { childElements, parseXml, textContent, type XmlElement } from "../Xml.ts"
+import { type Pdfium, pdfiumOf } from "./Pdfium.ts"
+
+/** A file that a PDF holds. */
+export interface Attached {
+  readonly name: string
+  /** `undefined` where its bytes cannot be had; a failure where there are more than allowed. */
+  readonly read: (mostBytes: number) => InnerFile | undefined
+}
+
+/** The kind of annotation that is a file (ISO 32000-1, 12.5.6.15). */
+const fileAnnotation = 17
+
+/** Annotations of a page that are looked at. */
+const mostAnnotations = 2_000
+
+/** The files of a PDF: those of the document, which are all there is of a portfolio. */
+export const attachedTo = (document: PDFiumDocument): ReadonlyArray<Attached> => {
+  const pdfium = pdfiumOf(document)
+  const handle = document["documentIdx"]
+  const count = Math.max(0, pdfium._FPDFDoc_GetAttachmentCount(handle))
+  return Array.from({ length: count }, (_, i) => attached(pdfium, pdfium._FPDFDoc_GetAttachment(handle, i)))
+}
+
+/** Files that are pinned to a page, read while it is open. */
+export const attachedToPage = (page: PDFiumPage): ReadonlyArray<Attached> => {
+  const pdfium = pdfiumOf(page)
+  const handle = page["pageIdx"]
+  const found: Array<Attached> = []
+  const count = Math.min(mostAnnotations, pdfium._FPDFPage_GetAnnotCount(handle))
+  for (let i = 0; i < count; i++) {
+    const annotation = pdfium._FPDFPage_GetAnnot(handle, i)
+    if (annotation === 0) continue
+    if (pdfium._FPDFAnnot_GetSubtype(annotation) === fileAnnotation) {
+      found.push(attached(pdfium, pdfium._FPDFAnnot_GetFileAttachment(annotation)))
+    }
+    pdfium._FPDFPage_CloseAnnot(annotation)
+  }
+  return found
+}
+
+const attached = (pdfium: Pdfium, attachment: number): Attached => {
+  const stored = attachment === 0 ? "" : utf16(bytesOf(pdfium, (to, size) => pdfium._FPDFAttachment_GetName(attachment, to, size)))
+  const name = oneLine(stored.replace(/^.*[\\/]/s, ""))
+  return {
+    name: name === "" ? "an attachment" : name,
+    read: (mostBytes) => {
+      const bytes = attachment === 0
+        ? undefined
+        : counted(pdfium, mostBytes, (to, size, length) => pdfium._FPDFAttachment_GetFile(attachment, to, size, length))
+      return bytes === undefined ? undefined : { name, bytes }
+    }
+  }
+}
+
+/** What forms of XFA that are drawn by their program alone say and hold: their pages ask to wait. */
+export const xfaTexts = (document: PDFiumDocument, mostBytes: number): ReadonlyArray<string> => {
+  const pdfium = pdfiumOf(document)
+  const handle = document["documentIdx"]
+  if (pdfium._FPDF_GetFormType(handle) !== fullXfa) return []
+  const texts = new Set<string>()
+  for (let i = 0; i < pdfium._FPDF_GetXFAPacketCount(handle); i++) {
+    const name = bytesOf(pdfium, (to, size) => pdfium._FPDF_GetXFAPacketName(handle, i, to, size)).toString().replace(/\0.*$/s, "")
+    if (name !== "template" && name !== "datasets") continue
+    const packet = counted(pdfium, mostBytes, (to, size, length) => pdfium._FPDF_GetXFAPacketContent(handle, i, to, size, length))
+    const root = packet === undefined ? undefined : parseXml(packet)
+    for (const text of root === undefined ? [] : name === "template" ? shownTexts(root) : leaves(root)) texts.add(oneLine(text))
+  }
+  texts.delete("")
+  return [...texts]
+}
+
+/** The type of a form that has no pages of its own. */
+const fullXfa = 2
+
+const localName = ({ name }: XmlElement): string => name.slice(name.indexOf(":") + 1)
+
+/** What a program does, and what could be chosen. */
+const notShown = new Set(["script", "event", "calculate", "validate", "items", "traversal", "bind"])
+
+const shownTexts = (element: XmlElement): ReadonlyArray<string> =>
+  childElements(element).flatMap((child) => {
+    const name = localName(child)
+    if (name === "text" || name === "exData") return [textContent(child)]
+    return notShown.has(name) ? [] : shownTexts(child)
+  })
+
+const leaves = (element: XmlElement): ReadonlyArray<string> => {
+  const children = childElements(element)
+  return children.length === 0 ? [textContent(element)] : children.flatMap(leaves)
+}
+
+const utf16 = (bytes: Buffer): string => bytes.toString("utf16le").replace(/\0.*$/s, "")
+
+/** Asked twice, as PDFium wants: how many bytes, and for them. */
+const bytesOf = (pdfium: Pdfium, ask: (to: number, size: number) => number): Buffer => {
+  const size = Math.min(longestName, ask(0, 0))
+  return size <= 0 ? Buffer.alloc(0) : inMemory(pdfium, size, (to) => ask(to, size) > 0) ?? Buffer.alloc(0)
+}
+
+const longestName = 4_096
+
+/** The same where it says whether there are any, and writes how many to a place of their own. */
+const counted = (
+  pdfium: Pdfium,
+  mostBytes: number,
+  ask: (to: number, size: number, length: number) => number
+): Buffer | undefined => {
+  const size = inMemory(pdfium, 4, (length) => ask(0, 0, length) !== 0)?.readUInt32LE(0)
+  if (size === undefined || size === 0) return undefined
+  if (size > mostBytes) throw new ReadFailure("limit", `the file has ${size} bytes, more than ${mostBytes}`)
+  return inMemory(pdfium, size, (to) => inMemory(pdfium, 4, (length) => ask(to, size, length) !== 0) !== undefined)
+}
+
+/** What is written to so many bytes of PDFium's memory; `undefined` where nothing is. */
+const inMemory = (pdfium: Pdfium, size: number, write: (to: number) => boolean): Buffer | undefined => {
+  const place = pdfium.wasmExports.malloc(size)
+  if (place === 0) return undefined
+  try {
+    return write(place) ? Buffer.from(pdfium.HEAPU8.slice(place, place + size)) : undefined
+  } finally {
+    pdfium.wasmExports.free(place)
+  }
+}
