@@ -66,3 +66,43 @@ describe("PostgreSQL's index of vectors", () => {
       yield* store.drop
     }).pipe(Effect.scoped))
 })
+
+describe("PostgreSQL's search by words", () => {
+  it.live("finds what scoring every chunk finds, though it scores few", () =>
+    Effect.gen(function*() {
+      const url = yield* postgresUrl
+      const space = { corpus: `${Date.now()}78`, dimensions: 4 }
+      const store = yield* Postgres.make({ url: secretVersion("url"), space, secrets: secretsOf(new Map([["url", url]])) })
+      yield* store.prepare
+      let state = 7
+      const next = (): number => (state = (state * 1_664_525 + 1_013_904_223) >>> 0) / 2 ** 32
+      // The n-th word is a share of 1/n of all, one is everywhere, and chunks are of any length.
+      const word = (): string => `w${Math.floor(200 ** next())}`
+      const files = Array.from({ length: 40 }, (_, at) => ({
+        file: `f${at}`,
+        sourceUri: "",
+        displayName: "",
+        chunks: Array.from({ length: 20 }, (_, ordinal) => ({
+          ordinal,
+          text: "text",
+          vector: Float32Array.of(1, 0, 0, 0),
+          terms: ["everywhere", ...Array.from({ length: Math.floor(1 + 40 * next()) }, word)],
+          headings: [],
+          byteStart: 0,
+          byteEnd: 4
+        }))
+      }))
+      yield* store.put(files)
+      const some = files.slice(0, 9).map(({ file }) => file)
+      for (let question = 0; question < 40; question++) {
+        const terms = ["everywhere", ...Array.from({ length: 1 + question % 6 }, word)].map((term) => ({ term, weight: 1 - next() / 2 }))
+        const asked = { terms, files: question % 4 === 0 ? some : undefined }
+        // So many that no chunk can be left out.
+        const all = (yield* store.search({ ...asked, count: 2_000 })).sparse
+        const { sparse } = yield* store.search({ ...asked, count: 5 })
+        assert.deepStrictEqual(sparse, all.slice(0, 5), JSON.stringify(asked))
+        assert.lengthOf(all, asked.files === undefined ? 800 : 180)
+      }
+      yield* store.drop
+    }).pipe(Effect.scoped), 30_000)
+})

@@ -72,7 +72,7 @@ interface Row {
 }
 
 /** A statement of a transaction. */
-type Run = (text: string, values?: ReadonlyArray<string>) => Promise<ReadonlyArray<Row>>
+type Run = (text: string, values?: ReadonlyArray<string | null>) => Promise<ReadonlyArray<Row>>
 
 /** Ends a transaction of which nothing is to stay. */
 class TakenBack extends Error {}
@@ -371,17 +371,49 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
       (rows) => filesOf(rows.map(readOf))
     )
 
-  /** Chunks, and their mean length, as of not long ago. */
-  let statistics = { chunks: 0, length: 1, until: 0 }
-  const size = Effect.gen(function*() {
+  /** Of the corpus, as of not long ago. */
+  interface Statistics {
+    readonly chunks: number
+    /** Terms of a chunk: the mean, and the least. */
+    readonly length: number
+    readonly shortest: number
+    /** Chunks that have a term, of terms that were asked for. */
+    readonly having: Map<string, number>
+  }
+  let statistics: Statistics | undefined
+  let statisticsUntil = 0
+  /** With terms counted that were not yet. */
+  const statisticsWith = Effect.fnUntraced(function*(terms: ReadonlyArray<string>) {
     const now = yield* Clock.currentTimeMillis
-    if (now < statistics.until) return statistics
-    const [row] = yield* transaction(
-      "counting",
-      (run) => run(`SELECT count(*)::integer AS chunks, coalesce(avg(length), 1)::float8 AS length FROM ${table}`)
-    )
-    statistics = { chunks: Number(row?.["chunks"]), length: Number(row?.["length"]) || 1, until: now + statisticsFor }
-    return statistics
+    const known = statistics === undefined || now >= statisticsUntil ? undefined : statistics
+    const unknown = terms.filter((term) => known?.having.has(term) !== true)
+    if (known !== undefined && unknown.length === 0) return known
+    const [corpusNow = known, having] = yield* transaction("counting", async (run) => {
+      const [row] = known !== undefined ? [] : await run(
+        `SELECT count(*)::integer AS chunks, coalesce(avg(length), 1)::float8 AS length, coalesce(min(length), 0) AS shortest FROM ${table}`
+      )
+      const counted = await run(
+        `SELECT term, (SELECT count(*)::integer FROM ${table} WHERE terms @@ term::tsquery) AS chunks
+          FROM jsonb_array_elements_text($1::text::jsonb) AS term`,
+        [JSON.stringify(unknown)]
+      )
+      return [
+        row === undefined ? undefined : {
+          chunks: Number(row["chunks"]),
+          length: Number(row["length"]) || 1,
+          shortest: Number(row["shortest"]),
+          having: new Map<string, number>()
+        },
+        counted.map((row) => [String(row["term"]), Number(row["chunks"])] as const)
+      ] as const
+    })
+    if (corpusNow === undefined) return yield* ServiceError.notFound(`the table ${name} in ${place}`)
+    if (corpusNow !== known) {
+      statistics = corpusNow
+      statisticsUntil = now + statisticsFor
+    }
+    for (const [term, chunks] of having) corpusNow.having.set(term, chunks)
+    return corpusNow
   })
 
   const dense = (vector: Float32Array, { count, files }: VectorQuery) =>
@@ -397,31 +429,43 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     })
 
   const sparse = Effect.fnUntraced(function*(terms: NonNullable<VectorQuery["terms"]>, { count, files }: VectorQuery) {
-    const { chunks, length } = yield* size
-    const asked = terms.flatMap(({ term, weight }) => {
+    const weights = new Map<string, number>()
+    for (const { term, weight } of terms) {
       const lexeme = quoted(term)
-      return lexeme === undefined ? [] : [{ lexeme, weight }]
-    })
-    if (asked.length === 0) return []
+      if (lexeme !== undefined) weights.set(lexeme, (weights.get(lexeme) ?? 0) + weight)
+    }
+    const { chunks, having, length, shortest } = yield* statisticsWith([...weights.keys()])
     // What a term says is how rare it is; how often a chunk says it counts ever less; a long chunk says more anyway.
-    return yield* transaction("searching", (run) =>
-      run(
-        `WITH asked AS (
-          SELECT lexeme::tsquery AS lexeme, weight FROM jsonb_to_recordset($1::text::jsonb) AS a(lexeme text, weight float8)
-        ), weighed AS (
-          SELECT lexeme, weight * ln(1 + (greatest(${chunks}, n) - n + 0.5) / (n + 0.5)) AS weight
-          FROM asked, LATERAL (SELECT count(*)::float8 AS n FROM ${table} WHERE terms @@ asked.lexeme) AS counted
-          WHERE n > 0
-        )
-        SELECT file_id, ordinal,
-          sum(w.weight * ts_rank('{1,1,1,1}', c.terms, w.lexeme)) / (${
-          1 - lengthWeight
-        } + ${lengthWeight} * c.length / ${length}::float8) AS score
-        FROM weighed w JOIN ${table} c ON c.terms @@ w.lexeme
-        ${files === undefined ? "" : `WHERE ${ofFiles("$2")}`}
-        GROUP BY c.id ORDER BY score DESC, file_id, ordinal LIMIT ${count}`,
-        [JSON.stringify(asked), ...(files === undefined ? [] : [JSON.stringify(files)])]
-      ))
+    const asked = [...weights].flatMap(([lexeme, weight]) => {
+      const n = having.get(lexeme) ?? 0
+      return n === 0 ? [] : [{ lexeme, n, weight: weight * Math.log(1 + (Math.max(chunks, n) - n + 0.5) / (n + 0.5)) }]
+    }).toSorted((a, b) => b.weight - a.weight)
+    const shortened = (1 - lengthWeight) + (lengthWeight * shortest) / length
+    /** The most that a chunk scores that has none of the first terms: of one term `ts_rank` is 1 at most. */
+    const without = (first: number): number => asked.slice(first).reduce((sum, { weight }) => sum + weight, 0) / shortened
+    /** The best of the chunks that have any of the first terms, by all of the terms. */
+    const best = (first: number) =>
+      transaction("searching", (run) =>
+        run(
+          `SELECT file_id, ordinal, (${
+            asked.map((_, at) => `$${2 * at + 3}::text::float8 * ts_rank('{1,1,1,1}', terms, $${2 * at + 4}::text::tsquery)`).join(" + ")
+          }) / (${1 - lengthWeight} + ${lengthWeight} * length / ${length}::float8) AS score
+          FROM ${table} WHERE terms @@ $1::text::tsquery AND ($2::text IS NULL OR ${ofFiles("$2")})
+          ORDER BY score DESC, file_id, ordinal LIMIT ${count}`,
+          [
+            asked.slice(0, first).map(({ lexeme }) => lexeme).join(" | "),
+            files === undefined ? null : JSON.stringify(files),
+            ...asked.flatMap(({ lexeme, weight }) => [String(weight), lexeme])
+          ]
+        ))
+    if (asked.length === 0) return []
+    // Most chunks have only words that most chunks have: rare ones tell first how much a chunk must score to be found.
+    let few = 0
+    for (let found = 0; few < asked.length && found < 2 * count; few++) found += asked[few]?.n ?? 0
+    const rows = yield* best(few)
+    const least = rows.length < count ? 0 : Number(rows.at(-1)?.["score"])
+    const enough = asked.findIndex((_, first) => without(first) < least * (1 - 1e-6))
+    return few >= (enough === -1 ? asked.length : enough) ? rows : yield* best(enough === -1 ? asked.length : enough)
   })
 
   const search: VectorStore["search"] = Effect.fnUntraced(
