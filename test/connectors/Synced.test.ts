@@ -88,7 +88,7 @@ describe("sync over the connectors", () => {
             yield* anew.run()
             assert.deepStrictEqual(bitByBit.holds(), anew.holds(), `seed ${seed}`)
           }
-        }).pipe(Effect.scoped), 60_000 + seeds * 30_000)
+        }).pipe(Effect.scoped), 240_000 + seeds * 30_000)
     }
   })
 })

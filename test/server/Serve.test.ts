@@ -106,6 +106,9 @@ describe("sluice serve", () => {
     assert.strictEqual(open.stdout, "")
     const port = await start(["serve", "--port", "99999"], { cwd: folder }).finished
     assert.deepStrictEqual([port.code, /expected a port, from 0 to 65535/.test(port.stderr)], [4, true], port.stderr)
+    const grant = await start(["serve", "--allow-secret", "s3cret-itself", "--port", "0"], { cwd: folder }).finished
+    assert.deepStrictEqual([grant.code, /--allow-secret: takes the name/.test(grant.stderr)], [4, true], grant.stderr)
+    assert.notInclude(grant.stderr, "s3cret-itself")
     writeFileSync(join(folder, "faults.yaml"), "faults: [{ method: nothing }, { at: 1, eror: UNAVAILABLE }]")
     const script = await start(["serve", "--faults", "faults.yaml", "--port", "0"], { cwd: folder }).finished
     assert.notStrictEqual(script.code, 0)

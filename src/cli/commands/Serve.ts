@@ -13,6 +13,7 @@ import { whereFlag } from "../Question.ts"
 import { given, root } from "../Root.ts"
 import { fromHere } from "../Paths.ts"
 import { BuiltInConnectors, openPipeline } from "../Session.ts"
+import { UsageError } from "../UsageError.ts"
 
 const vendors = ["googleDrive", "slack", "sharePoint", "microsoftLogin"] as const
 type Vendor = typeof vendors[number]
@@ -313,11 +314,12 @@ const grantsOf = Effect.fnUntraced(function*(given: ReadonlyArray<string>) {
   const grants = yield* Effect.forEach(given, (text) => {
     const grant = secretGrant(text)
     return grant === undefined
-      ? Effect.fail(ServiceError.invalid(
-        "--allow-secret",
-        "takes the name of a secret and the host that it may be sent to, NAME=HOST or NAME=HOST:PORT",
-        "write it as jira=acme.atlassian.net, without https://; the secret itself goes into SLUICE_SECRET_{NAME}"
-      ))
+      ? Effect.fail(
+        new UsageError({
+          message: "--allow-secret: takes the name of a secret and the host that it may be sent to, NAME=HOST or NAME=HOST:PORT",
+          fix: "write it as jira=acme.atlassian.net, without https://; the secret itself goes into SLUICE_SECRET_{NAME}"
+        })
+      )
       : Effect.succeed(grant)
   })
   return grants.length === 0 ? undefined : grants

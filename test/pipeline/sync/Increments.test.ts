@@ -254,5 +254,5 @@ describe("sync of a source that tells its changes", () => {
         assert.strictEqual(report.totals.listed, source.items.size, `seed ${seed}`)
         assert.isAbove(source.listings.changes, 0)
       }
-    }).pipe(Effect.scoped), 60_000 + seeds * 5_000)
+    }).pipe(Effect.scoped), 240_000 + seeds * 5_000)
 })
