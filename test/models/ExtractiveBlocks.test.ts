@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { blocksOf, leads, maxListingCharacters } from "../../src/models/extractive/Blocks.ts"
+import { itemText } from "../../src/models/extractive/Units.ts"
 
 /** The kinds of the blocks of a parsed text, which has lost its marks. */
 const kinds = (...blocks: ReadonlyArray<string>): ReadonlyArray<string> => blocksOf(blocks.join("\n\n")).map(({ kind }) => kind)
@@ -89,6 +90,11 @@ describe("blocks of a parsed text", () => {
     }
     const prose = "This is a Node.js module available through the\nnpm registry. Installation is done using the\nnpm install command."
     assert.deepStrictEqual(kinds(prose), ["paragraph"])
+  })
+
+  it("items that are counted by whoever shows them are a list", () => {
+    assert.deepStrictEqual(kinds("The steps are:", "#. Call the desk.\n#. Sign for the badge."), ["paragraph", "list"])
+    assert.strictEqual(itemText({ text: "#. Call the desk." }), "Call the desk.")
   })
 
   it("what leads up ends in a colon or tells one to do what stands below", () => {

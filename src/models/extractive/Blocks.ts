@@ -17,7 +17,7 @@ export interface Block {
   readonly lines: ReadonlyArray<Line>
 }
 
-export const bullet = /^[ \t]*(?:[-*+•◦▪‣·–]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|（\d+）|\d+、)[ \t]+/u
+export const bullet = /^[ \t]*(?:[-*+•◦▪‣·–]|#[.)]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|（\d+）|\d+、)[ \t]+/u
 const terminal = /[.!?:;。！？：；…][)"'”’»」』\]]*$/u
 const maxHeadingCharacters = 120
 export const maxListingCharacters = 1200

@@ -35,10 +35,18 @@ export const joined = (a: Passage, b: Passage, text: string): Passage => {
     const between = before === undefined ? "" : onOneLine(text.slice(before.end, start))
     if (before !== undefined && between !== "") parts.push(prose(before.end, start, between))
     const rest = text.slice(start, part.end)
-    parts.push(start === part.start ? part : { ...part, start, text: part.listing ? rest.trim() : onOneLine(rest) })
+    const next = start === part.start ? part : { ...part, start, text: part.listing ? rest.trim() : onOneLine(rest) }
+    if (before !== undefined && goesOn(before, next, text)) {
+      parts[parts.length - 1] = prose(before.start, next.end, `${before.text}${next.start > before.end ? " " : ""}${next.text}`)
+    } else parts.push(next)
   }
   return passage(...parts)
 }
+
+/** Whether one is the next sentence of the other's paragraph. */
+const goesOn = (before: Part, next: Part, text: string): boolean =>
+  !before.listing && !next.listing && /^[^\S\n]*\n?[^\S\n]*$/.test(text.slice(before.end, next.start)) &&
+  /[.!?。！？]["'”’»」』)\]]*$/u.test(before.text) && !bullet.test(text.slice(next.start, next.end))
 
 /** Characters of a paragraph that are shown, the sentence that answers among them. */
 const room: Readonly<Record<QuestionKind, number>> = {
