@@ -122,6 +122,7 @@ export const viewFiles = Effect.fn("ui.files")(function*(
 ): Effect.fn.Return<FilesPage, KnowledgeError> {
   const account = accountOf(inspected)
   if (account === undefined) {
+    if (state !== undefined) yield* accounted(inspected, "which state files are in")
     const { items, nextToken } = yield* inspected.base.list({ prefix: path, token: after })
     return defined({ files: items.map(rowOf), next: nextToken })
   }

@@ -112,6 +112,7 @@ describe("sluice ui", () => {
         assert.deepInclude(corpus, { accounted: false, states: {}, runs: [], principal: "user:ann@x.com", where: "title == \"Leave\"" })
         const { body: { files } } = await ask(`/corpora/${id}/files`)
         assert.deepStrictEqual(files.map((file: { path: string }) => file.path), ["leave.md"])
+        assert.strictEqual((await ask(`/corpora/${id}/files?state=failed`)).status, 400)
         const { body: map } = await ask(`/corpora/${id}/map`)
         assert.deepStrictEqual([map.of, map.points.map(({ path }: { path: string }) => path)], [1, ["leave.md"]])
         assert.deepStrictEqual((await ask(`/corpora/${id}/documents/${files[0].id}`)).body.versions, [])
