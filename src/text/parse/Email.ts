@@ -183,7 +183,10 @@ const addresses = (list: ReadonlyArray<Address>): string =>
       : `${entry.name} <${entry.address}>`
   ).join(", ")
 
-/** The plain text, unless it has less than half of the HTML's words: then it is another text, or points to the HTML. */
+/**
+ * The plain text, unless it has less than half of the HTML's words: then it points to the HTML, or is another text, which
+ * stands before that where it says more than twice as much.
+ */
 const addBody = (message: Email, builder: DocumentBuilder): void => {
   const text = message.text?.trim() ?? ""
   const html = message.html ?? ""
@@ -191,8 +194,10 @@ const addBody = (message: Email, builder: DocumentBuilder): void => {
   const page = new DocumentBuilder(Number.POSITIVE_INFINITY)
   htmlBlocks(html, page)
   const [plain, told] = [wordsOf(text), wordsOf(page.build({ format: "html" }).text)]
-  if ([...told].filter((word) => plain.has(word)).length * 2 >= told.size) addParagraphs(text, builder)
-  else htmlBlocks(html, builder)
+  const shared = [...told].filter((word) => plain.has(word)).length
+  const isSame = shared * 2 >= told.size
+  if (isSame || plain.size - shared > 2 * told.size) addParagraphs(text, builder)
+  if (!isSame) htmlBlocks(html, builder)
 }
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))

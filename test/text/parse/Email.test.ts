@@ -90,6 +90,11 @@ describe("a message", () => {
     expect((await parsed("a.eml", alternative(other, "<p>Delivery takes six weeks from the day of order.</p>"))).shown.at(-1)).toBe(
       "paragraph: Delivery takes six weeks from the day of order."
     )
+    const long = "You have a survey waiting about ferries, their owners and how often each of them runs."
+    expect((await parsed("a.eml", alternative(long, "<p>hello world</p>"))).shown.slice(-2)).toEqual([
+      `paragraph: ${long}`,
+      "paragraph: hello world"
+    ])
   })
 
   it("has attached messages and files beneath it; those that cannot be read are named", async () => {
