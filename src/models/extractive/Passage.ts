@@ -36,17 +36,18 @@ export const joined = (a: Passage, b: Passage, text: string): Passage => {
     if (before !== undefined && between !== "") parts.push(prose(before.end, start, between))
     const rest = text.slice(start, part.end)
     const next = start === part.start ? part : { ...part, start, text: part.listing ? rest.trim() : onOneLine(rest) }
-    if (before !== undefined && goesOn(before, next, text)) {
-      parts[parts.length - 1] = prose(before.start, next.end, `${before.text}${next.start > before.end ? " " : ""}${next.text}`)
+    const gap = /^\s*/.exec(text.slice(before?.end ?? start, part.end))![0]
+    if (before !== undefined && goesOn(before, next, gap, text)) {
+      parts[parts.length - 1] = prose(before.start, next.end, `${before.text}${gap === "" ? "" : " "}${next.text}`)
     } else parts.push(next)
   }
   return passage(...parts)
 }
 
-/** Whether one is the next sentence of the other's paragraph. */
-const goesOn = (before: Part, next: Part, text: string): boolean =>
-  !before.listing && !next.listing && /^[^\S\n]*\n?[^\S\n]*$/.test(text.slice(before.end, next.start)) &&
-  /[.!?。！？]["'”’»」』)\]]*$/u.test(before.text) && !bullet.test(text.slice(next.start, next.end))
+/** Whether one is the next sentence of the other's paragraph. `gap` is the white space between them. */
+const goesOn = (before: Part, next: Part, gap: string, text: string): boolean =>
+  !before.listing && !next.listing && next.start <= before.end + gap.length && !/\n\s*\n/.test(gap) &&
+  /[.!?。！？]["'”’»」』)\]]*$/u.test(before.text) && !bullet.test(text.slice(before.end + gap.length, next.end))
 
 /** Characters of a paragraph that are shown, the sentence that answers among them. */
 const room: Readonly<Record<QuestionKind, number>> = {
