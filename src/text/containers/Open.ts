@@ -1,8 +1,9 @@
 import { hash } from "node:crypto"
 import { writeFileSync } from "node:fs"
 import { join } from "node:path"
-import { type Attached, mailAttachments, mailboxMessages } from "../parse/Email.ts"
+import { mailAttachments, mailboxMessages } from "../parse/Email.ts"
 import { extensionOf, type FormatKey } from "../parse/Formats.ts"
+import type { InnerFile } from "../parse/Reader.ts"
 import { ReadFailure } from "../parse/ReadFailure.ts"
 import { sniff } from "../parse/Sniff.ts"
 import { harmlessBytes, openZip } from "../parse/Zip.ts"
@@ -87,7 +88,7 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
     await add({ path: `${prefix}${safe}`, read }, depth)
   }
 
-  const attach = (prefix: string, depth: number) => ({ bytes, mimeType, name }: Attached, at: number): Promise<void> =>
+  const attach = (prefix: string, depth: number) => ({ bytes, mimeType, name }: InnerFile, at: number): Promise<void> =>
     add({
       path: `${prefix}attachments/${name.trim() === "" ? `attachment ${at + 1}` : safePath(name).replace(/^.*\//, "")}`,
       mimeType,

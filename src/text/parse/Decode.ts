@@ -190,8 +190,10 @@ export const isEbcdic = (bytes: Uint8Array): boolean => {
   let blanks = 0
   let text = 0
   let ascii = 0
+  let high = 0
   for (let at = 0; at < length; at++) {
     const byte = bytes[at]!
+    if (byte > 0x7f) high++
     if (byte === 0x40) blanks++
     if (byte === 0x40 || byte === 0x4b || byte === 0x6b || byte === 0x15 || byte === 0x25 || byte === 0x0d || byte >= 0xf0) text++
     else if (byte >= 0x81 && byte <= 0xe9 && (byte & 0xf) >= (byte >= 0xe0 ? 2 : 1) && (byte & 0xf) <= 9) text++
@@ -199,7 +201,8 @@ export const isEbcdic = (bytes: Uint8Array): boolean => {
       return false
     }
   }
-  return blanks > length * 0.06 && text > length * 0.85
+  // A row of `@` is no row of blanks.
+  return high > 0 && blanks > length * 0.06 && text > length * 0.85
 }
 
 /** Code page 37 from 0x40 on; national ones differ in a few signs. */

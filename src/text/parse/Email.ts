@@ -1,13 +1,15 @@
-import PostalMime, { type Address, type Attachment, decodeWords, type Email } from "postal-mime"
+import PostalMime, { type Address, decodeWords, type Email } from "postal-mime"
 import type { ParsedDocument, Remark } from "../../domain/Document.ts"
 import { oneLine } from "./BlockSink.ts"
+import { addCalendar } from "./Calendar.ts"
 import { decode, decodeIso2022Kr, decodePart, decodeUtf7, isWide } from "./Decode.ts"
 import type { PropertyList } from "./PropertyList.ts"
-import type { InnerFiles, Reader } from "./Reader.ts"
+import type { InnerFile, InnerFiles, Reader } from "./Reader.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { htmlBlocks } from "./Html.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import { addParagraphs } from "./Text.ts"
+import { isTnef, readTnef } from "./Tnef.ts"
 
 /** Messages within messages are read to this depth; deeper ones are named only. */
 const maxMessageDepth = 5
@@ -122,23 +124,20 @@ const factsOf = (message: Email): Pick<ParsedDocument, "title" | "author"> => {
   return { title: title === "" ? undefined : title, author: author === "" ? undefined : author }
 }
 
-/** A file that hangs on a message, or on one attached to it. */
-export interface Attached {
-  readonly name: string
-  readonly bytes: Uint8Array
-  readonly mimeType: string | undefined
-}
+/** What hangs on a message: a message, what is written as part of the text, or a file. */
+type Hanging =
+  | { readonly message: Email }
+  | { readonly write: (builder: DocumentBuilder, level: number) => void | Promise<void> }
+  | InnerFile
 
-/** What is attached to a mail message: files only, for attached messages are part of its text. */
-export const mailAttachments = async (bytes: Uint8Array): Promise<ReadonlyArray<Attached>> => {
+/** What is attached to a mail message: files only, for attached messages and invitations are part of its text. */
+export const mailAttachments = async (bytes: Uint8Array): Promise<ReadonlyArray<InnerFile>> => {
   const message = await parseMessage(isWide(bytes) ? Buffer.from(decode(bytes)) : bytes)
-  const found: Array<Attached> = []
-  const collect = async ({ attachments }: Email, depth: number): Promise<void> => {
-    for (const attachment of attachments) {
-      const one = await attached(attachment, depth + 1)
-      if (one === undefined) continue
+  const found: Array<InnerFile> = []
+  const collect = async (message: Email, depth: number): Promise<void> => {
+    for (const one of await hanging(message, depth + 1)) {
       if ("message" in one) await collect(one.message, depth + 1)
-      else found.push(one)
+      else if (!("write" in one)) found.push(one)
     }
   }
   if (message !== undefined) await collect(message, 1)
@@ -146,7 +145,7 @@ export const mailAttachments = async (bytes: Uint8Array): Promise<ReadonlyArray<
 }
 
 /** The messages of a mailbox, each with a name for people: its date and its subject. */
-export async function* mailboxMessages(bytes: Uint8Array): AsyncGenerator<Attached> {
+export async function* mailboxMessages(bytes: Uint8Array): AsyncGenerator<InnerFile> {
   for (const raw of messages(bytes)) {
     const message = await parseMessage(raw).catch(() => undefined)
     const at = new Date(message?.date ?? "")
@@ -159,7 +158,11 @@ const addMessage = async (message: Email, builder: DocumentBuilder, depth: numbe
   builder.add("heading", oneLine(message.subject ?? ""), depth)
   builder.add("paragraph", headerLines(message).join("\n"))
   addBody(message, builder)
-  for (const attachment of message.attachments) await addAttachment(attachment, builder, depth + 1, inner)
+  for (const one of await hanging(message, depth + 1)) {
+    if ("message" in one) await addMessage(one.message, builder, depth + 1, inner)
+    else if ("write" in one) await one.write(builder, depth + 1)
+    else await inner.add(one, builder, depth + 1)
+  }
 }
 
 const headerLines = (message: Email): ReadonlyArray<string> => {
@@ -202,23 +205,33 @@ const addBody = (message: Email, builder: DocumentBuilder): void => {
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
 
-const addAttachment = async (attachment: Attachment, builder: DocumentBuilder, depth: number, inner: InnerFiles): Promise<void> => {
-  const one = await attached(attachment, depth)
-  if (one === undefined) return
-  if ("message" in one) await addMessage(one.message, builder, depth, inner)
-  else await inner.add(one, builder, depth)
+/** Pictures in the text and signatures are no attachments to a reader. What Outlook packed for itself is unpacked. */
+const hanging = async (message: Email, depth: number): Promise<ReadonlyArray<Hanging>> => {
+  const found: Array<Hanging> = []
+  for (const { content, filename = "", mimeType, related } of message.attachments) {
+    const bytes = bytesOf(content)
+    const inner = (mimeType === "message/rfc822" || mimeType === "message/partial") && depth <= maxMessageDepth
+      ? await parseMessage(bytes)
+      : undefined
+    if (inner !== undefined) found.push({ message: inner })
+    else if (related === true || /signature|pkcs7|pgp/.test(mimeType) || bytes.length === 0) continue
+    else if (mimeType === "text/calendar" && (filename ?? "") === "") {
+      found.push({ write: (builder, level) => void addCalendar(decodePart(bytes), builder, level) })
+    } else found.push(...(isTnef(bytes) ? unpacked(bytes, message) : undefined) ?? [{ name: filename ?? "", bytes, mimeType }])
+  }
+  return found
 }
 
-/** A message within, a file, or nothing: pictures in the text and signatures are no attachments to a reader. */
-const attached = async (attachment: Attachment, depth: number): Promise<Attached | { readonly message: Email } | undefined> => {
-  const { mimeType } = attachment
-  const content = bytesOf(attachment.content)
-  if ((mimeType === "message/rfc822" || mimeType === "message/partial") && depth <= maxMessageDepth) {
-    const message = await parseMessage(content)
-    if (message !== undefined) return { message }
+/** The files that Outlook packed, and its text where the message has no other; `undefined` where it is damaged. */
+const unpacked = (bytes: Uint8Array, { html = "", text = "" }: Email): ReadonlyArray<Hanging> | undefined => {
+  try {
+    const packed = readTnef(bytes)
+    const write = async (builder: DocumentBuilder): Promise<void> => (await import("./Msg.ts")).addPackedBody(packed, builder)
+    return [...(text.trim() === "" && html.trim() === "" ? [{ write }] : []), ...packed.files]
+  } catch (error) {
+    if (error instanceof ReadFailure) return undefined
+    throw error
   }
-  if (attachment.related === true || /signature|pkcs7|pgp/.test(mimeType) || content.length === 0) return undefined
-  return { name: attachment.filename ?? "", bytes: content, mimeType }
 }
 
 const bytesOf = (content: ArrayBuffer | Uint8Array | string): Uint8Array =>

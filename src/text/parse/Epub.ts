@@ -10,8 +10,8 @@ import { childElements, decodeXml, descendants, eachElement, parseXml, textConte
 import { openZip, type Zip } from "./Zip.ts"
 
 /**
- * EPUB 2 and 3 books: the documents of the spine in reading order, each once, without the navigation document
- * (https://www.w3.org/TR/epub-33/). Pages are not a property of such books.
+ * EPUB 2 and 3 books: the documents of the spine in reading order, each once, without the navigation document, then
+ * those that are reached by links alone (https://www.w3.org/TR/epub-33/). Pages are not a property of such books.
  */
 export const epub: Reader = ({ bytes, format, inner, limits }) => {
   const zip = openZip(bytes, limits)
@@ -19,12 +19,18 @@ export const epub: Reader = ({ bytes, format, inner, limits }) => {
   const opf = parseXml(zip.read(path) ?? new Uint8Array())
   const protectedParts = encryptedParts(zip)
   const builder = new DocumentBuilder(limits.characters)
-  const chapters = spine(opf, path).filter((chapter) => zip.has(chapter))
+  const { documents, others } = spine(opf, path)
+  const chapters = documents.filter((chapter) => zip.has(chapter))
+  const left = [
+    ...documents.filter((chapter) => !zip.has(chapter)).map((chapter) => `${chapter} (the book names it and does not hold it)`),
+    ...others
+  ]
+  inner.remarks.push(...left.map((text) => ({ kind: "attachment", text }) as const))
   if (chapters.length === 0) throw new ReadFailure("corrupt", "the book names no document that it holds")
   for (const chapter of chapters) {
     if (protectedParts.has(chapter)) throw new ReadFailure("encrypted", "the book is protected by DRM")
     const content = zip.read(chapter)
-    if (content !== undefined) htmlBlocks(decodeXml(content), builder)
+    if (content !== undefined) htmlBlocks(decodeXml(content), builder, { book: true })
   }
   const fact = (name: string): string => oneLine(textContent(descendants(opf, `dc:${name}`)[0]))
   const language = languageCode(fact("language"))
@@ -52,18 +58,35 @@ const packagePath = (zip: Zip): string => {
   return found
 }
 
-const documentTypes = new Set(["application/xhtml+xml", "text/html", "application/xml", "text/xml", "text/x-oeb1-document"])
+const pageTypes = new Set(["application/xhtml+xml", "text/html", "text/x-oeb1-document"])
+const documentTypes = new Set([...pageTypes, "application/xml", "text/xml"])
 
-/** Paths of the documents to read, in order. */
-const spine = (opf: XmlElement, path: string): ReadonlyArray<string> => {
+interface Spine {
+  /** Paths, in order. */
+  readonly documents: ReadonlyArray<string>
+  /** What stands between them and is no text, by its path and type. */
+  readonly others: ReadonlyArray<string>
+}
+
+const spine = (opf: XmlElement, path: string): Spine => {
   const items = new Map(descendants(opf, "opf:item").map(({ attributes }) => [attributes["id"] ?? "", attributes]))
-  const references = descendants(opf, "opf:itemref").map(({ attributes }) => items.get(attributes["idref"] ?? ""))
-  const documents = (references.length > 0 ? references : Array.from(items.values())).flatMap((item) => {
-    const isText = item !== undefined && documentTypes.has(item["media-type"]?.toLowerCase() ?? "")
-    const isNavigation = item?.["properties"]?.split(/\s+/).includes("nav") === true
-    return isText && !isNavigation ? [resolvePart(path, item["href"] ?? "")] : []
+  const typeOf = (item: XmlElement["attributes"]): string => item["media-type"]?.toLowerCase() ?? ""
+  const isNavigation = (item: XmlElement["attributes"]): boolean => item["properties"]?.split(/\s+/).includes("nav") === true
+  const pathOf = (item: XmlElement["attributes"]): string => resolvePart(path, item["href"] ?? "")
+  // A text stands in for what readers need not know.
+  const readable = (item: XmlElement["attributes"] | undefined): XmlElement["attributes"] | undefined => {
+    const fallback = item === undefined || documentTypes.has(typeOf(item)) ? undefined : items.get(item["fallback"] ?? "")
+    return fallback !== undefined && documentTypes.has(typeOf(fallback)) ? fallback : item
+  }
+  const listed = descendants(opf, "opf:itemref").flatMap(({ attributes }) => {
+    const item = readable(items.get(attributes["idref"] ?? ""))
+    return item === undefined ? [] : [item]
   })
-  return Array.from(new Set(documents))
+  const linked = [...items.values()].filter((item) => (listed.length > 0 ? pageTypes : documentTypes).has(typeOf(item)))
+  return {
+    documents: [...new Set([...listed, ...linked].filter((item) => documentTypes.has(typeOf(item)) && !isNavigation(item)).map(pathOf))],
+    others: listed.filter((item) => !documentTypes.has(typeOf(item))).map((item) => `${pathOf(item)} (${typeOf(item)})`)
+  }
 }
 
 /** Fonts are often scrambled against copying; that is no protection of the text. */

@@ -144,6 +144,13 @@ export const formats = {
     mimeTypes: ["application/vnd.ms-outlook"],
     load: () => import("./Msg.ts").then((module) => module.msg)
   },
+  tnef: {
+    name: "attachment of Outlook",
+    kind: "binary",
+    extensions: ["tnef"],
+    mimeTypes: words("application/ms-tnef application/vnd.ms-tnef"),
+    load: () => import("./Msg.ts").then((module) => module.tnef)
+  },
   // Keynote's .key is left out: most files of that name are keys, and bytes tell those that are presentations.
   iwork: {
     name: "document of Apple's iWork",
@@ -242,6 +249,13 @@ export const formats = {
     extensions: words("mht mhtml"),
     mimeTypes: ["multipart/related", "application/x-mimearchive"],
     load: () => import("./Email.ts").then((module) => module.mhtml)
+  },
+  ics: {
+    name: "calendar",
+    kind: "text",
+    extensions: ["ics"],
+    mimeTypes: words("text/calendar application/ics"),
+    load: () => import("./Calendar.ts").then((module) => module.calendar)
   },
   rst: {
     name: "reStructuredText",

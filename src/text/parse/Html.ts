@@ -24,18 +24,20 @@ interface HtmlFacts {
   readonly language?: string
 }
 
+interface HtmlOptions {
+  readonly properties?: PropertyList
+  /** The page's title stands first where the text itself does not show it. Default false. */
+  readonly titleBlock?: boolean
+  /** A chapter of a book, whose notes are sidebars, often hidden ones that a tap opens. Default false. */
+  readonly book?: boolean
+}
+
 /**
- * Adds the blocks of an HTML or XHTML page. Scripts, styles, forms and what is hidden never count; navigation, page
- * footers and sidebars do only where a page has next to nothing else.
- *
- * `titleBlock` puts the page's title first where the text itself does not show it.
+ * Adds the blocks of an HTML or XHTML page. Scripts, styles and what is hidden never count; of forms what is entered and
+ * chosen does; navigation, page footers and sidebars do only where a page has next to nothing else.
  */
-export const htmlBlocks = (
-  source: string,
-  builder: DocumentBuilder,
-  options: { readonly properties?: PropertyList; readonly titleBlock?: boolean } = {}
-): HtmlFacts => {
-  const page = new HtmlPage(options.properties)
+export const htmlBlocks = (source: string, builder: DocumentBuilder, options: HtmlOptions = {}): HtmlFacts => {
+  const page = new HtmlPage(options)
   walkHtml(source, page, isXhtml(source))
   const facts = page.facts()
   const writer = new BlockWriter(builder)
@@ -49,11 +51,31 @@ export const htmlBlocks = (
 
 const names = (list: string): ReadonlySet<string> => new Set(list.split(" "))
 
-/** Elements whose text is never shown as text. */
-export const skippedElements = names(
-  "script style template noscript iframe svg canvas audio video select datalist textarea input rt rp " +
-    "annotation annotation-xml object noframes"
+const skippedElements = names(
+  "script style noscript iframe svg canvas audio video datalist rt rp annotation annotation-xml object noframes"
 )
+
+/** Whether the text of an element is never shown as text. */
+export const isNoText = (name: string, attributes: HtmlAttributes): boolean => {
+  if (name === "option") return !attributes.has("selected")
+  // A template is shown where it is said to be the content of the element around it.
+  return name === "template" ? !attributes.has("shadowrootmode") : skippedElements.has(name)
+}
+
+/** Inputs that show something else than what was entered, or nothing. */
+const otherInputs = names("hidden password submit reset button search file color range")
+
+/** What an input shows of what was entered; check boxes are marked in forms, for elsewhere they open menus. */
+const entered = (attributes: HtmlAttributes, inForm: boolean): string => {
+  const type = (attributes.get("type") ?? "text").toLowerCase()
+  if (type === "image") return attributes.get("alt") ?? ""
+  if (type === "checkbox" || type === "radio") return inForm ? attributes.has("checked") ? "☒" : "☐" : ""
+  return otherInputs.has(type) ? "" : attributes.get("value") ?? ""
+}
+
+/** Whether an element is a note of a book (EPUB 3 Structural Semantics, 1.1). */
+const isNote = (attributes: HtmlAttributes): boolean =>
+  /\b(?:foot|rear|end)?notes?\b/.test(attributes.get("epub:type") ?? "") || /^doc-(?:foot|end)note/.test(attributes.get("role") ?? "")
 
 /** Whether an element and all in it is shown to nobody. */
 export const isHidden = (attributes: HtmlAttributes): boolean =>
@@ -111,6 +133,8 @@ class HtmlPage implements HtmlHandler {
   #table: HtmlTable | undefined = undefined
   #pre: string | undefined = undefined
   #inTitle = false
+  #area: string | undefined = undefined
+  #forms = 0
   #within = 0
   #title = ""
   #author: string | undefined = undefined
@@ -119,9 +143,11 @@ class HtmlPage implements HtmlHandler {
 
   /** Takes what `meta` elements say. */
   readonly #properties: PropertyList | undefined
+  readonly #book: boolean
 
-  constructor(properties?: PropertyList) {
+  constructor({ book = false, properties }: HtmlOptions) {
     this.#properties = properties
+    this.#book = book
   }
 
   facts(): HtmlFacts {
@@ -164,6 +190,7 @@ class HtmlPage implements HtmlHandler {
     const entered = this.#enter(name, attributes)
     this.#frames.push(entered)
     if (blockElements.has(name)) this.#endLine()
+    if (name === "form") this.#forms++
     if (entered === frame.boilerplate) this.#boilerplate++
     if (entered === frame.content) this.#content++
     if (lists.has(name)) {
@@ -211,7 +238,17 @@ class HtmlPage implements HtmlHandler {
         else this.#break()
         break
       case "img":
+      case "area":
         this.text(` ${attributes.get("alt") ?? ""} `)
+        break
+      case "input":
+        this.text(` ${entered(attributes, this.#forms > 0)} `)
+        break
+      case "option":
+        this.text(" ")
+        break
+      case "textarea":
+        this.#area = ""
         break
       case "title":
         this.#inTitle = true
@@ -236,7 +273,10 @@ class HtmlPage implements HtmlHandler {
       this.#skip--
       return
     }
-    if (this.#pre !== undefined && (name === "pre" || name === "listing" || name === "xmp")) this.#endPre()
+    if (name === "form") this.#forms--
+    if (name === "option") this.text(" ")
+    if (name === "textarea") this.#endArea()
+    else if (this.#pre !== undefined && (name === "pre" || name === "listing" || name === "xmp")) this.#endPre()
     else if (blockElements.has(name)) this.#endLine()
     if (left === frame.boilerplate) this.#boilerplate--
     if (left === frame.content) this.#content--
@@ -255,16 +295,17 @@ class HtmlPage implements HtmlHandler {
   text(data: string): void {
     if (this.#inTitle) this.#title += data
     else if (this.#skip > 0) return
+    else if (this.#area !== undefined) this.#area += data
     else if (this.#pre !== undefined) this.#pre += data
     else this.#line += data
   }
 
   #isSkipped(name: string, attributes: HtmlAttributes): boolean {
-    if (skippedElements.has(name)) return true
+    if (isNoText(name, attributes)) return true
     if (name === "button" && this.#heading === undefined) return true
     if (name === "dialog" && !attributes.has("open")) return true
     if (attributes.size === 0) return false
-    if (isHidden(attributes)) return true
+    if (isHidden(attributes)) return !(this.#book && isNote(attributes))
     return (attributes.get("class") ?? "").split(/\s+/, 20).some((token) => skippedClasses.has(token))
   }
 
@@ -272,7 +313,7 @@ class HtmlPage implements HtmlHandler {
     const role = attributes.get("role") ?? ""
     if (content.has(name) || role === "main") return frame.content
     if (name === "nav" || boilerplateRoles.has(role)) return frame.boilerplate
-    return this.#content === 0 && (name === "footer" || name === "aside") ? frame.boilerplate : 0
+    return !this.#book && this.#content === 0 && (name === "footer" || name === "aside") ? frame.boilerplate : 0
   }
 
   #push(characters: number, write: (sink: BlockWriter) => void): void {
@@ -330,6 +371,18 @@ class HtmlPage implements HtmlHandler {
     const depth = Math.max(0, this.#lists.length - 1)
     const text = item.join(" ")
     if (text !== "") this.#push(text.length, (sink) => sink.item(depth, label, text))
+  }
+
+  /** What was entered in several lines. */
+  #endArea(): void {
+    const [first = "", ...lines] = (this.#area ?? "").replace(/^\n/, "").split("\n")
+    this.#area = undefined
+    this.text(` ${first}`)
+    for (const line of lines) {
+      if (this.#pre === undefined) this.#break()
+      this.text(this.#pre === undefined ? line : `\n${line}`)
+    }
+    this.text(" ")
   }
 
   #endPre(): void {

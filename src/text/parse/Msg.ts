@@ -3,13 +3,13 @@ import msgReader, { type FieldsData } from "@kenjiuno/msgreader"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
 import { decodeAs, decodePart } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
-import type { Attached } from "./Email.ts"
 import { htmlBlocks } from "./Html.ts"
-import type { InnerFiles, Reader } from "./Reader.ts"
+import type { InnerFile, InnerFiles, Reader } from "./Reader.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import { RtfInterpreter } from "./rtf/Interpreter.ts"
 import { scanRtf } from "./rtf/Tokens.ts"
 import { addParagraphs } from "./Text.ts"
+import { readTnef, type Packed } from "./Tnef.ts"
 
 // CommonJS made from a module: whether its default export is the default import differs between those who load it.
 const MsgReader = typeof msgReader === "function" ? msgReader : msgReader.default
@@ -27,6 +27,20 @@ export const msg: Reader = async ({ bytes, format, inner, limits }) => {
   const author = oneLine(message.senderName ?? message.senderEmail ?? "")
   return builder.build({ format, title: title === "" ? undefined : title, author: author === "" ? undefined : author })
 }
+
+/** What Outlook packs for itself into one attachment, kept as a file. */
+export const tnef: Reader = async ({ bytes, format, inner, limits }) => {
+  const builder = new DocumentBuilder(limits.characters)
+  const packed = readTnef(bytes)
+  const title = oneLine(packed.subject)
+  builder.add("heading", title, 1)
+  addPackedBody(packed, builder)
+  for (const file of packed.files) await inner.add(file, builder, 2)
+  return builder.build({ format, title: title === "" ? undefined : title })
+}
+
+export const addPackedBody = ({ body, compressedRtf, html }: Packed, builder: DocumentBuilder): void =>
+  addBody({ body, compressedRtf, html }, builder)
 
 const open = (bytes: Uint8Array): { readonly reader: MsgReader; readonly message: FieldsData } => {
   // The library wants bytes that begin a buffer.
@@ -65,7 +79,7 @@ function* attachedTo(
   { attachments = [] }: FieldsData,
   reader: MsgReader,
   depth: number
-): Generator<Attached | { readonly message: FieldsData }> {
+): Generator<InnerFile | { readonly message: FieldsData }> {
   for (const attachment of attachments) {
     if (attachment.innerMsgContentFields !== undefined && depth < maxMessageDepth) {
       yield { message: attachment.innerMsgContentFields }
@@ -80,9 +94,9 @@ function* attachedTo(
 }
 
 /** What is attached to an Outlook message: files only, for attached messages are part of its text. */
-export const msgAttachments = (bytes: Uint8Array): ReadonlyArray<Attached> => {
+export const msgAttachments = (bytes: Uint8Array): ReadonlyArray<InnerFile> => {
   const { message, reader } = open(bytes)
-  const collect = (within: FieldsData, depth: number): ReadonlyArray<Attached> =>
+  const collect = (within: FieldsData, depth: number): ReadonlyArray<InnerFile> =>
     [...attachedTo(within, reader, depth)].flatMap((one) => "message" in one ? collect(one.message, depth + 1) : [one])
   return collect(message, 1)
 }
@@ -109,7 +123,9 @@ const named = (name: string, address: string): string => {
   return name === "" || name === address ? address : `${name} <${address}>`
 }
 
-const addBody = ({ body, bodyHtml, compressedRtf, html, internetCodepage }: FieldsData, builder: DocumentBuilder): void => {
+type Body = Pick<FieldsData, "body" | "bodyHtml" | "compressedRtf" | "html" | "internetCodepage">
+
+const addBody = ({ body, bodyHtml, compressedRtf, html, internetCodepage }: Body, builder: DocumentBuilder): void => {
   if (body !== undefined && body.trim() !== "") return addParagraphs(body, builder)
   if (bodyHtml !== undefined && bodyHtml !== "") return void htmlBlocks(bodyHtml, builder)
   if (html !== undefined && html.length > 0) {

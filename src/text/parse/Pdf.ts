@@ -44,7 +44,13 @@ export const pdf: Reader = async ({ bytes, format, inner, limits, properties }) 
     return read(file, layout, undefined, into)
   }
   try {
-    return await withPlainPages(file, (plain) => read(file, layout, plain, into))
+    return await withPlainPages(file, async (plain) => {
+      if (layout === undefined || !plain.outlineHasLoop) return read(file, layout, plain, into)
+      const mended = withoutOutline(file)
+      return await withPlainPages(mended, (again) => Promise.resolve(again.outlineHasLoop))
+        ? read(file, undefined, plain, into)
+        : read(mended, layout, plain, into)
+    })
   } catch (error) {
     // What one program cannot open the other one may.
     if (layout === undefined || !(error instanceof ReadFailure) || (error.problem !== "encrypted" && error.problem !== "corrupt")) {
@@ -56,6 +62,13 @@ export const pdf: Reader = async ({ bytes, format, inner, limits, properties }) 
       throw second instanceof ReadFailure && second.problem !== "corrupt" ? second : error
     }
   }
+}
+
+/** The file with its outline under a name that says nothing: the layout parser follows one that is a circle without end. */
+const withoutOutline = (file: Uint8Array): Uint8Array => {
+  const copy = Buffer.from(file)
+  for (let at = copy.indexOf("/Outlines"); at >= 0; at = copy.indexOf("/Outlines", at)) at += copy.write("/outlines", at, "latin1")
+  return copy
 }
 
 interface Page {
@@ -113,7 +126,12 @@ const read = async (
       range(next, Math.min(pages, next + batchPages - 1)).map((number) => ({ number, layout: undefined, plain: plain?.text(number) }))
     )
   }
-  const remarks = writer.end(pages)
+  const remarks = [
+    ...writer.end(pages),
+    ...(layout === undefined && plain?.outlineHasLoop === true
+      ? [{ kind: "cut" as const, text: "its outline leads back to itself: read without headings, lists and tables" }]
+      : [])
+  ]
   const { heading } = writer
   const facts = pdfFacts(file, xmp)
   if (properties !== undefined) addPdfProperties(file, xmp, properties)

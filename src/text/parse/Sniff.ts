@@ -4,6 +4,7 @@ import { isCompound, openCompound } from "./Compound.ts"
 import { decodeHead, isEbcdic, isWide } from "./Decode.ts"
 import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./Formats.ts"
 import { ArchiveFound, ReadFailure } from "./ReadFailure.ts"
+import { isTnef } from "./Tnef.ts"
 import { openZip, type Zip } from "./Zip.ts"
 
 /** Bytes in which a PDF header may stand (ISO 32000-1, note 13 of annex H). */
@@ -36,6 +37,7 @@ export const sniff = (
   if (start.startsWith("%PDF-") || (start.includes("%PDF-") && isBinary(file, named))) return "pdf"
   if (named === "pdf" && file.includes("%PDF-")) return "pdf"
   if (pictures.test(start)) return "picture"
+  if (isTnef(bytes)) return "tnef"
   if (named === "gnumeric" && start.startsWith("\x1f\x8b")) return named
   const archive = archives.find(([pattern]) => pattern.test(start))
   if (archive !== undefined || isTar(bytes)) throw new ArchiveFound(`${archive?.[1] ?? "tar"} archive`)
@@ -210,7 +212,7 @@ const textFormat = (
   }
   if (named === "code") return named
   if (named === "json" && isNotebook(head, file)) return "ipynb"
-  if (signature === "html" || signature === "vtt") return signature
+  if (signature === "html" || signature === "vtt" || (signature === "ics" && named === "text")) return signature
   if (signature === "xml" && (named === "text" || named === "html")) return "xml"
   return named
 }
@@ -225,6 +227,7 @@ const textSignature = (head: string): FormatKey | undefined => {
   if (/^WEBVTT(\s|$)/.test(text)) return "vtt"
   if (/^\d+\r?\n\d\d:\d\d:\d\d,\d{3} --> /.test(text)) return "srt"
   if (/^From \S+.*\d{4}\r?\n[\w-]+: /.test(text)) return "mbox"
+  if (/^BEGIN:VCALENDAR\s/i.test(text)) return "ics"
   if (isMail(text)) return "eml"
   if (/^(%.*\n|\s)*\\documentclass[[{]/.test(text)) return "latex"
   if (text.startsWith("#!")) return "code"

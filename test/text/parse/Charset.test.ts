@@ -114,4 +114,8 @@ describe("EBCDIC", () => {
     // Too short to be told, it is no Chinese either.
     expect(readOf(bytes.subarray(0, 12))).toBeUndefined()
   })
+
+  it("is not seen in ASCII, whatever its signs", () => {
+    for (const text of [`${"@".repeat(40)}K\n`, "@k@k@K%@".repeat(40)]) expect(decode(Buffer.from(text))).toBe(text)
+  })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { mailAttachments } from "../../../src/text/parse/Email.ts"
 import { parsed, refusal } from "./support/Parsed.ts"
 
 const mail = (...lines: ReadonlyArray<string>): string => lines.join("\r\n")
@@ -161,6 +162,164 @@ describe("a message", () => {
     expect((await parsed("a.eml", "Just a note\n\nwithout a header")).shown).toEqual([
       "paragraph: Just a note",
       "paragraph: without a header"
+    ])
+  })
+})
+
+const invitation = mail(
+  "BEGIN:VCALENDAR",
+  "X-WR-CALNAME:Ferries",
+  "BEGIN:VTIMEZONE",
+  "TZID:Europe/Berlin",
+  "BEGIN:STANDARD",
+  "DTSTART:19701025T030000",
+  "END:STANDARD",
+  "END:VTIMEZONE",
+  "BEGIN:VEVENT",
+  "SUMMARY:Meeting of the ferry",
+  "  men\\, in May",
+  "DTSTART;TZID=Europe/Berlin:20240502T100000",
+  "DTEND;TZID=\"Europe/Berlin\":20240502T113000",
+  "RRULE:FREQ=YEARLY",
+  "LOCATION:Boat house\\; upper floor",
+  "ORGANIZER;CN=\"Lee, Ann\":mailto:a@b.c",
+  "ATTENDEE;ROLE=REQ-PARTICIPANT:mailto:d@e.f",
+  "ATTENDEE;CN=Bo;RSVP=TRUE:MAILTO:bo@e.f",
+  "DESCRIPTION:Bring oars.\\n\\nSee the list: http://x.y/z",
+  "BEGIN:VALARM",
+  "DESCRIPTION:Never shown",
+  "END:VALARM",
+  "END:VEVENT",
+  "BEGIN:VTODO",
+  "SUMMARY:Paint the boat",
+  "DUE;VALUE=DATE:20240601",
+  "END:VTODO",
+  "BEGIN:VEVENT",
+  "SUMMARY:Holiday",
+  "DTSTART;VALUE=DATE:20240509",
+  "DTEND;VALUE=DATE:20240510",
+  "END:VEVENT",
+  "END:VCALENDAR"
+)
+
+describe("a calendar", () => {
+  it("is each entry with its time, place, people and description", async () => {
+    for (const name of ["a.ics", "a.txt"]) {
+      expect(await parsed(name, invitation)).toMatchObject({
+        format: "ics",
+        title: "Ferries",
+        shown: [
+          "heading 1: Meeting of the ferry men, in May",
+          "paragraph: When: 2024-05-02 10:00 (Europe/Berlin) to 2024-05-02 11:30 (Europe/Berlin)\nRepeats: FREQ=YEARLY\n" +
+          "Where: Boat house; upper floor\nOrganizer: Lee, Ann <a@b.c>\nAttendees: d@e.f, Bo <bo@e.f>",
+          "paragraph: Bring oars.",
+          "paragraph: See the list: http://x.y/z",
+          "heading 1: Paint the boat",
+          "paragraph: Due: 2024-06-01",
+          "heading 1: Holiday",
+          "paragraph: When: 2024-05-09"
+        ]
+      })
+    }
+    // Cut off in an entry, it is read to there.
+    expect((await parsed("a.ics", invitation.slice(0, invitation.indexOf("DTSTART;TZID")))).shown).toEqual([
+      "heading 1: Meeting of the ferry men, in May"
+    ])
+  })
+
+  it("in a message is part of its text, and no attachment where it has no name", async () => {
+    const file = mail(
+      "From: a@b.c",
+      "Subject: Invitation",
+      "Content-Type: multipart/alternative; boundary=x",
+      "",
+      "--x",
+      "Content-Type: text/plain",
+      "",
+      "Please come.",
+      "--x",
+      "Content-Type: text/calendar; charset=utf-8; method=REQUEST",
+      "",
+      invitation,
+      "--x--"
+    )
+    expect((await parsed("a.eml", file)).shown.slice(2, 5)).toEqual([
+      "paragraph: Please come.",
+      "heading 2: Meeting of the ferry men, in May",
+      expect.stringContaining("Where: Boat house")
+    ])
+    expect(await mailAttachments(Buffer.from(file))).toEqual([])
+  })
+})
+
+describe("what Outlook packs for itself", () => {
+  const u32 = (value: number): Buffer => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32LE(value)
+    return bytes
+  }
+  const attribute = (level: number, id: number, content: Buffer): Buffer =>
+    Buffer.concat([Buffer.from([level]), u32(id), u32(content.length), content, Buffer.alloc(2)])
+  const filled = (content: Buffer): Buffer => Buffer.concat([content, Buffer.alloc(-content.length & 3)])
+  /** A value that is a text or bytes. */
+  const property = (type: number, key: number, content: Buffer): Buffer =>
+    Buffer.concat([u32(key << 16 | type), u32(1), u32(content.length), filled(content)])
+  const named = Buffer.concat([
+    Buffer.from([3, 0, 1, 0x80]),
+    Buffer.alloc(16),
+    u32(1),
+    u32(6),
+    filled(Buffer.from("ab\0", "utf16le")),
+    u32(7)
+  ])
+  const properties = (...list: ReadonlyArray<Buffer>): Buffer => Buffer.concat([u32(list.length), ...list])
+  const packed = (body: boolean): Buffer =>
+    Buffer.concat([
+      Buffer.from([0x78, 0x9f, 0x3e, 0x22, 1, 0]),
+      attribute(1, 0x00069007, Buffer.concat([u32(1251), u32(0)])),
+      attribute(1, 0x00018004, Buffer.from("cff0e8eee1e5f0fb00", "hex")),
+      ...(body
+        ? [attribute(
+          1,
+          0x00069003,
+          properties(Buffer.concat([u32(0x00170003), u32(1)]), named, property(0x102, 0x1013, Buffer.from("<p>The <b>packed</b> body</p>")))
+        )]
+        : []),
+      attribute(2, 0x00069002, Buffer.alloc(14)),
+      attribute(2, 0x00018010, Buffer.from("LISTOF~1.CSV\0")),
+      attribute(2, 0x0006800f, Buffer.from("boat,owner\nTern,Ann\n")),
+      attribute(2, 0x00069005, properties(property(0x1f, 0x3707, Buffer.from("list of boats.csv\0", "utf16le"))))
+    ])
+  const message = (text: string, content: Buffer): string =>
+    mail(
+      "From: a@b.c",
+      "Subject: Boats",
+      "Content-Type: multipart/mixed; boundary=x",
+      "",
+      "--x",
+      "Content-Type: text/plain",
+      "",
+      text,
+      "--x",
+      "Content-Type: application/ms-tnef; name=winmail.dat",
+      "Content-Disposition: attachment; filename=winmail.dat",
+      "Content-Transfer-Encoding: base64",
+      "",
+      content.toString("base64"),
+      "--x--"
+    )
+
+  it("is unpacked: its files are attachments of the message, its text stands where that has none", async () => {
+    const files = ["heading 2: list of boats.csv", "table: boat | owner\nTern | Ann"]
+    expect((await parsed("a.eml", message("See the list.", packed(true)))).shown.slice(2)).toEqual(["paragraph: See the list.", ...files])
+    expect((await parsed("a.eml", message("", packed(true)))).shown.slice(2)).toEqual(["paragraph: The packed body", ...files])
+    expect((await mailAttachments(Buffer.from(message("x", packed(false))))).map(({ name }) => name)).toEqual(["list of boats.csv"])
+    expect((await parsed("winmail.dat", packed(true))).shown).toEqual(["heading 1: Приоберы", "paragraph: The packed body", ...files])
+  })
+
+  it("and is cut off is named", async () => {
+    expect((await parsed("a.eml", message("See the list.", packed(true).subarray(0, -20)))).remarks).toEqual([
+      { kind: "attachment", text: "winmail.dat (what Outlook packed is cut off)" }
     ])
   })
 })

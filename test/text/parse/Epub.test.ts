@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { epub } from "../../../src/text/parse/Epub.ts"
+import { parsed } from "./support/Parsed.ts"
 import { problemOf, readWith } from "./support/ReadWith.ts"
 import { zipOf } from "./support/ZipWriter.ts"
 
@@ -44,7 +45,54 @@ describe("books", () => {
 
   it("are found without container.xml", async () => {
     const { shown } = await readWith(epub, zipOf({ "OEBPS/book.opf": opf(items, ["c2"]), ...chapters }))
-    expect(shown).toEqual(["heading: Two", "list: - a"])
+    // The first chapter, which the spine does not have, is reached by links.
+    expect(shown).toEqual(["heading: Two", "list: - a", "heading: One", "paragraph: First words."])
+  })
+
+  it("are read with what is no part of their order: notes, asides and pages beside the text; what is missing is named", async () => {
+    const read = async (spine: ReadonlyArray<string>, more: string, parts: Readonly<Record<string, string>>) => {
+      const { remarks, shown } = await parsed(
+        "a.epub",
+        zipOf({
+          mimetype: "application/epub+zip",
+          "META-INF/container.xml": container("a.opf"),
+          "a.opf": opf(more, spine).replace(`<itemref idref="notes"/>`, `<itemref idref="notes" linear="no"/>`),
+          ...parts
+        })
+      )
+      return { remarks, shown }
+    }
+    const chapter = xhtml(
+      "<h1>Rivers</h1><p>The otter swam<a epub:type=\"noteref\" href=\"#n1\">1</a>.</p>" +
+        "<aside epub:type=\"footnote\" id=\"n1\">Seen at dawn.</aside><aside hidden=\"\" epub:type=\"footnote\">Seen at dusk.</aside>" +
+        "<p hidden=\"\">Never shown</p><footer>By the warden</footer><p>" + "And so on and on. ".repeat(10) + "</p>"
+    )
+    const more = item("c1", "c1.xhtml") + item("notes", "notes.xhtml") + item("gone", "gone.xhtml") + item("extra", "extra.xhtml") +
+      `<item id="map" href="map.svg" media-type="image/svg+xml" fallback="text"/>` + item("text", "map.xhtml") +
+      `<item id="plan" href="plan.svg" media-type="image/svg+xml"/>`
+    const { remarks, shown } = await read(["map", "c1", "plan", "notes", "gone"], more, {
+      "c1.xhtml": chapter,
+      "notes.xhtml": xhtml("<p>A note beside the text</p>"),
+      "extra.xhtml": xhtml("<p>Reached by a link</p>"),
+      "map.xhtml": xhtml("<p>The map in words</p>"),
+      "map.svg": "<svg/>",
+      "plan.svg": "<svg/>"
+    })
+    expect(shown.map((line) => line.slice(0, 40))).toEqual([
+      "paragraph: The map in words",
+      "heading 1: Rivers",
+      "paragraph: The otter swam1.",
+      "paragraph: Seen at dawn.",
+      "paragraph: Seen at dusk.",
+      "paragraph: By the warden",
+      expect.stringMatching(/^paragraph: And so on/),
+      "paragraph: A note beside the text",
+      "paragraph: Reached by a link"
+    ])
+    expect(remarks).toEqual([
+      { kind: "attachment", text: "gone.xhtml (the book names it and does not hold it)" },
+      { kind: "attachment", text: "plan.svg (image/svg+xml)" }
+    ])
   })
 
   it("count as protected when their text is, not when only fonts are", async () => {
@@ -53,7 +101,7 @@ describe("books", () => {
     const book = (encrypted: string): Uint8Array =>
       zipOf({ "OEBPS/book.opf": opf(items, ["c2"]), "META-INF/encryption.xml": encrypted, ...chapters })
     expect(await problemOf(epub, book(encryption("http://www.w3.org/2001/04/xmlenc#aes128-cbc", "OEBPS/text/c2.xhtml")))).toBe("encrypted")
-    expect((await readWith(epub, book(encryption("http://www.idpf.org/2008/embedding", "OEBPS/a.otf")))).blocks.length).toBe(2)
+    expect((await readWith(epub, book(encryption("http://www.idpf.org/2008/embedding", "OEBPS/a.otf")))).blocks.length).toBe(4)
   })
 
   it("that hold nothing to read are corrupt", async () => {

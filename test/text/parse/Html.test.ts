@@ -70,6 +70,34 @@ describe("blocks", () => {
   })
 })
 
+describe("forms", () => {
+  it("are read with what is entered and chosen; prompts, passwords, buttons and what is not chosen left out", async () => {
+    expect(
+      await shown(
+        "<form><p>Name <input value='Ann Lee'> <input type=email value='a@b.c'><input type=password value=secret><input type=hidden value=t>" +
+          "<input type=submit value=Send><input placeholder='Your town'></p>" +
+          "<p>Colour <select><option>red<option selected>green<option>blue</select></p>" +
+          "<p><input type=checkbox checked> Tea <input type=radio> Milk</p>" +
+          "<p>Remarks <textarea>Two lines,\n&lt;both&gt; kept</textarea> end</p></form><input type=checkbox> Menu" +
+          "<map><area alt='The north wing'></map>"
+      )
+    ).toEqual([
+      "paragraph: Name Ann Lee a@b.c",
+      "paragraph: Colour green",
+      "paragraph: ☒ Tea ☐ Milk",
+      "paragraph: Remarks Two lines,\n<both> kept end",
+      "paragraph: Menu The north wing"
+    ])
+    expect(await shown("<table><tr><th>Town<td><textarea>Old\nYork</textarea></table>")).toEqual(["table: Town | Old York"])
+  })
+
+  it("and templates are read where they are the content of an element", async () => {
+    expect(await shown("<div><template shadowrootmode=open><p>Seen</p></template></div><template><p>Not seen</p></template>")).toEqual([
+      "paragraph: Seen"
+    ])
+  })
+})
+
 describe("pages within a page", () => {
   it("are read in their place where the page holds them, to a depth, and not where they are hidden", async () => {
     const within = (inner: string): string =>

@@ -163,6 +163,24 @@ describe("PDF", () => {
     }
   })
 
+  it("takes no form or sample whose few words stand there many times for one either", async () => {
+    const { remarks, text } = await parsed(
+      "a.pdf",
+      writePdf([Array.from({ length: 24 }, () => "xxx line xxx zzz line xxx line xxx qqq line")])
+    )
+    expect(remarks).toBe(undefined)
+    expect(text.match(/line/g)).toHaveLength(96)
+  })
+
+  it("is read with its headings where its outline leads back to itself, anywhere in it", async () => {
+    const page = ["# River crossings", ...body("otter")]
+    for (const outline of ["/Next $ 0 R", "/First $ 0 R /Last $ 0 R /Count 1", "/Next @ 0 R"]) {
+      const { remarks, shown } = await parsed("a.pdf", writePdf([page], { outline }))
+      expect(shown[0]).toMatch(/^heading \d: River crossings$/)
+      expect(remarks).toBe(undefined)
+    }
+  })
+
   it("reads characters that a font's map gives in UTF-8", async () => {
     const text = "Все люди рождаются свободными и равными в своем достоинстве и правах"
     const letters = [...new Set(text.replaceAll(" ", ""))]

@@ -39,7 +39,7 @@ export const isNonsense = (text: string): boolean => {
   const letters = Array.from(text.slice(0, most * 4).matchAll(/\p{L}/gu), ([letter]) => letter).slice(0, most)
   if (letters.length < fewest) return false
   const beyond = letters.filter((letter) => letter > "\u007f")
-  return beyond.length * 2 > letters.length ? isUnlikely(text.slice(0, most * 4), beyond) : isScrambled(text, letters)
+  return beyond.length * 2 > letters.length ? isUnlikely(text.slice(0, most * 4), beyond) : isScrambled(text)
 }
 
 /** Words that a document's vocabulary holds at most. */
@@ -92,11 +92,13 @@ const isUnlikely = (text: string, beyond: ReadonlyArray<string>): boolean => {
   return bytes > 0 && sum / bytes < (isHan ? unlikely.ideographs : unlikely.letters)
 }
 
-const isScrambled = (text: string, letters: ReadonlyArray<string>): boolean => {
+const isScrambled = (text: string): boolean => {
   if (grammarIn(text).size > 0) return false
   // The numbers of glyphs in place of those of characters: fonts count them alike, from the blank on.
   if (glyphOffsets.some((offset) => smallWordsIn(shifted(text, offset)).size >= 3)) return true
-  const ascii = letters.filter((letter) => letter <= "\u007f").map((letter) => letter.toLowerCase())
+  // Each word once: a few that stand there many times, as in forms and samples, show no distribution of letters.
+  const different = new Set(text.slice(0, most * 4).toLowerCase().split(/[^\p{L}]+/u))
+  const ascii = Array.from([...different].join("")).filter((letter) => letter <= "\u007f").slice(0, most)
   const digits = text.match(/\p{N}/gu)?.length ?? 0
   const mean = ascii.reduce((sum, letter) => sum + (frequencies.get(letter) ?? 0), 0) / Math.max(1, ascii.length)
   return ascii.length >= fewestLatin && mean < leastLatin && digits * 5 < ascii.length

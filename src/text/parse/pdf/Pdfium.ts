@@ -29,6 +29,9 @@ export interface Pdfium {
   readonly _FPDFPage_CloseAnnot: (annotation: number) => void
   readonly _FPDFAnnot_GetSubtype: (annotation: number) => number
   readonly _FPDFAnnot_GetFileAttachment: (annotation: number) => number
+  /** The first entry of the outline where `entry` is 0. */
+  readonly _FPDFBookmark_GetFirstChild: (document: number, entry: number) => number
+  readonly _FPDFBookmark_GetNextSibling: (document: number, entry: number) => number
   readonly _FPDF_GetFormType: (document: number) => number
   readonly _FPDF_GetXFAPacketCount: (document: number) => number
   readonly _FPDF_GetXFAPacketName: (document: number, at: number, to: number, size: number) => number
@@ -74,6 +77,24 @@ export const shownOn = (page: PDFiumPage): Shown => {
   const number = page["pageIdx"]
   if (isPicture(pdfium._FPDFPage_CountObjects(number), (at) => pdfium._FPDFPage_GetObject(number, at), 0)) return "picture"
   return drawing ? "drawing" : "nothing"
+}
+
+/** Entries of an outline that are looked at: none that people read has as many. */
+const mostEntries = 200_000
+
+/** Whether entries of the outline lead back to one another, or are too many to tell. */
+export const outlineHasLoop = (document: PDFiumDocument): boolean => {
+  const pdfium = pdfiumOf(document)
+  const handle = document["documentIdx"]
+  const seen = new Set<number>()
+  const open = [pdfium._FPDFBookmark_GetFirstChild(handle, 0)]
+  for (let entry = open.pop(); entry !== undefined; entry = open.pop()) {
+    if (entry === 0) continue
+    if (seen.has(entry) || seen.size >= mostEntries) return true
+    seen.add(entry)
+    open.push(pdfium._FPDFBookmark_GetNextSibling(handle, entry), pdfium._FPDFBookmark_GetFirstChild(handle, entry))
+  }
+  return false
 }
 
 const area = (pdfium: Pdfium, object: number): number => {

@@ -5,13 +5,15 @@ import type { Drawing } from "../Png.ts"
 import { ReadFailure } from "../ReadFailure.ts"
 import { type Attached, attachedTo, attachedToPage, xfaTexts } from "./Attached.ts"
 import { glyphsOf } from "./Glyphs.ts"
-import { type Shown, shownOn } from "./Pdfium.ts"
+import { outlineHasLoop, type Shown, shownOn } from "./Pdfium.ts"
 import { linesOf, looksBroken, respaced, vocabularyOf } from "./Spacing.ts"
 import { uprightText } from "./Turned.ts"
 
 /** The text of a PDF's pages in the order of their content, without layout. Kept open while pages are read. */
 export interface PlainPages {
   readonly count: number
+  /** Whether entries of the outline lead back to one another. */
+  readonly outlineHasLoop: boolean
   /** Text of a 1-based page; `undefined` where the page cannot be read. */
   readonly text: (page: number) => string | undefined
   /** The same text in the order in which it is read where most of it stands on its side or on its head. */
@@ -57,6 +59,7 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
   try {
     return await use({
       count,
+      outlineHasLoop: outlineHasLoop(document),
       text: (page) =>
         onPage(page, (opened) => {
           pinned.push(...attachedToPage(opened))

@@ -1,4 +1,4 @@
-import { isHidden, skippedElements } from "../Html.ts"
+import { isHidden, isNoText } from "../Html.ts"
 import { isXhtml, walkHtml } from "../html/HtmlTokens.ts"
 import type { Visible } from "./Visible.ts"
 
@@ -16,7 +16,7 @@ export const htmlVisible = (html: string, visible: Visible, offset = 0): Visible
     html,
     {
       open: (name, attributes) => {
-        open.push(skippedElements.has(name) || isHidden(attributes))
+        open.push(isNoText(name, attributes) || isHidden(attributes))
         if (open.at(-1)!) skipped++
         if (!inline.has(name)) visible.gap()
       },

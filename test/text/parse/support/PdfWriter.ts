@@ -17,6 +17,8 @@ interface PdfOptions {
   readonly pinned?: readonly [name: string, content: string]
   /** Packets of a form that has no pages of its own, by their names. */
   readonly xfa?: Readonly<Record<string, string>>
+  /** What the last of two entries of an outline holds besides its title: `$` is the number of the first, `@` its own. */
+  readonly outline?: string
   /** Makes the file say that it is encrypted, with a key that no empty password opens. */
   readonly encrypted?: boolean
 }
@@ -41,7 +43,8 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
     `<< /Type /Filespec /F (${name}) /UF (${name}) ${content === undefined ? "" : `/EF << /F ${stream(content)} 0 R >> `}>>`
   const files = Object.entries(options.files ?? {}).map(([name, content]) => `(${name}) ${add(fileOf(name, content))} 0 R`)
   const packets = Object.entries(options.xfa ?? {}).map(([name, content]) => `(${name}) ${stream(content)} 0 R`)
-  objects[0] = `<< /Type /Catalog /Pages 2 0 R /Names << /EmbeddedFiles << /Names [${files.join(" ")}] >> >> ${
+  const outline = options.outline === undefined ? "" : `/Outlines ${outlineOf(options.outline, objects)} 0 R `
+  objects[0] = `<< /Type /Catalog /Pages 2 0 R ${outline}/Names << /EmbeddedFiles << /Names [${files.join(" ")}] >> >> ${
     packets.length === 0 ? "" : `/NeedsRendering true /AcroForm << /Fields [] /XFA [${packets.join(" ")}] >> `
   }>>`
   const pins = options.pinned === undefined ? [] : [
@@ -83,6 +86,17 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
   const security = encrypt === undefined ? "" : `/Encrypt ${encrypt} 0 R /ID [${id}${id}] `
   file += `trailer\n<< /Size ${objects.length + 1} /Root 1 0 R /Info ${info} 0 R ${security}>>\nstartxref\n${xref}\n%%EOF\n`
   return Buffer.from(file, "latin1")
+}
+
+/** Adds an outline of two entries; answers its number. */
+const outlineOf = (last: string, objects: Array<string>): number => {
+  const first = objects.length + 1
+  const rest = last.replaceAll("$", String(first)).replaceAll("@", String(first + 1))
+  return objects.push(
+    `<< /Title (One) /Parent ${first + 2} 0 R /Next ${first + 1} 0 R >>`,
+    `<< /Title (Two) /Parent ${first + 2} 0 R ${rest} >>`,
+    `<< /Type /Outlines /First ${first} 0 R /Last ${first + 1} 0 R /Count 2 >>`
+  )
 }
 
 const utf16 = (codePoint: number): string => Buffer.from(String.fromCodePoint(codePoint), "utf16le").swap16().toString("hex")
