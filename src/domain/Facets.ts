@@ -12,18 +12,26 @@ export interface Facet {
   readonly without: number
 }
 
-/** Which files are counted, and by which keys. */
-export interface FacetQuery {
-  /** Absent: all that people and rules wrote. */
-  readonly keys?: ReadonlyArray<string>
+/** Which files of a corpus are meant. */
+export interface FileQuery {
   /** Only files that pass. */
   readonly where?: MetadataFilter
   /** Only files that this principal may read. */
   readonly principal?: string
 }
 
+/** Which files are counted, and by which keys. */
+export interface FacetQuery extends FileQuery {
+  /** Absent: all that people and rules wrote. */
+  readonly keys?: ReadonlyArray<string>
+}
+
 /** What of a file decides whether it is counted, and where. */
 export type FileFacts = Pick<RagFile, "metadata" | "userMetadata" | "permissions">
+
+/** Whether a file is one of those that are meant. */
+export const isAmong = (file: FileFacts, { principal, where }: FileQuery): boolean =>
+  (principal === undefined || mayRead(file.permissions, principal)) && (where === undefined || passes(where, factsOf(file)))
 
 /** Values of a key that are told one by one. */
 const mostValues = 100
@@ -45,9 +53,8 @@ export class FacetCounts {
 
   /** Counts a file, if it is one of the query's. */
   add(file: FileFacts): void {
-    const { keys, principal, where } = this.#query
-    if (principal !== undefined && !mayRead(file.permissions, principal)) return
-    if (where !== undefined && !passes(where, factsOf(file))) return
+    const { keys } = this.#query
+    if (!isAmong(file, this.#query)) return
     const { metadata = {}, userMetadata = {} } = file
     this.#files += 1
     for (const key of keys ?? Object.keys(userMetadata)) {

@@ -1,12 +1,13 @@
 import { Context, Effect, Result, Stream } from "effect"
 import type { Answer } from "../domain/Answer.ts"
+import { Chosen } from "../domain/Chosen.ts"
 import type { CorpusName } from "../domain/Corpus.ts"
 import { defined } from "../domain/Defined.ts"
 import type { FileChunk } from "../domain/Document.ts"
 import { type SecretError, ServiceError, type StateError } from "../domain/Errors.ts"
-import type { Facet } from "../domain/Facets.ts"
+import { type Facet, type FileQuery, isAmong } from "../domain/Facets.ts"
 import { factsOf, type MetadataFilter, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
-import { mayRead, type RagFile, RagFileName } from "../domain/RagFile.ts"
+import { type RagFile, RagFileName } from "../domain/RagFile.ts"
 import type { Context as Passage, RetrievalRequest } from "../domain/Retrieval.ts"
 import type { SparseVector } from "../ports/Embedder.ts"
 import { facetsOf, type Files } from "../ports/Files.ts"
@@ -155,8 +156,8 @@ export const make = (
         metadataFilter: [where, asked].flatMap((part) => part === undefined ? [] : [`(${part})`]).join(" && "),
         passes: (file: RagFile) => isAllowed(file) && (filter === undefined || passes(filter, factsOf(file)))
       })))
-    const isAllowed = (file: RagFile): boolean =>
-      (principal === undefined || mayRead(file.permissions, principal)) && (allowed === undefined || passes(allowed, factsOf(file)))
+    const seen: FileQuery = defined({ principal, where: allowed })
+    const isAllowed = (file: RagFile): boolean => isAmong(file, seen)
 
     const notAnother = (as: string | undefined) =>
       as !== undefined && principal !== undefined && as.toLowerCase() !== principal.toLowerCase() ? notYours : Effect.void
@@ -184,25 +185,19 @@ export const make = (
       return file ?? (yield* missing)
     })
 
-    /** Some of the documents that may be read; an engine that chooses by itself knows of no limits. */
+    /** Some of the documents that may be read. */
     const chosenFrom = Effect.fnUntraced(function*(parent: CorpusName, most: number) {
-      if (principal === undefined && allowed === undefined && files.sample !== undefined) {
-        const { names, of } = yield* files.sample(parent, most)
+      if (files.sample !== undefined) {
+        const { names, of } = yield* files.sample(parent, most, seen)
         const gone = { onFailure: () => [], onSuccess: (file: RagFile) => [file] }
         return { found: (yield* Effect.forEach(names, (name) => Effect.match(files.get(name), gone))).flat(), of }
       }
-      let of = 0
-      const chosen = new Chosen(most)
+      const chosen = new Chosen<RagFile>(most)
       yield* pages((page) => files.list(parent, page), chosenOf).pipe(
         Stream.filter(isAllowed),
-        Stream.runForEach((file) =>
-          Effect.sync(() => {
-            of += 1
-            chosen.offer(file)
-          })
-        )
+        Stream.runForEach((file) => Effect.sync(() => chosen.offer(rankOf(file.name), file)))
       )
-      return { found: chosen.files, of }
+      return { found: chosen.items, of: chosen.offered }
     })
 
     return KnowledgeBase.of({
@@ -263,30 +258,6 @@ export const make = (
       })
     })
   })
-
-/** Some of many files, by a hash of their names: which ones does not depend on their order. */
-class Chosen {
-  readonly #most: number
-  #kept: Array<{ readonly rank: number; readonly file: RagFile }> = []
-
-  constructor(most: number) {
-    this.#most = most
-  }
-
-  offer(file: RagFile): void {
-    this.#kept.push({ rank: rankOf(file.name), file })
-    if (this.#kept.length >= 2 * this.#most) this.#cut()
-  }
-
-  get files(): ReadonlyArray<RagFile> {
-    this.#cut()
-    return this.#kept.map(({ file }) => file)
-  }
-
-  #cut(): void {
-    this.#kept = this.#kept.toSorted((a, b) => a.rank - b.rank).slice(0, this.#most)
-  }
-}
 
 /** FNV-1a, stirred: names that differ in their last digit are far apart. */
 const rankOf = (name: string): number => {

@@ -2,7 +2,7 @@ import { Context, Effect, Stream } from "effect"
 import type { CorpusName } from "../domain/Corpus.ts"
 import type { FileChunk } from "../domain/Document.ts"
 import type { DocumentError, ServiceError } from "../domain/Errors.ts"
-import { type Facet, FacetCounts, type FacetQuery } from "../domain/Facets.ts"
+import { type Facet, FacetCounts, type FacetQuery, type FileQuery } from "../domain/Facets.ts"
 import type { ImportRequest } from "../domain/Import.ts"
 import type { Operation } from "../domain/Operation.ts"
 import type { FilePatch, RagFile, RagFileName, UploadRequest, UploadResult } from "../domain/RagFile.ts"
@@ -45,12 +45,13 @@ export class Files extends Context.Service<Files, {
   /** How many files of a corpus have which values of their metadata. Absent: they have to be listed ({@link facetsOf}). */
   readonly facets?: (corpus: CorpusName, query: FacetQuery) => Effect.Effect<ReadonlyArray<Facet>, ServiceError>
   /**
-   * Up to `most` files of a corpus, spread over all, and how many there are: the same ones while the corpus stays as it is.
-   * Absent: they have to be listed.
+   * Up to `most` files of those that a query means, spread over all of them, and how many these are: the same ones while
+   * the corpus stays as it is. Absent: they have to be listed.
    */
   readonly sample?: (
     corpus: CorpusName,
-    most: number
+    most: number,
+    query: FileQuery
   ) => Effect.Effect<{ readonly names: ReadonlyArray<RagFileName>; readonly of: number }, ServiceError>
   /**
    * The vectors of the first chunks of files of one corpus, in the order of the names; of no length in particular.

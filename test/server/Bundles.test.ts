@@ -59,6 +59,11 @@ describe("serve --bundle", () => {
           "docs/guide.md",
           "docs/handbook.md"
         ])
+        // What is in a bundle is counted and drawn from the bundle.
+        const id = nameOf("The guide").split("/").at(-1) ?? ""
+        const shown = async (path: string) => (await server.call("GET", `/ui/api/corpora/${id}/${path}`)).body
+        assert.deepStrictEqual(await shown("facets?keys=title"), [{ key: "title", values: [{ value: "Keys", files: 1 }], without: 0 }])
+        assert.deepStrictEqual((await shown("map")).points.map(({ path }: { path: string }) => path), ["guide.md"])
         const { body: { ragFiles } } = await server.call("GET", `/v1/${nameOf("The guide")}/ragFiles`)
         assert.deepStrictEqual(ragFiles.map(({ displayName }: { displayName: string }) => displayName), ["guide.md"])
         const completion = await server.call("POST", "/v1/chat/completions", {

@@ -1,6 +1,8 @@
 import { Effect, Layer, Option, type Scope } from "effect"
+import { Chosen } from "../../domain/Chosen.ts"
+import { isEmpty } from "../../domain/Defined.ts"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
-import { FacetCounts } from "../../domain/Facets.ts"
+import { FacetCounts, type FacetQuery, isAmong } from "../../domain/Facets.ts"
 import { unfit } from "../../domain/MetadataRules.ts"
 import { corpusOf, type RagFile, type RagFileName, type UploadRequest, type UploadResult } from "../../domain/RagFile.ts"
 import { Embedder } from "../../ports/Embedder.ts"
@@ -18,16 +20,16 @@ import { OperationRunner } from "./OperationRunner.ts"
 import type { NewChunk } from "./store/ChunkPage.ts"
 import type { Commands, NewFile } from "./store/Commands.ts"
 import { EmbeddingQueue } from "./store/EmbeddingQueue.ts"
-import { factsAfter } from "./store/FileFacts.ts"
+import { factsAfter, type StoredFacts } from "./store/FileFacts.ts"
 import { textHash } from "./store/Hash.ts"
-import { Reader } from "./store/Reader.ts"
+import { Reader, spreadOf } from "./store/Reader.ts"
 import { type CorpusRow, fileOfRow, heldFileOf, newFileOf } from "./store/Rows.ts"
 import { sparseVectorOf } from "./store/Vector.ts"
 import { Writer } from "./store/Writer.ts"
 import { newId, now } from "../../domain/Stamps.ts"
 
-/** Files that are counted before others have their turn. */
-const countedAtOnce = 2_000
+/** Files whose facts are read before others have their turn. */
+const readAtOnce = 2_000
 
 /** Times a commit is tried again because another process deleted a vector between our look and the commit. */
 const attempts = 5
@@ -56,6 +58,19 @@ export const embeddedFiles = (
         const { id } = yield* reader.corpus(corpus)
         const row = yield* reader.find("files", file, id)
         return row === undefined ? yield* ServiceError.notFound(`file ${name}`) : fileOfRow(row, corpus, names)
+      })
+
+      /** Goes through what is said of every file of a corpus. */
+      const eachOf = Effect.fnUntraced(function*({ id }: CorpusRow, query: FacetQuery, take: (file: StoredFacts) => void) {
+        let after = 0
+        for (;;) {
+          const found = yield* reader.read((db) => factsAfter(db, { corpus: id, after, most: readAtOnce, query }))
+          for (const facts of found) take(facts)
+          const last = found.at(-1)
+          if (last === undefined || found.length < readAtOnce) return
+          after = last.id
+          yield* Effect.yieldNow
+        }
       })
 
       /** Embeds what has no vector yet and commits; gives when, and which hashes were sent to the embedder. */
@@ -175,22 +190,20 @@ export const embeddedFiles = (
           return found ?? (yield* ServiceError.notFound(`file ${name}`))
         }),
         facets: Effect.fn("Files.facets")(function*(corpus, query) {
-          const { id } = yield* reader.corpus(yield* names.corpusId(corpus))
           const counts = new FacetCounts(query)
-          let after = 0
-          for (;;) {
-            const found = yield* reader.read((db) => factsAfter(db, { corpus: id, after, most: countedAtOnce, query }))
-            for (const facts of found) counts.add(facts)
-            const last = found.at(-1)
-            if (last === undefined || found.length < countedAtOnce) return counts.facets
-            after = last.id
-            yield* Effect.yieldNow
-          }
+          yield* eachOf(yield* reader.corpus(yield* names.corpusId(corpus)), query, (facts) => counts.add(facts))
+          return counts.facets
         }),
-        sample: Effect.fn("Files.sample")(function*(corpus, most) {
+        sample: Effect.fn("Files.sample")(function*(corpus, most, query) {
           const id = yield* names.corpusId(corpus)
           const row = yield* reader.corpus(id)
-          return { names: (yield* reader.sample(row, most)).map((file) => names.file(id, file)), of: row.files }
+          const named = (files: ReadonlyArray<string>) => files.map((file) => names.file(id, file))
+          if (isEmpty(query)) return { names: named(yield* reader.sample(row, most)), of: row.files }
+          const chosen = new Chosen<string>(most)
+          yield* eachOf(row, { ...query, keys: [] }, (file) => {
+            if (isAmong(file, query)) chosen.offer(spreadOf(file.id), file.name)
+          })
+          return { names: named(chosen.items), of: chosen.offered }
         }),
         vectors: Effect.fn("Files.vectors")(function*(wanted) {
           const ids = yield* Effect.forEach(wanted, (name) => names.fileIds(name))

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Result, Stream } from "effect"
-import { defined } from "../../../src/domain/Defined.ts"
-import { FacetCounts } from "../../../src/domain/Facets.ts"
+import { defined, isEmpty } from "../../../src/domain/Defined.ts"
+import { FacetCounts, isAmong } from "../../../src/domain/Facets.ts"
 import { parseMetadataFilter } from "../../../src/domain/MetadataFilter.ts"
 import type { MetadataValue } from "../../../src/domain/MetadataValue.ts"
 import { Corpora } from "../../../src/ports/Corpora.ts"
@@ -37,7 +37,7 @@ const copied = (folder: string) => {
   db.close()
 }
 
-layer(fresh, { excludeTestServices: true })("the embedded engine's facets", (it) => {
+layer(fresh, { excludeTestServices: true })("the embedded engine's facets and samples", (it) => {
   it.effect("are those of a listing, whoever asks for which", () =>
     Effect.gen(function*() {
       const corpora = yield* Corpora
@@ -80,6 +80,23 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's facets", (it)
             for (const file of listed) counts.add(file)
             assert.deepStrictEqual(yield* facetsOf(files, corpus, query), counts.facets, JSON.stringify(query))
           }
+        }
+      }
+      const sample = files.sample!
+      const most = 50
+      const { names: any } = yield* sample(corpus, most, {})
+      for (const where of [undefined, "team == \"ops\" || lang == \"de\"", "year >= 2022 && \"t1\" in tags", "nothing == 1"]) {
+        for (const principal of [undefined, "user:ANN@x.com", "user:bob@x.com"]) {
+          const query = defined({ principal, where: where === undefined ? where : Result.getOrThrow(parseMetadataFilter(where, "where")) })
+          const meant = listed.filter((file) => isAmong(file, query)).map(({ name }) => name)
+          const { names, of } = yield* sample(corpus, most, query)
+          // Of all files the corpus's own record is asked, and the copies were not told to it.
+          const many = isEmpty(query) ? uploaded - uploaded / 10 : meant.length
+          assert.deepStrictEqual([of, names.length], [many, Math.min(most, meant.length)], `${where} ${principal}`)
+          assert.includeMembers(meant, [...new Set(names)], "each of those that are meant")
+          // The same order chooses, whoever asks: what may be seen of a sample of all is in the sample of what may be seen.
+          assert.includeMembers([...names], any.filter((name) => meant.includes(name)))
+          assert.deepStrictEqual((yield* sample(corpus, most, query)).names, names)
         }
       }
       const [lang] = yield* facetsOf(files, corpus, { keys: ["lang"] })

@@ -13,24 +13,39 @@ export interface FactsRequest {
   readonly query: FacetQuery
 }
 
+export interface StoredFacts extends FileFacts {
+  /** Its row. */
+  readonly id: number
+  /** The last segment of its name. */
+  readonly name: string
+}
+
 /** What is said of files of a corpus, oldest first; of the rest of their records nothing. */
 export const factsAfter = (
   db: DatabaseSync,
   { after, corpus, most, query: { keys, principal, where } }: FactsRequest
-): ReadonlyArray<FileFacts & { readonly id: number }> => {
+): ReadonlyArray<StoredFacts> => {
+  const wanted = keys === undefined ? undefined : [...keys, ...(where === undefined ? [] : keysOf(where))]
   const columns = [
     "id",
-    ...(keys === undefined && where === undefined ? [] : ["metadata", "title", "author"]),
+    "name",
+    ...(where === undefined && (keys ?? []).length === 0 ? [] : ["metadata", "title", "author"]),
     ...(principal === undefined ? [] : ["permissions"]),
-    writtenColumn(keys === undefined ? "" : " AND key IN (SELECT value FROM json_each(?4))")
+    ...(wanted?.length === 0 ? [] : [writtenColumn(wanted === undefined ? "" : " AND key IN (SELECT value FROM json_each(?4))")])
   ]
-  const asked = keys === undefined ? [] : [JSON.stringify([...keys, ...(where === undefined ? [] : keysOf(where))])]
+  const asked = wanted === undefined || wanted.length === 0 ? [] : [JSON.stringify(wanted)]
   const rows = db.prepare(`SELECT ${columns.join(", ")} FROM files f WHERE corpus = ?1 AND id > ?2 ORDER BY id LIMIT ?3`)
   // Of many files the same is written: it is read once.
   const known = new Map<unknown, FileFacts["userMetadata"]>()
   return rows.all(corpus, after, most, ...asked).map((row) => {
     const { written } = row
     if (!known.has(written)) known.set(written, writtenOfRow(row))
-    return { id: Number(row["id"]), metadata: metadataOfRow(row), userMetadata: known.get(written), permissions: permissionsOfRow(row) }
+    return {
+      id: Number(row["id"]),
+      name: String(row["name"]),
+      metadata: metadataOfRow(row),
+      userMetadata: known.get(written),
+      permissions: permissionsOfRow(row)
+    }
   })
 }

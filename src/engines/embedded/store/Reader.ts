@@ -77,6 +77,12 @@ export interface ReaderOptions {
   readonly serving?: string
 }
 
+/** Knuth's multiplicative hash: numbers that follow each other are far apart. */
+const spreading = 2_654_435_761
+
+/** The place of a row in the order in which {@link ReaderShape.sample} chooses. */
+export const spreadOf = (id: number): number => Math.imul(id, spreading) >>> 0
+
 /** Of corpora that another pipeline still serves from, each is itself. */
 const nowhereLive = "NOT EXISTS (SELECT 1 FROM generations other WHERE other.corpus = g.corpus AND other.role = 'live')"
 
@@ -100,8 +106,7 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
   const corpora = new Map([corpusByName, servingByName].map((statement) => [statement, new Map<string, CorpusRow>()]))
   let readAt: number | undefined
   const vectorByHash = db.prepare("SELECT 1 FROM embeddings WHERE hash = ? AND embedder = ?")
-  // Knuth's multiplicative hash: numbers that follow each other are far apart.
-  const spread = db.prepare("SELECT name FROM files WHERE corpus = ? ORDER BY (id * 2654435761) & 4294967295 LIMIT ?")
+  const spread = db.prepare(`SELECT name FROM files WHERE corpus = ? ORDER BY (id * ${spreading}) & 4294967295 LIMIT ?`)
   const firstVector = db.prepare(
     `SELECT e.vector FROM files f JOIN chunk_pages p ON p.first_chunk = f.first_chunk
      JOIN embeddings e ON e.hash = substr(p.hashes, 1, 16) AND e.embedder = ? WHERE f.name = ? AND f.corpus = ?`
