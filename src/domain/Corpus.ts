@@ -61,7 +61,8 @@ export const isOfGoogle = (db: VectorDb): db is Extract<VectorDb, { _tag: "featu
  * What the embedded engine's own store stands in for, in words: a database that exists at Google only. Undefined where it
  * stands in for none.
  */
-export const standsInFor = (db: VectorDb): string | undefined => {
+export const standsInFor = (db: VectorDb, { search }: CorpusOptions = {}): string | undefined => {
+  if (db._tag === "managed" && search?._tag === "vectorSearch") return "Vector Search"
   if (!isOfGoogle(db) || db.served === "byGoogle") return undefined
   switch (db._tag) {
     case "featureStore":
@@ -79,13 +80,31 @@ const named = (what: string, resource: string | undefined): string =>
 /** Whether a corpus keeps its vectors in another database than the embedded engine's own. */
 export const isElsewhere = (db: VectorDb): boolean => db._tag !== "managed" && standsInFor(db) === undefined
 
-/** What the service offers beyond the database, fixed at creation. The embedded engine keeps and tells it; its own search stays exact. */
+/** BM25's parameters where nothing is said of them, here and at the service; Lucene's too. */
+export const bm25Defaults = { k1: 1.2, b: 0.75 } as const
+
+/** What the service offers beyond the database, fixed at creation. The embedded engine keeps and tells it. */
 export const CorpusOptions = Schema.Struct({
-  /** How the managed database searches: exactly, or through a tree (the service's defaults are depth 2 and 500 leaves). */
+  /**
+   * How the managed database searches: exactly, through a tree (the service's defaults are depth 2 and 500 leaves), or in a
+   * collection of Vector Search that the service keeps for the corpus. The embedded engine searches its own way in each.
+   */
   search: Schema.optionalKey(Schema.Union([
     Schema.TaggedStruct("knn", {}),
-    Schema.TaggedStruct("ann", { treeDepth: Schema.optionalKey(Schema.Int), leafCount: Schema.optionalKey(Schema.Int) })
+    Schema.TaggedStruct("ann", { treeDepth: Schema.optionalKey(Schema.Int), leafCount: Schema.optionalKey(Schema.Int) }),
+    Schema.TaggedStruct("vectorSearch", {})
   ])),
+  /** Words beside the vectors, found by BM25. The embedded engine searches any corpus so, with these parameters where given. */
+  hybrid: Schema.optionalKey(Schema.Struct({
+    bm25: Schema.optionalKey(Schema.Struct({
+      /** A tokenizer of many languages. The embedded engine's takes each text's own, whatever is said here. */
+      multilingual: Schema.optionalKey(Schema.Boolean),
+      /** How slowly repeating a term stops to count, 1.2 to 3. Default 1.2. */
+      k1: Schema.optionalKey(Schema.Finite),
+      /** How much a chunk's length counts, 0 to 1. Default .75. */
+      b: Schema.optionalKey(Schema.Finite)
+    }))
+  })),
   /** `projects/{project}/locations/{location}` that it belongs to, where one engine serves many. */
   place: Schema.optionalKey(Schema.String),
   /** Cloud KMS key: `projects/{p}/locations/{l}/keyRings/{r}/cryptoKeys/{k}`. */

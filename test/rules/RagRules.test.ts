@@ -60,6 +60,15 @@ const corpora = (field: string, body: object) => ({
   body: { displayName: "d", ...body },
   field: `rag_corpus.${field}`
 })
+const bm25 = (parameter: string, value: number) => {
+  const denseEmbeddingModelPredictionEndpoint = { endpoint: `${parent}/publishers/google/models/text-embedding-004` }
+  const config = { hybridSearchConfig: { sparseEmbeddingConfig: { bm25: { [parameter]: value } }, denseEmbeddingModelPredictionEndpoint } }
+  const field = "vector_db_config.rag_embedding_model_config.hybrid_search_config.sparse_embedding_config.bm25"
+  return {
+    ...corpora(`${field}.${parameter}`, { vectorDbConfig: { ragEmbeddingModelConfig: config } }),
+    path: `/v1beta1/${parent}/ragCorpora`
+  }
+}
 const retrieval = (field: string, config: object, query: object = {}) => ({
   path: `/v1/${parent}:retrieveContexts`,
   body: { vertexRagStore: { ragResources: [{ ragCorpus: corpus }] }, query: { text: "q", ragRetrievalConfig: config, ...query } },
@@ -218,6 +227,29 @@ const bad: ReadonlyArray<Bad> = [
     rule: "only the managed database has a way to search",
     words: "is for the managed database only",
     port: create({ displayName: "d", vectorDb: { _tag: "pinecone" }, options: { search: { _tag: "knn" } } })
+  },
+  {
+    rule: "hybrid search names its embedding model",
+    words: "must name the embedding model of the vectors",
+    port: create({ displayName: "d", vectorDb: { _tag: "managed" }, options: { hybrid: {} } }),
+    http: {
+      ...corpora("vector_db_config.rag_embedding_model_config.hybrid_search_config.dense_embedding_model_prediction_endpoint", {
+        vectorDbConfig: { ragEmbeddingModelConfig: { hybridSearchConfig: {} } }
+      }),
+      path: `/v1beta1/${parent}/ragCorpora`
+    }
+  },
+  {
+    rule: "BM25's saturation has its bounds",
+    words: "must be from 1.2 to 3",
+    port: create({ displayName: "d", vectorDb: { _tag: "managed" }, options: { hybrid: { bm25: { k1: 1 } } } }),
+    http: bm25("k1", 1)
+  },
+  {
+    rule: "BM25's weight of lengths is a share",
+    words: "must be from 0 to 1",
+    port: create({ displayName: "d", vectorDb: { _tag: "managed" }, options: { hybrid: { bm25: { b: 1.5 } } } }),
+    http: bm25("b", 1.5)
   },
   {
     rule: "a question has words",

@@ -69,13 +69,7 @@ describe("corpora", () => {
   it("refuse by name what nothing here does", async () => {
     const wrong: Readonly<Record<string, object>> = {
       "encryption_spec.kms_key_name": { encryptionSpec: { kmsKeyName: "projects/p/locations/l/keyRings/r/cryptoKeys/k" } },
-      "corpus_type_config": { corpusTypeConfig: { memoryCorpus: {} } },
-      "vector_db_config.rag_managed_vertex_vector_search": { vectorDbConfig: { ragManagedVertexVectorSearch: { collectionName: "c" } } },
-      "vector_db_config.rag_embedding_model_config.hybrid_search_config.sparse_embedding_config": {
-        ragEmbeddingModelConfig: {
-          hybridSearchConfig: { sparseEmbeddingConfig: { bm25: { k1: 1.2 } }, denseEmbeddingModelPredictionEndpoint: { endpoint } }
-        }
-      }
+      "corpus_type_config": { corpusTypeConfig: { memoryCorpus: {} } }
     }
     for (const [field, more] of Object.entries(wrong)) {
       const { body, status } = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, { displayName: "more", ...more })
@@ -120,6 +114,63 @@ describe("corpora", () => {
       vectorDbConfig: { ragManagedDb: { ann: { treeDepth: 9 } } }
     })
     assert.strictEqual(deep.status, 400)
+  })
+
+  it("in a collection of Vector Search that the service keeps are told so, stood in for, and searched", async () => {
+    const made = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, {
+      display_name: "collected",
+      vector_db_config: { rag_managed_vertex_vector_search: {} }
+    })
+    const { name } = made.body.response
+    const ragManagedVertexVectorSearch = { collectionName: name.replace("/ragCorpora/", "/collections/") }
+    const { body } = await server.call("GET", `/v1beta1/${name}`)
+    assert.deepStrictEqual(body.vectorDbConfig.ragManagedVertexVectorSearch, ragManagedVertexVectorSearch)
+    assert.notProperty(body.vectorDbConfig, "ragManagedDb")
+    assert.match(body.corpusStatus.errorStatus, /^Vector Search exists at Google only/)
+    const { createTime: _, ...whole } = body
+    assert.strictEqual((await server.call("PATCH", `/v1beta1/${name}`, whole)).status, 200)
+    await server.upload(name, "leave.md", leave)
+    const found = await server.call("POST", `/v1beta1/${parent}:retrieveContexts`, {
+      vertexRagStore: { ragResources: [{ ragCorpus: name }] },
+      query: { text: "annual leave days" }
+    })
+    assert.strictEqual(found.body.contexts.contexts[0].sourceDisplayName, "leave.md")
+    const other = await server.call("PATCH", `/v1beta1/${await server.corpus("plain")}`, {
+      vectorDbConfig: { ragManagedVertexVectorSearch: {} }
+    })
+    assert.strictEqual(other.status, 400)
+  })
+
+  it("keep the settings of their hybrid search, tell them again and search by them", async () => {
+    const hybrid = (bm25: object) => ({
+      hybridSearchConfig: { sparseEmbeddingConfig: { bm25 }, denseEmbeddingModelPredictionEndpoint: { endpoint } }
+    })
+    /** The file that is found first by words alone: one says the word once in few words, the other often in many. */
+    const first = async (bm25: object) => {
+      const ragEmbeddingModelConfig = hybrid(bm25)
+      const made = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, {
+        displayName: "mixed",
+        vectorDbConfig: { ragManagedDb: {}, ragEmbeddingModelConfig }
+      })
+      const { name } = made.body.response
+      const { body } = await server.call("GET", `/v1beta1/${name}`)
+      assert.deepStrictEqual(body.vectorDbConfig.ragEmbeddingModelConfig, ragEmbeddingModelConfig)
+      await server.upload(name, "short.md", "Hotels.")
+      await server.upload(name, "long.md", `Hotels, hotels and more hotels. ${"Walls have doors and windows. ".repeat(20)}`)
+      const { body: found } = await server.call("POST", `/v1beta1/${parent}:retrieveContexts`, {
+        vertexRagStore: { ragResources: [{ ragCorpus: name }] },
+        query: { text: "hotels", ragRetrievalConfig: { topK: 1, hybridSearch: { alpha: 0 } } }
+      })
+      const changed = await server.call("PATCH", `/v1beta1/${name}`, {
+        vectorDbConfig: { ragManagedDb: {}, ragEmbeddingModelConfig: hybrid({ ...bm25, b: 0.5 }) }
+      })
+      assert.strictEqual(changed.status, 400)
+      assert.strictEqual(changed.body.error.details[0].fieldViolations[0].field, "rag_corpus.vector_db_config.rag_embedding_model_config")
+      return found.contexts.contexts[0].sourceDisplayName
+    }
+    assert.strictEqual(await first({ multilingual: true, k1: 1.2, b: 1 }), "short.md")
+    assert.strictEqual(await first({ k1: 3, b: 0 }), "long.md")
+    assert.strictEqual(await first({}), "short.md")
   })
 
   it("with files are deleted, but not where force is denied", async () => {

@@ -55,6 +55,29 @@ describe("a corpus in Weaviate, behind serve", () => {
     assert.strictEqual(chunksStored(), 1)
   })
 
+  it("keeps hybrid settings, and refuses by name those that would be the database's", async () => {
+    const endpoint = `${parent}/publishers/google/models/text-embedding-004`
+    const create = (bm25: object) =>
+      open.call("POST", `/v1beta1/${parent}/ragCorpora`, {
+        displayName: "mixed elsewhere",
+        vectorDbConfig: {
+          weaviate: { httpEndpoint: fake.origin, collectionName: "Mixed" },
+          ragEmbeddingModelConfig: {
+            hybridSearchConfig: { sparseEmbeddingConfig: { bm25 }, denseEmbeddingModelPredictionEndpoint: { endpoint } }
+          }
+        }
+      })
+    const { body: made } = await create({ k1: 1.2, b: 0.75 })
+    const { hybridSearchConfig } = made.response.vectorDbConfig.ragEmbeddingModelConfig
+    assert.deepStrictEqual(hybridSearchConfig.sparseEmbeddingConfig, { bm25: { k1: 1.2, b: 0.75 } })
+    const { body, status } = await create({ k1: 2 })
+    assert.strictEqual(status, 501)
+    assert.strictEqual(
+      body.error.details[0].fieldViolations[0].field,
+      "rag_corpus.vector_db_config.rag_embedding_model_config.hybrid_search_config.sparse_embedding_config.bm25"
+    )
+  })
+
   it("takes imports too", async () => {
     const corpus = await corpusOf(open)
     putObjects(open, { "weaviate/leave.md": leave })

@@ -10,6 +10,7 @@ import {
   CorpusState,
   type VectorDb
 } from "../../src/domain/Corpus.ts"
+import { defined } from "../../src/domain/Defined.ts"
 import { Code, DocumentError, DocumentProblem, ServiceError } from "../../src/domain/Errors.ts"
 import type { ImportRequest, ImportSource } from "../../src/domain/Import.ts"
 import { type Operation, OperationKind, OperationName } from "../../src/domain/Operation.ts"
@@ -94,8 +95,16 @@ const llmParsing = fc.record(
 const corpusOptions: fc.Arbitrary<CorpusOptions> = fc.record({
   search: fc.oneof(
     fc.constant({ _tag: "knn" as const }),
+    fc.constant({ _tag: "vectorSearch" as const }),
     fc.record({ _tag: fc.constant("ann" as const), treeDepth: fc.constantFrom(2, 3), leafCount: rate }, { requiredKeys: ["_tag"] })
   ),
+  hybrid: fc.record({
+    bm25: fc.record({
+      multilingual: fc.constant(true),
+      k1: fc.double({ min: 1.2, max: 3, noNaN: true }),
+      b: fc.double({ min: 0, max: 1, noNaN: true }).map((b) => b + 0)
+    }, partial)
+  }, partial),
   encryptionKey: resource("keyRings", "cryptoKeys"),
   holds: fc.oneof(
     fc.constant({ _tag: "documents" as const }),
@@ -103,10 +112,16 @@ const corpusOptions: fc.Arbitrary<CorpusOptions> = fc.record({
   )
 }, partial)
 
-/** Only the managed database has a strategy, and no options at all are absent. */
-const withOptions = <A extends { readonly vectorDb: VectorDb; readonly options?: CorpusOptions }>({ options, ...value }: A) => {
-  const { search, ...others } = options ?? {}
-  const kept = value.vectorDb._tag === "managed" && search !== undefined ? { search, ...others } : others
+/** Only the managed database has a strategy, hybrid search has a model for its vectors, and no options at all are absent. */
+const withOptions = <A extends { readonly vectorDb: VectorDb; readonly embeddingModel?: string; readonly options?: CorpusOptions }>(
+  { options, ...value }: A
+) => {
+  const { hybrid, search, ...others } = options ?? {}
+  const kept = defined({
+    search: value.vectorDb._tag === "managed" ? search : undefined,
+    hybrid: value.embeddingModel === undefined ? undefined : hybrid,
+    ...others
+  })
   return Object.keys(kept).length === 0 ? value : { ...value, options: kept }
 }
 

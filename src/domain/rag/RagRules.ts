@@ -60,6 +60,11 @@ export const hybridRule: Wording = {
   fix: "leave hybrid out, or create the corpus with a Weaviate database"
 }
 
+const hybridModelRule: Wording = {
+  rule: "must name the embedding model of the vectors",
+  fix: "name the model, or leave the settings of hybrid search out"
+}
+
 export const overlapRule = (size: number): Wording => ({ rule: `must be less than size (${size})` })
 
 /** Tokens of a chunk. */
@@ -81,6 +86,9 @@ const whole = (field: string, value: number | undefined, minimum = 1, maximum = 
     ? []
     : breaks(field, wholeNumberRule(minimum, maximum))
 
+const within = (field: string, value: number | undefined, minimum: number, maximum: number): Found =>
+  value === undefined || (value >= minimum && value <= maximum) ? [] : breaks(field, { rule: `must be from ${minimum} to ${maximum}` })
+
 const some = (field: string, items: ReadonlyArray<unknown>): Found => items.length > 0 ? [] : breaks(field, { rule: "needs at least one" })
 
 export const displayNameBroken = (field: string, name: string | undefined): Found =>
@@ -98,7 +106,11 @@ export const corpusBroken = ({ displayName, options, vectorDb }: CorpusSpec): Fo
 /** The same of a corpus of the hosted service, and of one made through its API. */
 export const hostedCorpusBroken = (
   spec: CorpusSpec
-): Found => [...corpusBroken(spec), ...formed("embeddingModel", spec.embeddingModel, embeddingModelForm)]
+): Found => [
+  ...corpusBroken(spec),
+  ...formed("embeddingModel", spec.embeddingModel, embeddingModelForm),
+  ...(spec.options?.hybrid === undefined || spec.embeddingModel !== undefined ? [] : breaks("options.hybrid", hybridModelRule))
+]
 
 /** What a change of a corpus breaks, in the fields of a {@link CorpusPatch}. */
 export const corpusPatchBroken = ({ apiKey, displayName, vectorDb }: CorpusPatch): Found => [
@@ -142,7 +154,7 @@ const vectorDbBroken = (db: VectorDb): Found => {
   }
 }
 
-const optionsBroken = ({ encryptionKey, search }: CorpusOptions = {}, db: VectorDb): Found => [
+const optionsBroken = ({ encryptionKey, hybrid, search }: CorpusOptions = {}, db: VectorDb): Found => [
   ...formed("options.encryptionKey", encryptionKey, encryptionKeyForm),
   ...(search === undefined || db._tag === "managed"
     ? []
@@ -150,7 +162,9 @@ const optionsBroken = ({ encryptionKey, search }: CorpusOptions = {}, db: Vector
   ...(search?._tag !== "ann" ? [] : [
     ...whole("options.search.treeDepth", search.treeDepth, 2, 3),
     ...whole("options.search.leafCount", search.leafCount)
-  ])
+  ]),
+  ...within("options.hybrid.bm25.k1", hybrid?.bm25?.k1, 1.2, 3),
+  ...within("options.hybrid.bm25.b", hybrid?.bm25?.b, 0, 1)
 ]
 
 interface VectorSearchNames {

@@ -1,5 +1,5 @@
 import { defined } from "../../domain/Defined.ts"
-import type { CorpusOptions, CorpusPatch, VectorDb } from "../../domain/Corpus.ts"
+import { bm25Defaults, type CorpusOptions, type CorpusPatch, isElsewhere, type VectorDb } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { keyedDatabaseRule, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
 
@@ -38,12 +38,20 @@ const fields = (db: VectorDb): Record<string, string | undefined> => {
 }
 
 /** An option that this engine could keep and do nothing about, and that somebody relies on. */
-export const unservedOption = ({ encryptionKey, holds }: CorpusOptions = {}): ServiceError | undefined => {
+export const unservedOption = (db: VectorDb, { encryptionKey, holds, hybrid }: CorpusOptions = {}): ServiceError | undefined => {
   if (encryptionKey !== undefined) {
     return unserved(
       "options.encryptionKey",
       "nothing is encrypted by a key of one's own on this machine",
       "leave it out, and encrypt the disk of the data directory"
+    )
+  }
+  const { b, k1 } = { ...bm25Defaults, ...hybrid?.bm25 }
+  if (isElsewhere(db) && (k1 !== bm25Defaults.k1 || b !== bm25Defaults.b)) {
+    return unserved(
+      "options.hybrid.bm25",
+      "words are found in the corpus's database by that one's own parameters",
+      "leave them out, or use the managed database"
     )
   }
   return holds?._tag === "memories"

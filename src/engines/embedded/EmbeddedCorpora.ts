@@ -40,7 +40,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
 
       return Corpora.of({
         create: Effect.fn("Corpora.create")(function*(spec) {
-          const refused = refusalOf(corpusBroken(spec)) ?? unservedOption(spec.options)
+          const refused = refusalOf(corpusBroken(spec)) ?? unservedOption(placed(spec.vectorDb), spec.options)
           if (refused !== undefined) return yield* refused
           const name = newId()
           yield* writer.send("createCorpus", {

@@ -8,7 +8,6 @@ import { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 import { asCorpusField, corpusFixedFromWire, corpusPatchFromWire, corpusSpecFromWire, corpusToWire } from "../../wire/rag/Corpora.ts"
-import type { RagCorpus } from "../../wire/messages/RagCorpus.ts"
 import { unserved } from "../../wire/Optional.ts"
 import { engineTierFromWire, engineTierToWire } from "../../wire/rag/EngineConfigs.ts"
 import { type Handlers, take } from "../Call.ts"
@@ -43,7 +42,6 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
 
     return {
       createRagCorpus: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
-        yield* unservedDatabase(body)
         const spec = yield* take(corpusSpecFromWire(body))
         const corpus = yield* asWritten(corpora.create({ ...spec, options: { ...spec.options, place: names.location } }))
         if (corpus.errorStatus !== undefined) yield* Effect.logWarning(`corpus ${corpus.name}: ${corpus.errorStatus}`)
@@ -62,7 +60,6 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
           (corpus) => corpusToWire(names.renamed(corpus), names.toClient(defaultEmbedding))
         ),
       updateRagCorpus: Effect.fnUntraced(function*({ body, names, params, slowBy, version }) {
-        yield* unservedDatabase(body)
         const name = names.corpus(params.name)
         const patch = yield* take(corpusPatchFromWire(body))
         const changed = changedForGood(yield* corpora.get(name), yield* take(corpusFixedFromWire(body)), defaultEmbedding)
@@ -96,22 +93,6 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
     }
   })
 
-/** What the domain has no word for, since nothing but the service has it. */
-const unservedDatabase = ({ ragEmbeddingModelConfig, ragVectorDbConfig, vectorDbConfig }: RagCorpus): Effect.Effect<void, ServiceError> => {
-  const config = vectorDbConfig ?? ragVectorDbConfig
-  const embedding = config?.ragEmbeddingModelConfig ?? ragEmbeddingModelConfig
-  const at = "rag_corpus.vector_db_config"
-  return Effect.andThen(
-    // An empty one says something.
-    take(unserved(config?.ragManagedVertexVectorSearch !== undefined, `${at}.rag_managed_vertex_vector_search`, "use rag_managed_db")),
-    take(unserved(
-      embedding?.hybridSearchConfig?.sparseEmbeddingConfig,
-      `${at}.rag_embedding_model_config.hybrid_search_config.sparse_embedding_config`,
-      "leave it out: every corpus has BM25 beside its vectors here, with parameters of its own"
-    ))
-  )
-}
-
 /** A page of the corpora of one place: shorter than asked for where others lie between them, empty only at the end. */
 const pageInPlace = (corpora: Corpora["Service"], parent: string, page: PageRequest): Effect.Effect<Page<Corpus>, ServiceError> =>
   Effect.flatMap(corpora.list(page), ({ items, nextToken }) => {
@@ -134,7 +115,7 @@ const changedForGood = (
     return "vector_db_config.rag_embedding_model_config"
   }
   const had = corpus.options ?? {}
-  const changed = (["search", "encryptionKey", "holds"] as const).find((option) =>
+  const changed = (["search", "hybrid", "encryptionKey", "holds"] as const).find((option) =>
     options[option] !== undefined && !isDeepStrictEqual(options[option], had[option])
   )
   return changed === undefined ? undefined : optionFields[changed]
@@ -142,6 +123,7 @@ const changedForGood = (
 
 const optionFields = {
   search: "vector_db_config.rag_managed_db",
+  hybrid: "vector_db_config.rag_embedding_model_config",
   encryptionKey: "encryption_spec.kms_key_name",
   holds: "corpus_type_config"
 } as const

@@ -53,6 +53,9 @@ export const asCorpusField = (broken: Broken): Broken => ({ ...broken, field: `r
 
 const keyField = "vector_db_config.api_auth.api_key_config.api_key_secret_version"
 
+const hybridField = "vector_db_config.rag_embedding_model_config.hybrid_search_config"
+const bm25Field = `${hybridField}.sparse_embedding_config.bm25`
+
 const corpusFields: Readonly<Record<string, string>> = {
   displayName: "display_name",
   apiKey: keyField,
@@ -70,7 +73,11 @@ const corpusFields: Readonly<Record<string, string>> = {
   "options.holds": "corpus_type_config",
   "options.search": "vector_db_config.rag_managed_db",
   "options.search.treeDepth": "vector_db_config.rag_managed_db.ann.tree_depth",
-  "options.search.leafCount": "vector_db_config.rag_managed_db.ann.leaf_count"
+  "options.search.leafCount": "vector_db_config.rag_managed_db.ann.leaf_count",
+  "options.hybrid": `${hybridField}.dense_embedding_model_prediction_endpoint`,
+  "options.hybrid.bm25": bm25Field,
+  "options.hybrid.bm25.k1": `${bm25Field}.k1`,
+  "options.hybrid.bm25.b": `${bm25Field}.b`
 }
 
 /** The body of `updateRagCorpus`, which has no mask: what is in it changes, what is not stays. What never changes is not sent. */
@@ -123,7 +130,7 @@ export const corpusFixedFromWire = (wire: RagCorpus): Result.Result<Pick<CorpusS
  */
 export const corpusToWire = (corpus: Corpus, defaultEmbedding?: string): RagCorpus => {
   const embedding = corpus.embeddingModel ?? defaultEmbedding
-  const backend = backendToWire(corpus.vectorDb, embedding, corpus.options)
+  const backend = backendToWire(corpus.vectorDb, embedding, corpus.options, corpus.name)
   return defined({
     name: corpus.name,
     displayName: corpus.displayName,
@@ -162,24 +169,37 @@ export const corpusFromWire = (wire: RagCorpus): Result.Result<Corpus, ServiceEr
 const backendToWire = (
   db: VectorDb,
   embedding: string | undefined,
-  options: CorpusOptions | undefined
+  options: CorpusOptions | undefined,
+  name?: CorpusName
 ): Pick<RagCorpus, "vectorDbConfig" | "vertexAiSearchConfig"> => {
   if (db._tag === "agentSearch") return { vertexAiSearchConfig: defined({ servingConfig: db.servingConfig }) }
   return {
-    vectorDbConfig: {
-      ...vectorDbToWire(db, options),
-      ...(embedding === undefined ? {} : { ragEmbeddingModelConfig: { vertexPredictionEndpoint: { endpoint: embedding } } })
-    }
+    vectorDbConfig: defined({ ...vectorDbToWire(db, options, name), ragEmbeddingModelConfig: embeddingToWire(embedding, options?.hybrid) })
+  }
+}
+
+const embeddingToWire = (embedding: string | undefined, hybrid: CorpusOptions["hybrid"]): RagCorpus["ragEmbeddingModelConfig"] => {
+  const endpoint = embedding === undefined ? undefined : { endpoint: embedding }
+  if (hybrid === undefined) return endpoint === undefined ? undefined : { vertexPredictionEndpoint: endpoint }
+  return {
+    hybridSearchConfig: defined({
+      sparseEmbeddingConfig: hybrid.bm25 === undefined ? undefined : { bm25: hybrid.bm25 },
+      denseEmbeddingModelPredictionEndpoint: endpoint
+    })
   }
 }
 
 const vectorDbToWire = (
   db: Exclude<VectorDb, { readonly _tag: "agentSearch" }>,
-  options: CorpusOptions | undefined
+  options: CorpusOptions | undefined,
+  name: CorpusName | undefined
 ): RagVectorDbConfig => {
   switch (db._tag) {
     case "managed":
-      return { ragManagedDb: searchToWire(options?.search) }
+      return options?.search?._tag === "vectorSearch"
+        // The service names its collection; what stands in for one has the corpus's id.
+        ? { ragManagedVertexVectorSearch: defined({ collectionName: name?.replace("/ragCorpora/", "/collections/") }) }
+        : { ragManagedDb: searchToWire(options?.search) }
     case "weaviate":
       return {
         weaviate: defined({ httpEndpoint: db.httpEndpoint, collectionName: db.collectionName }),
@@ -201,7 +221,7 @@ const vectorDbToWire = (
 
 type ManagedDb = NonNullable<RagVectorDbConfig["ragManagedDb"]>
 
-const searchToWire = (search: CorpusOptions["search"]): ManagedDb => {
+const searchToWire = (search: Exclude<CorpusOptions["search"], { readonly _tag: "vectorSearch" }>): ManagedDb => {
   if (search === undefined) return {}
   return search._tag === "knn" ? { knn: {} } : { ann: defined({ treeDepth: search.treeDepth, leafCount: search.leafCount }) }
 }
@@ -225,10 +245,11 @@ const optionsFromWire = (wire: RagCorpus): Result.Result<CorpusOptions | undefin
     const parser = memoryCorpus?.llmParser === undefined
       ? undefined
       : yield* llmParserFromWire(memoryCorpus.llmParser, "rag_corpus.corpus_type_config.memory_corpus.llm_parser")
-    const managed = (wire.vectorDbConfig ?? wire.ragVectorDbConfig)?.ragManagedDb
-    const search = managed === undefined ? undefined : searchFromWire(managed)
+    const { ragManagedDb: managed, ragManagedVertexVectorSearch: collection } = databaseOf(wire) ?? {}
+    const own = collection === undefined ? undefined : { _tag: "vectorSearch" as const }
     const options: CorpusOptions = defined({
-      search,
+      search: managed === undefined ? own : searchFromWire(managed),
+      hybrid: hybridOf(wire),
       encryptionKey: text(wire.encryptionSpec?.kmsKeyName),
       holds: memoryCorpus !== undefined
         ? defined({ _tag: "memories" as const, parser })
@@ -274,7 +295,23 @@ const vectorDbFromWire = (wire: RagCorpus): Result.Result<VectorDb | undefined, 
     return { _tag: "managed" as const }
   })
 
-const embeddingOf = ({ ragEmbeddingModelConfig, ragVectorDbConfig, vectorDbConfig }: RagCorpus): string | undefined => {
-  const config = vectorDbConfig?.ragEmbeddingModelConfig ?? ragVectorDbConfig?.ragEmbeddingModelConfig ?? ragEmbeddingModelConfig
+const embeddingConfigOf = (
+  { ragEmbeddingModelConfig, ragVectorDbConfig, vectorDbConfig }: RagCorpus
+): RagCorpus["ragEmbeddingModelConfig"] =>
+  vectorDbConfig?.ragEmbeddingModelConfig ?? ragVectorDbConfig?.ragEmbeddingModelConfig ?? ragEmbeddingModelConfig
+
+/** Settings of a search that is none of the service's databases' are that one's own. */
+const hybridOf = (wire: RagCorpus): CorpusOptions["hybrid"] => {
+  const config = embeddingConfigOf(wire)?.hybridSearchConfig
+  if (config === undefined) return undefined
+  const bm25 = config.sparseEmbeddingConfig?.bm25
+  // Proto's false says nothing; its parameters say 0.
+  return defined({
+    bm25: bm25 === undefined ? undefined : defined({ multilingual: bm25.multilingual === true ? true : undefined, k1: bm25.k1, b: bm25.b })
+  })
+}
+
+const embeddingOf = (wire: RagCorpus): string | undefined => {
+  const config = embeddingConfigOf(wire)
   return text((config?.vertexPredictionEndpoint ?? config?.hybridSearchConfig?.denseEmbeddingModelPredictionEndpoint)?.endpoint)
 }

@@ -1,19 +1,23 @@
+import { bm25Defaults } from "../../../domain/Corpus.ts"
 import type { Postings } from "../store/Postings.ts"
 
-/** Lucene's defaults: how soon repeating a term stops to count, and how much a chunk's length weighs. */
-const k1 = 1.2
-const b = 0.75
+/** How soon repeating a term stops to count, and how much a chunk's length weighs. */
+export interface Bm25Parameters {
+  readonly k1: number
+  readonly b: number
+}
 
 /** Inverse document frequency, Lucene's form: never negative. */
 export const idf = (chunks: number, documentFrequency: number): number =>
   Math.log(1 + (chunks - documentFrequency + 0.5) / (documentFrequency + 0.5))
 
 /** The part of the denominator that depends on the chunk only: `k1 * (1 - b + b * length / average)`. */
-export const lengthNorm = (length: number, averageLength: number): number =>
+export const lengthNorm = (length: number, averageLength: number, { b, k1 }: Bm25Parameters = bm25Defaults): number =>
   k1 * (1 - b + (averageLength > 0 ? (b * length) / averageLength : 0))
 
-/** What one term adds to a chunk's score. */
-export const termScore = (weight: number, frequency: number, norm: number): number => weight * ((frequency * (k1 + 1)) / (frequency + norm))
+/** What one term adds to a chunk's score; `norm` is by the same `k1`. */
+export const termScore = (weight: number, frequency: number, norm: number, k1: number = bm25Defaults.k1): number =>
+  weight * ((frequency * (k1 + 1)) / (frequency + norm))
 
 /** Adds a term's scores to those of a segment whose first chunk is at slot `offset`; `norms` is by slot too. */
 export const addTermScores = (
@@ -21,10 +25,11 @@ export const addTermScores = (
   norms: Float64Array,
   offset: number,
   weight: number,
-  { frequencies, ordinals }: Postings
+  { frequencies, ordinals }: Postings,
+  k1: number = bm25Defaults.k1
 ): void => {
   for (let i = 0; i < ordinals.length; i++) {
     const slot = offset + (ordinals[i] as number)
-    scores[slot] = (scores[slot] as number) + termScore(weight, frequencies[i] as number, norms[slot] as number)
+    scores[slot] = (scores[slot] as number) + termScore(weight, frequencies[i] as number, norms[slot] as number, k1)
   }
 }

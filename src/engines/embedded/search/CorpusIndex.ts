@@ -6,8 +6,9 @@ import { narrow, type Postings } from "../store/Postings.ts"
 import { asBlob, checkedColumns, isIntact, type Row } from "../store/Checksum.ts"
 import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "../store/SegmentBody.ts"
 import { listedComponentsOf } from "../store/VectorLists.ts"
+import type { CorpusRow } from "../store/Rows.ts"
 import { analyzersIn } from "../store/SegmentTable.ts"
-import { lengthNorm } from "./Bm25.ts"
+import { type Bm25Parameters, lengthNorm } from "./Bm25.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 
 /** The index in the database cannot be trusted: it is derived, and rebuilt from the chunks. */
@@ -52,6 +53,7 @@ export class CorpusIndex {
   readonly liveChunks: number
   /** BM25's length norm by slot. */
   readonly norms: Float64Array
+  readonly bm25: Bm25Parameters
   /** Terms of all live chunks. */
   readonly totalLength: number
   readonly #cache: ByteCache
@@ -66,10 +68,11 @@ export class CorpusIndex {
   constructor(
     db: DatabaseSync,
     cache: ByteCache,
-    corpus: { readonly id: number; readonly generation: number; readonly chunks: number },
+    corpus: Pick<CorpusRow, "id" | "generation" | "chunks" | "bm25">,
     previous?: CorpusIndex
   ) {
     this.generation = corpus.generation
+    this.bm25 = corpus.bm25
     this.#cache = cache
     this.#page = db.prepare(`SELECT ${checkedColumns("posting_pages")} FROM posting_pages WHERE id = ?`)
     const rows = db.prepare(`SELECT ${checkedColumns("segments")} FROM segments WHERE corpus = ? ORDER BY first_chunk`).iterate(corpus.id)
@@ -227,7 +230,7 @@ export class CorpusIndex {
     const average = this.liveChunks === 0 ? 0 : this.totalLength / this.liveChunks
     const norms = new Float64Array(this.slots)
     for (const { lengths, offset } of this.segments) {
-      for (let i = 0; i < lengths.length; i++) norms[offset + i] = lengthNorm(lengths[i] as number, average)
+      for (let i = 0; i < lengths.length; i++) norms[offset + i] = lengthNorm(lengths[i] as number, average, this.bm25)
     }
     return norms
   }

@@ -119,7 +119,9 @@ const fitOf = (index: CorpusIndex, known: ReadonlyArray<ScoredTerm>): (term: str
 /** Adds the terms' BM25 of every chunk, by slot, to `scores`. */
 export const addScores = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, scores: Float64Array): Float64Array => {
   for (const { found, weight } of terms) {
-    for (const { postings, segment } of found.bySegment) addTermScores(scores, index.norms, segment.offset, weight, postings)
+    for (const { postings, segment } of found.bySegment) {
+      addTermScores(scores, index.norms, segment.offset, weight, postings, index.bm25.k1)
+    }
   }
   return scores
 }

@@ -1,4 +1,4 @@
-import { type Corpus, type CorpusOptions, standsInFor, type VectorDb } from "../../../domain/Corpus.ts"
+import { bm25Defaults, type Corpus, type CorpusOptions, standsInFor, type VectorDb } from "../../../domain/Corpus.ts"
 import type { Deployment, ImportCounts, Operation, OperationKind, PartialFailure } from "../../../domain/Operation.ts"
 import { type DataSchema, type FileMetadata, FileMetadataName, plain } from "../../../domain/FileMetadata.ts"
 import type { DataSchemaSpec, MetadataValue } from "../../../domain/MetadataValue.ts"
@@ -16,6 +16,8 @@ export interface CorpusRow {
   readonly vectorDb: VectorDb
   /** Embedder.id of its vectors. */
   readonly embedder: string
+  /** Parameters of its search by words. */
+  readonly bm25: { readonly k1: number; readonly b: number }
   readonly generation: number
   readonly files: number
   readonly chunks: number
@@ -67,13 +69,14 @@ export const corpusRow = (row: Row): CorpusRow => ({
   name: String(row["name"]),
   vectorDb: json<VectorDb>(row, "vector_db") ?? { _tag: "managed" },
   embedder: String(row["embedder"]),
+  bm25: { ...bm25Defaults, ...json<CorpusOptions>(row, "options")?.hybrid?.bm25 },
   generation: Number(row["generation"]),
   files: Number(row["files"]),
   chunks: Number(row["chunks"])
 })
 
-const standInNotice = (db: VectorDb): string | undefined => {
-  const what = standsInFor(db)
+const standInNotice = (db: VectorDb, options: CorpusOptions | undefined): string | undefined => {
+  const what = standsInFor(db, options)
   return what === undefined ? undefined : `${what} exists at Google only: this engine's own store stands in for it, and it is not called`
 }
 
@@ -86,7 +89,7 @@ export const corpusOfRow = (row: Row, names: Names): Corpus => ({
   ...field("embedder", text(row, "embedder")),
   ...field("options", json<CorpusOptions>(row, "options")),
   state: "ACTIVE",
-  ...field("errorStatus", standInNotice(corpusRow(row).vectorDb)),
+  ...field("errorStatus", standInNotice(corpusRow(row).vectorDb, json<CorpusOptions>(row, "options"))),
   filesCount: Number(row["files"]),
   createTime: timestamp(Number(row["created"])),
   updateTime: timestamp(Number(row["updated"]))

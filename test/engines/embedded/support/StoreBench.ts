@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite"
+import type { CorpusOptions } from "../../../../src/domain/Corpus.ts"
 import { Names } from "../../../../src/engines/embedded/Names.ts"
 import { Search } from "../../../../src/engines/embedded/search/Search.ts"
 import { isIntact, StoreDamage } from "../../../../src/engines/embedded/store/Checksum.ts"
@@ -40,8 +41,8 @@ export class StoreBench {
     return { id: this.#next++, kind, payload } as Parameters<Committer["commit"]>[0][number]
   }
 
-  createCorpus(name: string): void {
-    this.send("createCorpus", { name, displayName: name, vectorDb: { _tag: "managed" }, embedder: "none", at: 0 })
+  createCorpus(name: string, options: CorpusOptions = {}): void {
+    this.send("createCorpus", { name, displayName: name, vectorDb: { _tag: "managed" }, embedder: "none", options, at: 0 })
   }
 
   /** The messages that put a file whose chunks are these texts. */
