@@ -1,12 +1,14 @@
 import type { LayoutBlock, LiteParse, LiteParseConfig, ParsedPage } from "@llamaindex/liteparse"
-import type { ParsedDocument, Remark } from "../../domain/Document.ts"
+import { pageList, type ParsedDocument, type Remark } from "../../domain/Document.ts"
 import type { Limits } from "../Prepared.ts"
 import { type BlockSink, BlockWriter, oneLine, rowLine } from "./BlockSink.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import type { Attached } from "./pdf/Attached.ts"
 import { addPdfProperties, pdfFacts } from "./pdf/Facts.ts"
+import type { KnownText } from "./pdf/Glyphs.ts"
 import { Hyphens } from "./pdf/Hyphens.ts"
 import { layoutParser, plainReader } from "./pdf/Packages.ts"
+import { PdfObjects } from "./pdf/Objects.ts"
 import type { PlainPages } from "./pdf/PlainPages.ts"
 import { inUtf8, isNonsense, Vocabulary } from "./pdf/Nonsense.ts"
 import { RunningLines, type TextBlock } from "./pdf/RunningLines.ts"
@@ -23,6 +25,9 @@ const batchPages = 64
 
 /** Longer ones are text in large type. */
 const maxHeading = 300
+
+/** A page of which more than this share is glyphs that no font explains has no text. */
+const mostUnknown = 0.8
 
 /** A document of which more than this share of the pages cannot be read has failed. */
 const maxFailed = 0.5
@@ -59,7 +64,8 @@ export const pdf: Reader = async ({ bytes, format, inner, limits, properties }) 
     try {
       return await read(file, layout, undefined, into)
     } catch (second) {
-      throw second instanceof ReadFailure && second.problem !== "corrupt" ? second : error
+      // Pages that one finds damaged are not blank because the other one sees nothing there.
+      throw second instanceof ReadFailure && second.problem !== "corrupt" && second.problem !== "empty" ? second : error
     }
   }
 }
@@ -77,6 +83,7 @@ interface Page {
   readonly plain: string | undefined
   /** Its text where that of the layout is in a wrong order or in wrong characters. */
   readonly mended?: string
+  readonly unknown?: KnownText
 }
 
 type Layout = (options: Partial<LiteParseConfig>) => LiteParse
@@ -96,7 +103,8 @@ const read = async (
   { format, inner, limits, properties }: Into
 ): Promise<ParsedDocument> => {
   const builder = new DocumentBuilder(limits.characters)
-  const writer = new PdfWriter(builder, plain, limits.recognise)
+  const objects = new PdfObjects(file, limits.unpackedBytes)
+  const writer = new PdfWriter(builder, plain, objects, limits.recognise)
   let xmp: string | undefined
   let pages = withinLimit(plain?.count ?? 0, limits)
   let next = 1
@@ -224,13 +232,20 @@ class PdfWriter {
   readonly #drawings: Array<number> = []
   readonly #blank: Array<number> = []
   readonly #garbled: Array<number> = []
+  /** Glyphs left out of pages that are read. */
+  readonly #unknown = new Map<number, number>()
   readonly #recognised: Array<{ readonly page: number; readonly confidence: number }> = []
   readonly #languages: ReadonlyArray<string>
+  readonly #objects: PdfObjects
+  /** Layers that are off, and the pages on which their text stands. */
+  readonly #layers: ReadonlyMap<string, { readonly byObjects: boolean; readonly pages: Array<number> }>
   heading: string | undefined
 
-  constructor(builder: DocumentBuilder, pages: PlainPages | undefined, languages: ReadonlyArray<string>) {
+  constructor(builder: DocumentBuilder, pages: PlainPages | undefined, objects: PdfObjects, languages: ReadonlyArray<string>) {
     this.#writer = new BlockWriter(builder)
     this.#pages = pages
+    this.#objects = objects
+    this.#layers = new Map([...objects.hiddenLayers()].map(([name, { byObjects }]) => [name, { byObjects, pages: [] }]))
     this.#languages = languages
   }
 
@@ -238,18 +253,22 @@ class PdfWriter {
     for (const { layout, plain } of pages) this.#hyphens.learn(plain ?? layout?.text ?? "")
     const read = pages.map((page) => withMendedText(page, this.#pages)).map((page) => ({
       ...page,
-      isGarbled: this.#isGarbled(page.mended ?? page.plain ?? page.layout?.text ?? ""),
+      isGarbled: (page.unknown?.share ?? 0) > mostUnknown || this.#isGarbled(page.mended ?? page.plain ?? page.layout?.text ?? ""),
       blocks: this.#blocks(page)
     }))
     this.#running.learn(read.map(({ blocks, layout }) => ({ blocks, height: layout?.height ?? 0 })))
-    for (const { blocks, isGarbled, layout, number, plain } of read) {
+    for (const { blocks, isGarbled, layout, number, plain, unknown } of read) {
       this.#writer.page(number)
+      if (unknown !== undefined && !isGarbled) this.#unknown.set(number, unknown.unknown)
       const notes = layout === undefined ? [] : notesOf(layout, `${blocks.map(({ text }) => text).join("\n")}`)
       if (isGarbled) await this.#unreadable(number)
       else if (blocks.length === 0 && notes.length === 0) await this.#empty(number, layout === undefined && plain === undefined)
       else for (const block of blocks) if (!this.#running.drops(block, number, layout?.height ?? 0)) writeBlock(block, this.#writer)
       if (number === 1 && !isGarbled) this.heading = firstHeading(blocks)
       for (const note of notes) this.#writer.add("paragraph", note)
+      if (this.#layers.size > 0) {
+        for (const name of this.#pages?.layers(number) ?? []) this.#layers.get(oneLine(name))?.pages.push(number)
+      }
     }
   }
 
@@ -270,6 +289,15 @@ class PdfWriter {
         confidence: found.reduce((sum, { confidence }) => sum + confidence, 0) / found.length
       }]),
       ...groups.flatMap(([kind, pages]) => pages.length === 0 ? [] : [{ kind, pages }]),
+      // Their text is read: a layer that is off can be turned on.
+      ...[...this.#layers].flatMap(([name, { byObjects, pages }]) =>
+        pages.length > 0
+          ? [{ kind: "hidden" as const, text: `layer ${name} on ${pages.length === 1 ? "page" : "pages"} ${pageList(pages)}`, pages }]
+          : byObjects
+          ? [{ kind: "hidden" as const, text: `layer ${name}` }]
+          : []
+      ),
+      ...(this.#unknown.size === 0 ? [] : [{ kind: "cut" as const, text: unknownGlyphs(this.#unknown) }]),
       ...this.#running.dropped.map(({ pages, text }) => ({ kind: "runningLine" as const, text, pages }))
     ]
   }
@@ -307,7 +335,8 @@ class PdfWriter {
       return
     }
     const shown = this.#pages?.shown(number) ?? "nothing"
-    if (shown === "nothing") this.#blank.push(number)
+    if (shown === "empty" && this.#objects.hasContent(number)) this.#failed.push(number)
+    else if (shown === "nothing" || shown === "empty") this.#blank.push(number)
     else if (!(await this.#recognise(number))) (shown === "picture" ? this.#pictures : this.#drawings).push(number)
   }
 
@@ -323,11 +352,18 @@ class PdfWriter {
   }
 }
 
+const unknownGlyphs = (counts: ReadonlyMap<number, number>): string =>
+  `${[...counts.values()].reduce((sum, count) => sum + count, 0)} characters left out on ${counts.size === 1 ? "page" : "pages"} ${
+    pageList([...counts.keys()])
+  }: their fonts do not say which they are`
+
 const plainBlocks = (text: string): ReadonlyArray<TextBlock> =>
   text.trim() === "" ? [] : [{ kind: "paragraph", text: text.split("\n").map((line) => line.trimEnd()).join("\n").trim() }]
 
 /** A page whose layout is no help: it stands on its side or on its head, or its characters are not what they should be. */
 const withMendedText = (page: Page, pages: PlainPages | undefined): Page => {
+  const unknown = pages?.known(page.number)
+  if (unknown !== undefined) return { ...page, mended: unknown.text, unknown }
   const turned = page.layout !== undefined && isTurned(page.layout) ? pages?.turned(page.number) : undefined
   const mended = inUtf8(turned ?? page.plain ?? "") ?? turned
   return mended === undefined ? page : { ...page, mended }

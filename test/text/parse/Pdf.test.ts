@@ -1,3 +1,4 @@
+import { deflateSync } from "node:zlib"
 import { describe, expect, it } from "vitest"
 import { parsed, refusal } from "./support/Parsed.ts"
 import { writePdf } from "./support/PdfWriter.ts"
@@ -144,6 +145,21 @@ describe("PDF", () => {
     expect(both.remarks).toEqual([{ kind: "garbledPages", pages: [2] }])
   })
 
+  it("leaves out glyphs of which no font says what they are, and says so; pages of such alone are named", async () => {
+    const line = (text: string, at: number) =>
+      `% BT /F2 11 Tf 72 ${300 - at * 20} Td <${
+        Array.from(text, (letter) => (letter.charCodeAt(0) - 29).toString(16).padStart(4, "0")).join("")
+      }> Tj ET`
+    const glyphs = [...body("heron"), ...body("crane")].map(line)
+    const { remarks, text } = await parsed("a.pdf", writePdf([[...body("otter"), ...glyphs], body("tern"), glyphs], { glyphs: true }))
+    expect(text.replace(/\s+/g, " ").trim()).toBe([...body("otter"), ...body("tern")].join(" "))
+    const count = [...body("heron"), ...body("crane")].join("").length
+    expect(remarks).toEqual([
+      { kind: "garbledPages", pages: [3] },
+      { kind: "cut", text: `${count} characters left out on page 1: their fonts do not say which they are` }
+    ])
+  })
+
   it("takes no index of codes for such a page, whose words the pages before it have", async () => {
     const codes = Array.from({ length: 60 }, (_, i) => `CYRQX${String.fromCharCode(65 + i % 26)}${"ZVXKQ"[i % 5]}${"JWYKZ"[i % 4]}`)
     const pages = [0, 20, 40].map((at) => [...body("otter"), ...codes.slice(at, at + 20).map((code) => `the code ${code} is here`)])
@@ -206,6 +222,38 @@ describe("PDF", () => {
       { kind: "picturePages", pages: [2] },
       { kind: "blankPages", pages: [3] }
     ])
+  })
+
+  it("reads text in layers that are off, and says so", async () => {
+    const layer = (name: string, line: string, at: number) => `% /OC /${name} BDC BT /F1 11 Tf 72 ${400 - at * 30} Td (${line}) Tj ET EMC`
+    const drawn = [...body("otter"), layer("OC0", "Only for the printer", 0), layer("OC1", "Shown to all", 1)]
+    const pages = [drawn, body("heron"), drawn]
+    const { remarks, text } = await parsed("a.pdf", writePdf(pages, { layers: { "Notes \\(old\\)": false, Map: true, Unused: false } }))
+    expect(text).toContain("Only for the printer")
+    expect(remarks).toEqual([{ kind: "hidden", text: "layer Notes (old) on pages 1, 3", pages: [1, 3] }])
+    const whole = await parsed(
+      "a.pdf",
+      writePdf([[...body("otter"), "% /X0 Do"]], {
+        layers: { Draft: false },
+        // The first layer is the first object after the font's and this one.
+        xObject: "<< /Type /XObject /Subtype /Form /OC 5 0 R /BBox [0 0 612 792] /Length 9 >>\nstream\n0 0 m f Q\nendstream"
+      })
+    )
+    expect(whole.remarks).toEqual([{ kind: "hidden", text: "layer Draft" }])
+    expect((await parsed("a.pdf", writePdf(pages, { layers: { One: true, Two: true } }))).remarks).toBe(undefined)
+  })
+
+  it("tells pages whose content cannot be read from blank ones", async () => {
+    const pages = [body("otter"), body("heron"), [], ["% q Q"], body("crane")]
+    const packed = (content: string) => deflateSync(content).toString("latin1")
+    const read = async (damaged: Readonly<Record<number, string>>) => (await parsed("a.pdf", writePdf(pages, { damaged }))).remarks
+    expect(await read({ 1: "no deflated content at all" })).toEqual([
+      { kind: "failedPages", pages: [2] },
+      { kind: "blankPages", pages: [3, 4] }
+    ])
+    expect(await read({ 1: packed("q Q"), 3: packed("") })).toEqual([{ kind: "blankPages", pages: [2, 3, 4] }])
+    const alone = writePdf([body("otter")], { damaged: { 0: "no deflated content at all" } })
+    expect(await refusal("a.pdf", alone)).toEqual({ problem: "corrupt", message: "only 0 of 1 pages can be read" })
   })
 
   it("keeps characters beyond the basic plane", async () => {

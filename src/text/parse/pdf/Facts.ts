@@ -86,7 +86,7 @@ const informationDictionary = (bytes: Uint8Array): string | undefined => {
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", b: "\b", f: "\f" }
 
 /** A text string (ISO 32000-1, 7.9.2): literal or hexadecimal, in UTF-16BE with a mark, else nearly Latin-1. */
-const stringOf = (dictionary: string | undefined, key: string): string | undefined => {
+export const stringOf = (dictionary: string | undefined, key: string): string | undefined => {
   const found = new RegExp(`/${key}\\s*(?:\\(((?:[^()\\\\]|\\\\[^]|\\([^()]{0,1000}\\)){0,2000})\\)|<([\\da-fA-F\\s]{0,4000})>)`)
     .exec(dictionary ?? "")
   if (found === null) return undefined

@@ -1,4 +1,5 @@
 import type { PDFiumPage } from "@hyzyla/pdfium"
+import { isNoise } from "./Nonsense.ts"
 import { pdfiumOf } from "./Pdfium.ts"
 
 /** A character where it stands on a page; blanks that PDFium makes of gaps have no place. */
@@ -42,6 +43,44 @@ export const glyphsOf = (page: PDFiumPage): ReadonlyArray<PlacedGlyph> => {
     })
   } finally {
     pdfium.wasmExports.free(place)
+    pdfium._FPDFText_ClosePage(text)
+  }
+}
+
+/** Fewer of them, by number and by share of a page, are bullets and signs, and say too little to be judged. */
+const fewestUnknown = 20
+const leastUnknown = 0.02
+
+/** What of a page can be told. */
+export interface KnownText {
+  readonly text: string
+  /** Glyphs that are left out. */
+  readonly unknown: number
+  /** Their share of all, 0 to 1. */
+  readonly share: number
+}
+
+/** The text of a page without glyphs of which no font says what they are; `undefined` where they are few or make a text. */
+export const withoutUnknown = (page: PDFiumPage): KnownText | undefined => {
+  const pdfium = pdfiumOf(page)
+  const text = pdfium._FPDFText_LoadPage(page["pageIdx"])
+  if (text === 0) return undefined
+  try {
+    let [known, unknown] = ["", ""]
+    let count = 0
+    const all = pdfium._FPDFText_CountChars(text)
+    for (let at = 0; at < all; at++) {
+      const code = pdfium._FPDFText_GetUnicode(text, at)
+      const character = code > 0x10ffff ? " " : String.fromCodePoint(code)
+      const isUnknown = pdfium._FPDFText_HasUnicodeMapError(text, at) === 1
+      if (isUnknown) count++
+      known += isUnknown || code === 0 ? " " : character
+      unknown += isUnknown ? character : " "
+    }
+    return count < fewestUnknown || count < all * leastUnknown || !isNoise(unknown)
+      ? undefined
+      : { text: known.replace(/ {2,}/g, " "), unknown: count, share: count / all }
+  } finally {
     pdfium._FPDFText_ClosePage(text)
   }
 }

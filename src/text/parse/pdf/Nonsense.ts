@@ -42,6 +42,13 @@ export const isNonsense = (text: string): boolean => {
   return beyond.length * 2 > letters.length ? isUnlikely(text.slice(0, most * 4), beyond) : isScrambled(text)
 }
 
+/** Whether glyphs of which a font does not say what they are make no text, taken by their numbers as most readers do. */
+export const isNoise = (glyphs: string): boolean => {
+  const shown = glyphs.replace(/\s/g, "")
+  const strange = shown.match(/[\p{Cc}\p{Co}\p{Cn}\ufffd]/gu)?.length ?? 0
+  return strange * 5 > shown.length || isNonsense(glyphs)
+}
+
 /** Words that a document's vocabulary holds at most. */
 const mostWords = 200_000
 

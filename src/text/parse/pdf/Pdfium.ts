@@ -6,6 +6,8 @@ export interface Pdfium {
   readonly _FPDFText_ClosePage: (text: number) => void
   readonly _FPDFText_CountChars: (text: number) => number
   readonly _FPDFText_GetUnicode: (text: number, at: number) => number
+  /** 1 where the font does not say which character the glyph is: its number stands in the place of one. */
+  readonly _FPDFText_HasUnicodeMapError: (text: number, at: number) => number
   readonly _FPDFText_IsGenerated: (text: number, at: number) => number
   /** Radians, clockwise. */
   readonly _FPDFText_GetCharAngle: (text: number, at: number) => number
@@ -13,6 +15,11 @@ export interface Pdfium {
   readonly _FPDFText_GetLooseCharBox: (text: number, at: number, box: number) => number
   readonly _FPDFPage_CountObjects: (page: number) => number
   readonly _FPDFPage_GetObject: (page: number, at: number) => number
+  readonly _FPDFPageObj_CountMarks: (object: number) => number
+  readonly _FPDFPageObj_GetMark: (object: number, at: number) => number
+  /** UTF-16 with a NUL; the bytes it has are written to `length`, as are those of a parameter. */
+  readonly _FPDFPageObjMark_GetName: (mark: number, to: number, size: number, length: number) => number
+  readonly _FPDFPageObjMark_GetParamStringValue: (mark: number, key: number, to: number, size: number, length: number) => number
   readonly _FPDFFormObj_CountObjects: (form: number) => number
   readonly _FPDFFormObj_GetObject: (form: number, at: number) => number
   readonly _FPDFPageObj_GetType: (object: number) => number
@@ -43,7 +50,7 @@ export interface Pdfium {
 // The package types only what it calls itself, and keeps its module private.
 export const pdfiumOf = (part: PDFiumPage | PDFiumDocument): Pdfium => (part as unknown as { readonly module: Pdfium }).module
 
-const types = { path: 2, image: 3, shading: 4, form: 5 }
+const types = { text: 1, path: 2, image: 3, shading: 4, form: 5 }
 
 /** Forms within forms, and objects, that are looked at. */
 const deepest = 8
@@ -52,8 +59,8 @@ const mostObjects = 20_000
 /** A picture that covers less of its page than this shows nothing that could be read. */
 const leastCover = 0.005
 
-/** What a page shows besides text. */
-export type Shown = "picture" | "drawing" | "nothing"
+/** What a page shows besides text; `empty` where it has nothing at all, or nothing of it can be read. */
+export type Shown = "picture" | "drawing" | "nothing" | "empty"
 
 export const shownOn = (page: PDFiumPage): Shown => {
   const pdfium = pdfiumOf(page)
@@ -76,7 +83,42 @@ export const shownOn = (page: PDFiumPage): Shown => {
   }
   const number = page["pageIdx"]
   if (isPicture(pdfium._FPDFPage_CountObjects(number), (at) => pdfium._FPDFPage_GetObject(number, at), 0)) return "picture"
-  return drawing ? "drawing" : "nothing"
+  return drawing ? "drawing" : pdfium._FPDFPage_CountObjects(number) > 0 ? "nothing" : "empty"
+}
+
+/** Objects of a page that stand in layers are of the kind `OC`, under the name of the layer. */
+const layerMark = "OC"
+const longestMark = 2_048
+
+/** The names of the layers in which text of a page stands. */
+export const layersOn = (page: PDFiumPage): ReadonlySet<string> => {
+  const pdfium = pdfiumOf(page)
+  const found = new Set<string>()
+  const number = page["pageIdx"]
+  const place = pdfium.wasmExports.malloc(longestMark + 4)
+  const read = (ask: (to: number, size: number, length: number) => number): string => {
+    if (ask(place, longestMark, place + longestMark) === 0) return ""
+    const length = Math.min(longestMark, Buffer.from(pdfium.HEAPU8.buffer, place + longestMark, 4).readUInt32LE(0))
+    return Buffer.from(pdfium.HEAPU8.slice(place, place + length)).toString("utf16le").replace(/\0.*$/s, "")
+  }
+  const key = pdfium.wasmExports.malloc(8)
+  Buffer.from(pdfium.HEAPU8.buffer, key, 8).write("Name\0")
+  try {
+    for (let at = Math.min(mostObjects, pdfium._FPDFPage_CountObjects(number)) - 1; at >= 0; at--) {
+      const object = pdfium._FPDFPage_GetObject(number, at)
+      const type = pdfium._FPDFPageObj_GetType(object)
+      if (type !== types.text && type !== types.form) continue
+      for (let i = pdfium._FPDFPageObj_CountMarks(object) - 1; i >= 0; i--) {
+        const mark = pdfium._FPDFPageObj_GetMark(object, i)
+        if (read((to, size, length) => pdfium._FPDFPageObjMark_GetName(mark, to, size, length)) !== layerMark) continue
+        found.add(read((to, size, length) => pdfium._FPDFPageObjMark_GetParamStringValue(mark, key, to, size, length)))
+      }
+    }
+    return found
+  } finally {
+    pdfium.wasmExports.free(place)
+    pdfium.wasmExports.free(key)
+  }
 }
 
 /** Entries of an outline that are looked at: none that people read has as many. */

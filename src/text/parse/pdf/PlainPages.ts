@@ -4,8 +4,8 @@ import { assetPath } from "../../Assets.ts"
 import type { Drawing } from "../Png.ts"
 import { ReadFailure } from "../ReadFailure.ts"
 import { type Attached, attachedTo, attachedToPage, xfaTexts } from "./Attached.ts"
-import { glyphsOf } from "./Glyphs.ts"
-import { outlineHasLoop, type Shown, shownOn } from "./Pdfium.ts"
+import { glyphsOf, type KnownText, withoutUnknown } from "./Glyphs.ts"
+import { layersOn, outlineHasLoop, type Shown, shownOn } from "./Pdfium.ts"
 import { linesOf, looksBroken, respaced, vocabularyOf } from "./Spacing.ts"
 import { uprightText } from "./Turned.ts"
 
@@ -16,8 +16,12 @@ export interface PlainPages {
   readonly outlineHasLoop: boolean
   /** Text of a 1-based page; `undefined` where the page cannot be read. */
   readonly text: (page: number) => string | undefined
+  /** What can be told of a page whose text was asked for, where that holds glyphs of which no font says what they are. */
+  readonly known: (page: number) => KnownText | undefined
   /** The same text in the order in which it is read where most of it stands on its side or on its head. */
   readonly turned: (page: number) => string | undefined
+  /** The names of the layers in which text of a page stands. */
+  readonly layers: (page: number) => ReadonlySet<string>
   /** What a page shows besides text. */
   readonly shown: (page: number) => Shown
   /** The files that the document holds, and those pinned to pages whose text was asked for. */
@@ -56,6 +60,7 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
     }
   }
   const pinned: Array<Attached> = []
+  const known = new Map<number, KnownText>()
   try {
     return await use({
       count,
@@ -63,8 +68,12 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
       text: (page) =>
         onPage(page, (opened) => {
           pinned.push(...attachedToPage(opened))
-          return textOf(opened)
+          const text = opened.getText()
+          const found = unusual.test(text) ? withoutUnknown(opened) : undefined
+          if (found !== undefined) known.set(page, { ...found, text: cleaned(found.text) })
+          return textOf(opened, text)
         }),
+      known: (page) => known.get(page),
       attached: () => [...attachedTo(document), ...pinned],
       form: (mostBytes) => xfaTexts(document, mostBytes),
       turned: (page) => {
@@ -80,6 +89,7 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
         // Drawing closes the page.
         return opened.render({ scale, render: "bitmap" })
       },
+      layers: (page) => onPage(page, layersOn) ?? new Set(),
       shown: (page) => onPage(page, shownOn) ?? "nothing"
     })
   } finally {
@@ -87,8 +97,11 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
   }
 }
 
-const textOf = (page: PDFiumPage): string => {
-  const text = cleaned(page.getText())
+/** What no text holds: where numbers of glyphs stand in the place of characters, such are among them. */
+const unusual = /[\u0001\u0003-\u0008\u000b\u000e-\u001f\ufffd]|\p{Co}|(?!\ufffe)\p{Cn}/u
+
+const textOf = (page: PDFiumPage, raw: string): string => {
+  const text = cleaned(raw)
   const lines = text.split("\n")
   if (!lines.some(looksBroken)) return text
   const vocabulary = vocabularyOf(lines)

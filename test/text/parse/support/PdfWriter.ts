@@ -5,6 +5,12 @@ interface PdfOptions {
   readonly alphabet?: number
   /** UTF-16 in hexadecimal by the character that stands for it, as a font's map has it. */
   readonly map?: Readonly<Record<string, string>>
+  /** Gives every page a font `F2` of glyphs by their numbers, two bytes each, which does not say what they are. */
+  readonly glyphs?: boolean
+  /** Layers by their names, `OC0` and so on in the content of pages, and whether they are shown. */
+  readonly layers?: Readonly<Record<string, boolean>>
+  /** What stands in the stream of a page in place of its content, by the page's number from 0: bytes in Latin-1. */
+  readonly damaged?: Readonly<Record<number, string>>
   /** The object that `X0` names on every page. */
   readonly xObject?: string
   /** Degrees by which every page is turned. */
@@ -38,13 +44,29 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
   const mapping = map === undefined ? "" : `/ToUnicode ${add(`<< /Length ${map.length} >>\nstream\n${map}\nendstream`)} 0 R `
   const font = add(`<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica ${mapping}>>`)
   const xObject = options.xObject === undefined ? undefined : add(options.xObject)
+  const numbered = options.glyphs !== true ? "" : `/F2 ${
+    add(
+      "<< /Type /Font /Subtype /Type0 /BaseFont /Unknown /Encoding /Identity-H /DescendantFonts [<< /Type /Font /Subtype /CIDFontType2 " +
+        "/BaseFont /Unknown /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /FontDescriptor << /Type /FontDescriptor " +
+        "/FontName /Unknown /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 >> >>] >>"
+    )
+  } 0 R `
   const stream = (content: string): number => add(`<< /Length ${content.length} >>\nstream\n${content}\nendstream`)
   const fileOf = (name: string, content: string | undefined): string =>
     `<< /Type /Filespec /F (${name}) /UF (${name}) ${content === undefined ? "" : `/EF << /F ${stream(content)} 0 R >> `}>>`
   const files = Object.entries(options.files ?? {}).map(([name, content]) => `(${name}) ${add(fileOf(name, content))} 0 R`)
   const packets = Object.entries(options.xfa ?? {}).map(([name, content]) => `(${name}) ${stream(content)} 0 R`)
   const outline = options.outline === undefined ? "" : `/Outlines ${outlineOf(options.outline, objects)} 0 R `
-  objects[0] = `<< /Type /Catalog /Pages 2 0 R ${outline}/Names << /EmbeddedFiles << /Names [${files.join(" ")}] >> >> ${
+  const layers = Object.entries(options.layers ?? {}).map(([name, on]) => ({
+    on,
+    reference: `${add(`<< /Type /OCG /Name (${name}) >>`)} 0 R`
+  }))
+  const listed = (of: typeof layers): string => of.map(({ reference }) => reference).join(" ")
+  const optional = layers.length === 0
+    ? ""
+    : `/OCProperties << /OCGs [${listed(layers)}] /D << /Order [${listed(layers)}] /OFF [${listed(layers.filter(({ on }) => !on))}] >> >> `
+  const layered = layers.length === 0 ? "" : `/Properties << ${layers.map(({ reference }, i) => `/OC${i} ${reference}`).join(" ")} >> `
+  objects[0] = `<< /Type /Catalog /Pages 2 0 R ${optional}${outline}/Names << /EmbeddedFiles << /Names [${files.join(" ")}] >> >> ${
     packets.length === 0 ? "" : `/NeedsRendering true /AcroForm << /Fields [] /XFA [${packets.join(" ")}] >> `
   }>>`
   const pins = options.pinned === undefined ? [] : [
@@ -62,7 +84,11 @@ export const writePdf = (pages: ReadonlyArray<ReadonlyArray<string>>, options: P
     return add(
       `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 612 792] /Rotate ${options.rotate ?? 0} ${
         number === 0 ? `/Annots [${annotations}]` : ""
-      } /Contents ${stream(content)} 0 R /Resources << /Font << /F1 ${font} 0 R >> ${
+      } /Contents ${
+        options.damaged?.[number] === undefined
+          ? stream(content)
+          : add(`<< /Filter /FlateDecode /Length ${options.damaged[number].length} >>\nstream\n${options.damaged[number]}\nendstream`)
+      } 0 R /Resources << ${layered}/Font << /F1 ${font} 0 R ${numbered}>> ${
         xObject === undefined ? "" : `/XObject << /X0 ${xObject} 0 R >> `
       }>> >>`
     )
