@@ -8,6 +8,7 @@ import type { InnerFile, InnerFiles } from "./Reader.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import { recognise } from "./Recognise.ts"
 import { childElements, parseXml, scanXml, textContent } from "./Xml.ts"
+import type { Graph } from "./xls/Graph.ts"
 import type { Zip } from "./Zip.ts"
 
 /** Files and pictures that a document holds beside its own text. */
@@ -180,11 +181,19 @@ export const withEmbedded = (
       const file = await unwrapped(label, object)
       if (file === undefined) inner.remarks.push({ kind: "attachment", text: `${label} (an object of another program)` })
       else if (typeof file === "string") builder.add("paragraph", file)
+      else if ("table" in file) addGraph(label, file, builder)
       else await inner.add(file, builder, 2)
     }
     if (recognises) await addPictures(pictures, builder, inner, limits)
     return done()
   })()
+}
+
+/** A chart, as its figures and what stands around them. */
+const addGraph = (name: string, { table, texts }: Graph, builder: DocumentBuilder): void => {
+  builder.add("heading", name, 2)
+  for (const text of texts) builder.add("paragraph", text)
+  builder.add("table", table)
 }
 
 /** A part that is damaged costs itself. */
@@ -216,8 +225,11 @@ const addPictures = async (pictures: Embedded["pictures"], builder: DocumentBuil
   inner.remarks.push({ kind: "recognisedPages", confidence: confidences.reduce((sum, one) => sum + one, 0) / confidences.length })
 }
 
-/** The file that an object is; its text, of a formula; `undefined` where it is of a program that we do not know. */
-const unwrapped = async (name: string, object: Uint8Array | Storage | InnerFile | undefined): Promise<InnerFile | string | undefined> => {
+/** The file that an object is; a formula's text, a chart's figures; `undefined` where it is of a program that we do not know. */
+const unwrapped = async (
+  name: string,
+  object: Uint8Array | Storage | InnerFile | undefined
+): Promise<InnerFile | Graph | string | undefined> => {
   if (object === undefined || "bytes" in object) return object
   if (object instanceof Uint8Array && object.length === 0) return undefined
   if (object instanceof Uint8Array && !isCompound(object)) return formulaOf(object) ?? { name, bytes: object }
@@ -227,6 +239,9 @@ const unwrapped = async (name: string, object: Uint8Array | Storage | InnerFile 
   if (packed !== undefined) return packaged(packed)
   const document = file.read("Package") ?? file.read("CONTENTS")
   if (document !== undefined && document.length > 0) return { name, bytes: document }
+  const book = file.read("Workbook")
+  const chart = book === undefined ? undefined : (await import("./xls/Graph.ts")).graphIn(book)
+  if (chart !== undefined) return chart.table === "" && chart.texts.length === 0 ? undefined : chart
   if (!["WordDocument", "Workbook", "Book", "PowerPoint Document"].some((stream) => file.read(stream) !== undefined)) return undefined
   return { name, bytes: object instanceof Uint8Array ? object : await compoundFile(object) }
 }

@@ -45,7 +45,54 @@ const unknown = (): Buffer => {
   return CFB.write(file, { type: "buffer" }) as Buffer
 }
 
+/** A chart of Microsoft Graph: its datasheet and its titles. */
+const graph = (): Buffer => {
+  const record = (type: number, ...parts: ReadonlyArray<Buffer>): Buffer => {
+    const body = Buffer.concat(parts)
+    const head = Buffer.alloc(4)
+    head.writeUInt16LE(type)
+    head.writeUInt16LE(body.length, 2)
+    return Buffer.concat([head, body])
+  }
+  const at = (row: number, column: number, format = 0): Buffer => Buffer.from([row, 0, column, 0, 0, format, 0])
+  const double = (value: number): Buffer => {
+    const bytes = Buffer.alloc(8)
+    bytes.writeDoubleLE(value)
+    return bytes
+  }
+  const text = (value: string): Buffer => Buffer.concat([Buffer.from([value.length, 1]), Buffer.from(value, "utf16le")])
+  const file = CFB.utils.cfb_new()
+  CFB.utils.cfb_add(
+    file,
+    "/Workbook",
+    Buffer.concat([
+      record(0x0809, Buffer.from([0, 6, 5, 0])),
+      record(0x0a),
+      record(0x0809, Buffer.from([0, 6, 0, 0x80])),
+      record(0x03, at(2, 3), double(20.4)),
+      record(0x04, at(0, 3), Buffer.from([7, 0]), Buffer.from("1st Qtr")),
+      record(0x04, at(2, 0), text("Łódź")),
+      record(0x03, at(3, 3, 9), double(0.25)),
+      record(0x100d, Buffer.alloc(2), text("Łódź")),
+      record(0x100d, Buffer.alloc(2), text("Ferries by quarter")),
+      record(0x0a)
+    ])
+  )
+  return CFB.write(file, { type: "buffer" }) as Buffer
+}
+
 describe("what a document holds", () => {
+  it("in charts of Microsoft Graph: the figures and titles", async () => {
+    const { remarks, shown } = await parsed("a.docx", wordFile(para("Body"), [], { "word/embeddings/oleObject1.bin": graph() }))
+    expect(shown).toEqual([
+      "paragraph: Body",
+      "heading 2: oleObject1.bin",
+      "paragraph: Ferries by quarter",
+      "table:  | 1st Qtr\nŁódź | 20.4\n | 25%"
+    ])
+    expect(remarks).toBe(undefined)
+  })
+
   it("in Office Open XML: files and packaged ones are sections; what cannot be read is named; a chart's workbook is its chart's", async () => {
     const { remarks, shown } = await parsed(
       "a.docx",
