@@ -145,6 +145,10 @@ export const checkVectors = Effect.fnUntraced(function*(db: VectorDb, space: Vec
           }`
       )
     ),
-    Effect.catchIf(({ code }) => code === "NOT_FOUND", ({ message }) => Effect.succeed(`${message}; the first run makes it`))
+    // One that a field is blamed for is not for a run to make.
+    Effect.catchIf(
+      ({ code, field }) => code === "NOT_FOUND" && field === undefined,
+      ({ message }) => Effect.succeed(`${message}; the first run makes it`)
+    )
   )
 })

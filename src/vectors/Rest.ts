@@ -54,6 +54,9 @@ export interface RestAnswer {
 /** Answers that are no errors where what is asked for need not be there. */
 export const orMissing = (status: number): boolean => status === 200 || status === 404
 
+/** Whether what answers the question that every such database answers has no answer to it. */
+export const isStranger = ({ code }: ServiceError): boolean => code === "NOT_FOUND"
+
 /** Reads what a server answers; `otherwise` says what is wrong where that is not as its API has it. */
 export const decoder = (otherwise: () => ServiceError) => <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
   Effect.mapError(Schema.decodeUnknownEffect(schema)(json), otherwise)

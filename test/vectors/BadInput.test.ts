@@ -231,6 +231,20 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
         written: () => writes(asked)
       })
     ),
+    "a server that knows nothing of it": Effect.map(
+      fakeServer((_, response) => sendJson(response, 404, { error: { code: 404, message: "Method not found." } })),
+      ({ asked, origin }): Bad => ({
+        field: "httpEndpoint",
+        said: /no Weaviate/,
+        fix: /address/,
+        settings: { httpEndpoint: origin, collectionName: "Docs" },
+        written: () => writes(asked)
+      })
+    ),
+    "a proxy that lets a part through": weaviate({
+      ...collection({}),
+      fails: [({ method }) => method === "DELETE", 404, { error: [{ message: "no such route" }] }]
+    }, { field: "httpEndpoint", code: "NOT_FOUND", said: /no such route/, fix: /address/ }),
     "a name that is none": weaviate({}, { field: "collectionName", said: /no name/ }).pipe(
       Effect.map((bad) => ({ ...bad, settings: { ...bad.settings, collectionName: "no name" } }))
     )
@@ -254,6 +268,26 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
       field: "collection",
       said: /somebody else's/
     }),
+    "a server of something else": Effect.map(
+      fakeServer((_, response) => sendJson(response, 200, { name: "another", version: "1.18.0" })),
+      ({ asked, origin }): Bad => ({
+        field: "url",
+        said: /no Qdrant/,
+        fix: /address/,
+        settings: { url: origin, collection: "docs" },
+        written: () => writes(asked)
+      })
+    ),
+    "a server that knows nothing of it": Effect.map(
+      fakeServer((_, response) => sendJson(response, 404, { error: "Not Found" })),
+      ({ asked, origin }): Bad => ({
+        field: "url",
+        said: /no Qdrant/,
+        fix: /address/,
+        settings: { url: origin, collection: "docs" },
+        written: () => writes(asked)
+      })
+    ),
     "a server that is too old": qdrant({}, { field: "url", said: /1\.7\.4.*1\.10/, fix: /update/ }, { version: "1.7.4" })
   },
   pinecone: {

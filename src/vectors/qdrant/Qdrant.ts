@@ -17,7 +17,7 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { decoder, orMissing, rest, type RestStoreOptions } from "../Rest.ts"
+import { decoder, isStranger, orMissing, rest, type RestStoreOptions } from "../Rest.ts"
 import { askedSparse, sparseOf } from "../SparseTerms.ts"
 
 export interface QdrantOptions extends RestStoreOptions {
@@ -50,7 +50,7 @@ const Info = Schema.Struct({
 })
 const Vector = Schema.Struct({ size: Schema.Int, distance: Schema.String })
 const isVector = Schema.is(Vector)
-const Root = Schema.Struct({ title: Schema.optionalKey(Schema.String), version: Schema.String })
+const Root = Schema.Struct({ title: Schema.String.check(Schema.isPattern(/qdrant/i)), version: Schema.String })
 const Counted = Schema.Struct({ result: Schema.Struct({ count: Schema.Int }) })
 const Point = Schema.Struct({ score: Schema.Finite, payload: Schema.Struct({ fileId: Schema.String, chunkOrdinal: Schema.Int }) })
 const Scrolled = Schema.Struct({
@@ -84,7 +84,8 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     credentials: (key) => ({ "api-key": key }),
     retry: options.retry
   })
-  const decoded = decoder(() => unfit("qdrant.url", `what answers at ${host} is no Qdrant`, "check the address"))
+  const stranger = () => unfit("qdrant.url", `what answers at ${host} is no Qdrant`, "check the address")
+  const decoded = decoder(stranger)
 
   const recordId = chunkId(recordsCorpus, corpus, 0)
 
@@ -124,7 +125,8 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
   })
 
   const server = Effect.gen(function*() {
-    const { version } = yield* Effect.flatMap(call("looking", "/"), ({ json }) => decoded(Root, json))
+    const { json } = yield* Effect.catchIf(call("looking", "/"), isStranger, () => Effect.fail(stranger()))
+    const { version } = yield* decoded(Root, json)
     if (isOlder(version, leastVersion)) {
       return yield* unfit(
         "qdrant.url",

@@ -30,7 +30,7 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { decoder, orMissing, rest, type RestStoreOptions } from "../Rest.ts"
+import { decoder, isStranger, orMissing, rest, type RestStoreOptions } from "../Rest.ts"
 import * as Answers from "./Answers.ts"
 import { documented, ours } from "./Properties.ts"
 
@@ -87,9 +87,8 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
     retry: options.retry
   })
 
-  const decoded = decoder(() =>
-    unfit("weaviate.httpEndpoint", `what answers at ${new URL(endpoint).host} is no Weaviate`, "check the address")
-  )
+  const stranger = () => unfit("weaviate.httpEndpoint", `what answers at ${new URL(endpoint).host} is no Weaviate`, "check the address")
+  const decoded = decoder(stranger)
 
   /** Undefined where there is none. */
   const collection = Effect.gen(function*() {
@@ -194,7 +193,7 @@ export const make = Effect.fnUntraced(function*(options: WeaviateOptions): Effec
   })
 
   const meta = Effect.gen(function*() {
-    const { json } = yield* call("looking", "/meta")
+    const { json } = yield* Effect.catchIf(call("looking", "/meta"), isStranger, () => Effect.fail(stranger()))
     const { version } = yield* decoded(Answers.Meta, json)
     if (isOlder(version, leastVersion)) {
       return yield* unfit(
