@@ -188,7 +188,8 @@ const evaluateTest = (
       : files
     const reasons = new Map(
       yield* Effect.forEach(missed, ({ path }) =>
-        whyNotFound(pipeline, question, path, overrides).pipe(
+        // The end of an address may begin above the source: the file that has it is known by its own path.
+        whyNotFound(pipeline, question, all.find((file) => isFile(file, path))?.name ?? path, overrides).pipe(
           Effect.orElseSucceed(() => undefined),
           Effect.map((why) => [path, why] as const)
         ))

@@ -10,7 +10,7 @@ import { findScope, namesIn } from "../sync/Generations.ts"
 /**
  * Why a question does not find a file, or finds others before it, in a sentence for a person: no source has it, it could
  * not be read, the asker may not read it, a filter keeps it out, or what its best passage has of the question and what
- * the first one found has. `path` is one in a source.
+ * the first one found has. `path` is one in a source, or the end of one.
  */
 export const whyNotFound = Effect.fn("whyNotFound")(function*(
   pipeline: Definition,
@@ -32,11 +32,10 @@ export const whyNotIn = Effect.fnUntraced(function*<E, R>(
   question: Question,
   first: (asking: Question, files?: ReadonlyArray<RagFileName>) => Effect.Effect<Context | undefined, E, R>
 ) {
-  const [entry] = yield* (yield* Ledger).entries(scope, undefined, { containing: path }).pipe(
-    Stream.filter((entry) => entry.path === path),
-    Stream.take(1),
-    Stream.runCollect
-  )
+  const ledger = yield* Ledger
+  const firstThat = (isIt: (entry: LedgerEntry) => boolean) =>
+    ledger.entries(scope, undefined, { containing: path }).pipe(Stream.filter(isIt), Stream.take(1), Stream.runCollect)
+  const [entry = (yield* firstThat((entry) => entry.path.endsWith(`/${path}`)))[0]] = yield* firstThat((entry) => entry.path === path)
   if (entry === undefined) return "no source has a file of this path"
   if (entry.file === undefined) return notTaken(entry)
   const only = [entry.file]
