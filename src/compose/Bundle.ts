@@ -115,7 +115,7 @@ export interface LoadedBundle {
   readonly pipeline: Definition
   readonly extensions: Extensions
   readonly invalid: PipelineParts["invalid"]
-  /** SHA-256 of what is in it, in hex. */
+  /** SHA-256 of the file, in hex. */
   readonly hash: string
 }
 

@@ -68,7 +68,7 @@ export const makeBundleDatabase = (path: string): DatabaseSync => {
 /** What a bundle is known by, and how large it is. */
 export interface Sealed {
   readonly bytes: number
-  /** In hex: the same for bundles of the same bytes. */
+  /** Of the whole file, footer and all, as `sha256sum` tells it; in hex. */
   readonly sha256: string
 }
 
@@ -93,11 +93,10 @@ export const sealBundle = (from: DatabaseSync, to: string): Sealed => {
     footer.writeUInt32LE(format, 16)
     footer.writeUInt32LE(migrations.length, 20)
     footer.writeBigUInt64LE(BigInt(bytes), 24)
-    const sha256 = digestOf(hash, footer)
-    sha256.copy(footer, 32)
+    digestOf(hash, footer).copy(footer, 32)
     writeSync(file, footer, 0, footerBytes, bytes)
     fsyncSync(file)
-    return { bytes: bytes + footerBytes, sha256: sha256.toString("hex") }
+    return { bytes: bytes + footerBytes, sha256: wholeOf(hash, footer) }
   } finally {
     closeSync(file)
   }
@@ -105,7 +104,11 @@ export const sealBundle = (from: DatabaseSync, to: string): Sealed => {
 
 const partBytes = 1 << 20
 
-const digestOf = (hash: Hash, footer: Buffer): Buffer => hash.update(footer.subarray(0, 32)).digest()
+/** What the footer ends with. */
+const digestOf = (hash: Hash, footer: Buffer): Buffer => hash.update(footer.subarray(0, 32)).copy().digest()
+
+/** After {@link digestOf}. */
+const wholeOf = (hash: Hash, footer: Buffer): string => hash.update(footer.subarray(32)).digest("hex")
 
 /**
  * Reads all of a bundle, and tells whether it is one, of this version or an older one, and as it was written.
@@ -147,8 +150,7 @@ export const checkBundle = async (path: string): Promise<Sealed> => {
     for await (const part of file.createReadStream({ start: 0, end: size - footerBytes - 1, autoClose: false, highWaterMark: partBytes })) {
       hash.update(part as Buffer)
     }
-    const sha256 = digestOf(hash, footer)
-    if (!sha256.equals(footer.subarray(32))) {
+    if (!digestOf(hash, footer).equals(footer.subarray(32))) {
       throw refused("damaged", `${path} is damaged: its bytes are not those that its checksum was made of`, copyAgain)
     }
     if (schema < migrations.length) {
@@ -158,7 +160,7 @@ export const checkBundle = async (path: string): Promise<Sealed> => {
         "export it again"
       )
     }
-    return { bytes: size, sha256: sha256.toString("hex") }
+    return { bytes: size, sha256: wholeOf(hash, footer) }
   } finally {
     await file.close()
   }

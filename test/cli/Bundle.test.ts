@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { createHash } from "node:crypto"
 import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { eventually } from "../support/Eventually.ts"
@@ -19,7 +20,9 @@ describe("sluice export", () => {
       const run = (...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
       assert.strictEqual((yield* run("run")).code, 0)
       const exported = yield* run("export", "test.bundle")
+      const sum = createHash("sha256").update(readFileSync(join(cwd, "test.bundle"))).digest("hex")
       assert.match(exported.stdout, /^test\.bundle: 3 files, 3 chunks, \d+ bytes, sha256 [0-9a-f]{64}\n$/)
+      assert.include(exported.stdout, `sha256 ${sum}\n`, "as sha256sum tells it")
       assert.deepInclude(events(yield* run("export", "test.bundle", "--json"))[0], { type: "exported", file: "test.bundle", files: 3 })
       const away = join(cwd, "away")
       mkdirSync(away)
