@@ -178,6 +178,17 @@ describe.skipIf(browserPath === undefined)(
                 ]
               ) {
                 await page.goto(`${base}/ui/c/${id}${path}`)
+                if (path.startsWith("/tests/")) {
+                  const measure = page.getByRole("rowheader", { name: "reciprocal rank" })
+                  await measure.waitFor()
+                  const lines = await measure.evaluate((cell) => {
+                    const word = cell.ownerDocument.createRange()
+                    word.setStart(cell.firstChild, 0)
+                    word.setEnd(cell.firstChild, "reciprocal".length)
+                    return word.getClientRects().length
+                  })
+                  assert.strictEqual(lines, 1, `words stay whole: ${name}`)
+                }
                 assert.deepStrictEqual(await barriers(page, name === "dark" ? ["color-contrast"] : undefined), [], `${name} ${path}`)
               }
               assert.deepStrictEqual(wrong, [])

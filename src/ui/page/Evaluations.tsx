@@ -109,7 +109,7 @@ const Drift = ({ drift: { measures, since, tests } }: { readonly drift: NonNulla
         </li>
       ))}
     </ul>
-    <table>
+    <table class="measures">
       <thead>
         <tr>
           <th scope="col">measure</th>
