@@ -26,6 +26,7 @@ import { LongRunning } from "./operations/LongRunning.ts"
 import type { Quotas } from "./quotas/Quotas.ts"
 import { type AccessEntry, failedUnexpectedly, logAccess, loggable, requestBegan, requestEnded } from "./Telemetry.ts"
 import type { Uploads } from "./upload/Uploads.ts"
+import { within } from "./Within.ts"
 
 export interface AppOptions {
   readonly access: AccessRules
@@ -138,9 +139,7 @@ export const makeApp = (options: AppOptions) =>
       Effect.suspend(() => {
         if (calls >= options.mostCalls) return Effect.succeed(failed(busy))
         calls += 1
-        const bounded = call.pipe(
-          Effect.timeoutOrElse({ duration: options.callTimeout, orElse: () => Effect.succeed(failed(tooSlow)) })
-        )
+        const bounded = within(options.callTimeout, call, () => failed(tooSlow))
         return (mayStop ? Effect.interruptible(bounded) : Effect.uninterruptible(bounded)).pipe(
           Effect.catch((error) => Effect.succeed(failed(error))),
           Effect.catchCauseIf((cause) => !Cause.hasInterruptsOnly(cause), (cause) => Effect.as(unexpected(cause), failed(internal))),
@@ -196,7 +195,10 @@ export const makeApp = (options: AppOptions) =>
         (error) => failure(error, plain)
       )
 
-    const dispatch = Effect.fnUntraced(function*(request: HttpServerRequest.HttpServerRequest): Effect.fn.Return<Reply> {
+    const dispatch = Effect.fnUntraced(function*(
+      request: HttpServerRequest.HttpServerRequest,
+      found: Match | undefined
+    ): Effect.fn.Return<Reply> {
       const [path = "", ...rest] = request.url.split("?")
       const search = rest.join("?")
       const style: ReplyStyle = { pretty: wantsPretty(search) }
@@ -230,8 +232,6 @@ export const makeApp = (options: AppOptions) =>
           (error) => failure(error, plain)
         )
       }
-      // The bytes of a resumable upload are put by some clients, and posted by others.
-      const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
       if (found === undefined) return failure(noSuchMethod, style)
       const framed: ReplyStyle = routes[found.key].stream === true
         ? { ...style, framing: /(?:^|&)(?:\$|%24)?alt=sse(?:&|$)/.test(search) ? "sse" : "array" }
@@ -239,12 +239,15 @@ export const makeApp = (options: AppOptions) =>
       return yield* reply(request, yield* call(found, incoming(request, search, options.uploads.receive)), framed)
     })
 
-    const http = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
-      observed(
+    const http = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => {
+      const found = methodOf(request)
+      return observed(
         request,
-        Effect.map(dispatch(request), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))),
+        found,
+        Effect.map(dispatch(request, found), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))),
         options
-      ))
+      )
+    })
     return {
       /** Answers a request of HTTP. */
       http,
@@ -270,30 +273,33 @@ export type App = Effect.Success<ReturnType<typeof makeApp>>
  */
 const observed = (
   request: HttpServerRequest.HttpServerRequest,
+  found: Match | undefined,
   answered: Effect.Effect<Reply>,
   options: AppOptions
 ): Effect.Effect<Reply> =>
-  Effect.suspend(() => {
-    const [path = ""] = request.url.split("?")
-    const found = match(request.method === "PUT" && path.startsWith("/upload/") ? "POST" : request.method, path)
-    return Effect.flatMap(observing({ method: request.method, url: request.url, route: found?.key ?? "-" }, options), (end) =>
-      answered.pipe(
-        Effect.flatMap((reply) => {
-          const { body, status } = reply
-          return body._tag !== "Stream" || request.method === "HEAD"
-            ? Effect.as(end(status, false), reply)
-            : Effect.succeed(HttpServerResponse.setBody(
-              reply,
-              HttpBody.stream(
-                Stream.onExit(body.stream, (exit) => end(status, Exit.isFailure(exit))),
-                body.contentType
-              )
-            ))
-        }),
-        // No answer was given: the connection broke, or its client left.
-        Effect.onInterrupt(() => end(499, true))
-      ))
-  })
+  Effect.flatMap(observing({ method: request.method, url: request.url, route: found?.key ?? "-" }, options), (end) =>
+    answered.pipe(
+      Effect.flatMap((reply) => {
+        const { body, status } = reply
+        return body._tag !== "Stream" || request.method === "HEAD"
+          ? Effect.as(end(status, false), reply)
+          : Effect.succeed(HttpServerResponse.setBody(
+            reply,
+            HttpBody.stream(
+              Stream.onExit(body.stream, (exit) => end(status, Exit.isFailure(exit))),
+              body.contentType
+            )
+          ))
+      }),
+      // No answer was given: the connection broke, or its client left.
+      Effect.onInterrupt(() => end(499, true))
+    ))
+
+/** The method that a request is for. The bytes of a resumable upload are put by some clients, and posted by others. */
+const methodOf = ({ method, url }: HttpServerRequest.HttpServerRequest): Match | undefined => {
+  const [path = ""] = url.split("?")
+  return match(method === "PUT" && path.startsWith("/upload/") ? "POST" : method, path)
+}
 
 interface Observed {
   readonly method: string

@@ -6,6 +6,7 @@ import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { SyncOptions } from "../../pipeline/sync/Session.ts"
 import { exitWith } from "../Exit.ts"
+import { boundHeap } from "../Heap.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
 import { makeProgress } from "../render/Progress.ts"
@@ -91,6 +92,7 @@ export const runAndReport = Effect.fnUntraced(function*(
 ) {
   const { json } = yield* root
   const output = yield* Output
+  boundHeap()
   const report = yield* onEngine(
     loaded,
     {

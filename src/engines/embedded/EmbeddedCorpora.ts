@@ -9,6 +9,7 @@ import { VectorStores } from "../../ports/VectorStore.ts"
 import { unservedOption, updatedVectorDb } from "./CorpusRules.ts"
 import { CorpusVectors } from "./CorpusVectors.ts"
 import type { Names } from "./Names.ts"
+import type { Row } from "./store/Checksum.ts"
 import { Reader } from "./store/Reader.ts"
 import { corpusOfRow } from "./store/Rows.ts"
 import { Writer } from "./store/Writer.ts"
@@ -32,10 +33,18 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
         return isOfGoogle(kept) && callsGoogle ? { ...kept, served: "byGoogle" } : kept
       }
 
+      /** By their rows, which a server asks for at every request. */
+      const made = new WeakMap<Row, Corpus>()
+      const ofRow = (row: Row): Corpus => {
+        const corpus = made.get(row) ?? corpusOfRow(row, names)
+        made.set(row, corpus)
+        return corpus
+      }
+
       const get = Effect.fn("Corpora.get")(function*(name: CorpusName): Effect.fn.Return<Corpus, ServiceError> {
         const id = yield* names.corpusId(name)
         const row = yield* reader.find("corpora", id)
-        return row === undefined ? yield* ServiceError.notFound(`corpus ${name}`) : corpusOfRow(row, names)
+        return row === undefined ? yield* ServiceError.notFound(`corpus ${name}`) : ofRow(row)
       })
 
       return Corpora.of({

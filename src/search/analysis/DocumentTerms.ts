@@ -26,7 +26,7 @@ export class DocumentTerms {
   length = 0
 
   readonly #vocabulary: Vocabulary
-  /** By default some 20 MB each. */
+  /** By default some 20 MB together. */
   readonly #mostRemembered: number
   /** Words as they are written. */
   readonly #words = new WordTable()
@@ -45,7 +45,7 @@ export class DocumentTerms {
   #latin = true
 
   /** `mostRemembered`: words, and terms, beyond which {@link forgetIfFull} forgets them. */
-  constructor(vocabulary: Vocabulary, mostRemembered = 200_000) {
+  constructor(vocabulary: Vocabulary, mostRemembered = 100_000) {
     this.#vocabulary = vocabulary
     this.#mostRemembered = mostRemembered
   }
@@ -174,7 +174,7 @@ export class DocumentTerms {
   #makeTerms(tokens: Int32Array, runs: ReadonlyArray<OtherRun>, analyzer: AnalyzerId, met: MetWords): void {
     this.length = 0
     const known = met.entries(analyzer, this.#vocabulary)
-    const { lists, surfaces } = met
+    const { surfaces } = met
     for (let i = 0; i < tokens.length; i++) {
       const token = tokens[i] as number
       if (token < 0) this.#takeRun(runs[-token - 1] as OtherRun, analyzer)
@@ -182,10 +182,15 @@ export class DocumentTerms {
         let entry = known[token] as number
         if (entry === unknown) {
           const terms = this.#termsOf(surfaces[token] as string, analyzer)
-          entry = known[token] = typeof terms !== "number" ? none - lists.push(terms) : terms < 0 ? none : terms + 1
+          entry = known[token] = typeof terms !== "number" ? none - 1 - met.keep(terms) : terms < 0 ? none : terms + 1
         }
         if (entry > 0) this.#term(entry - 1)
-        else if (entry < none) { for (const term of lists[none - 1 - entry] ?? []) this.#term(term) }
+        else if (entry < none) {
+          const { lists } = met
+          const place = none - 1 - entry
+          const end = place + (lists[place] as number)
+          for (let i = place + 1; i <= end; i++) this.#term(lists[i] as number)
+        }
       }
     }
   }
@@ -219,8 +224,12 @@ export class DocumentTerms {
 export class MetWords {
   /** By number, as they are written. */
   readonly surfaces: Array<string> = []
-  /** Several terms of one word, for {@link entries}. */
-  lists: Array<ReadonlyArray<number>> = []
+  /**
+   * For {@link entries}: how many terms a word has, which are not one, and they, word after word. Where names of program code are
+   * most of the words, an array for each would be more than all else that is kept of them.
+   */
+  lists = new Uint32Array(1 << 10)
+  #listed = 0
   #entries = new Map<AnalyzerId, Int32Array>()
   #timesForgotten = 0
 
@@ -229,12 +238,22 @@ export class MetWords {
     if (this.#timesForgotten !== timesForgotten) {
       this.#timesForgotten = timesForgotten
       this.#entries = new Map()
-      this.lists = []
+      this.#listed = 0
     }
     let entries = this.#entries.get(analyzer) ?? new Int32Array(1 << 12)
     while (entries.length < this.surfaces.length) entries = grown(entries)
     this.#entries.set(analyzer, entries)
     return entries
+  }
+
+  /** Keeps several terms of a word, or none, and gives their place in {@link lists}. */
+  keep(terms: ReadonlyArray<number>): number {
+    const place = this.#listed
+    while (place + terms.length >= this.lists.length) this.lists = grown(this.lists)
+    this.lists[place] = terms.length
+    this.lists.set(terms, place + 1)
+    this.#listed += terms.length + 1
+    return place
   }
 }
 

@@ -14,7 +14,8 @@ let slots = new Uint16Array(1 << 16)
 const others = new Map<string, number>()
 
 const mostWords = 100_000
-const mostSlots = 1 << 21
+/** With room for the words of one more text: {@link slots} would otherwise grow to twice that before it is seen that they are too many. */
+const mostSlots = (1 << 21) - (1 << 16)
 
 /** How often all words were forgotten: numbers from before mean nothing. */
 export const timesForgotten = (): number => forgotten

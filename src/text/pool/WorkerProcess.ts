@@ -32,9 +32,8 @@ export const workerEnvironment = (): NodeJS.ProcessEnv => {
   return { ...env, NODE_COMPILE_CACHE: getCompileCacheDir() ?? env["NODE_COMPILE_CACHE"] }
 }
 
-/** Milliseconds that a worker is looked at before it is said how busy it is, and after which what was seen is old. */
+/** Milliseconds that a worker is looked at before it is said how busy it is. */
 const leastSeen = 200
-const longestSeen = 1_000
 
 /** What a worker had computed, and when it said so. */
 interface Seen {
@@ -120,11 +119,14 @@ export class WorkerProcess {
     return this.#errors
   }
 
-  /** How much of a processor it has had while it had files, 0 to 1 or more; undefined where that is not known. */
+  /**
+   * How much of a processor it has had while it had files, 0 to 1 or more; undefined where that is not known. One that is silent
+   * for long may have a slow file, or no processor: what it had before tells which is likely.
+   */
   get share(): number | undefined {
     if (this.#first === undefined || this.#last === undefined) return undefined
     const seen = this.#last.at - this.#first.at
-    if (seen < leastSeen || performance.now() - this.#last.at > longestSeen) return undefined
+    if (seen < leastSeen) return undefined
     return (this.#last.processor - this.#first.processor) / seen
   }
 

@@ -72,6 +72,23 @@ describe("the end of the engine", () => {
     }))
 })
 
+describe("a corpus", () => {
+  it.live("is put together once for all who ask, until somebody writes", () =>
+    Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
+      Effect.gen(function*() {
+        const corpora = yield* Corpora
+        const name = yield* newCorpus
+        const first = yield* corpora.get(name)
+        assert.strictEqual(yield* corpora.get(name), first)
+        yield* corpora.update(name, { displayName: "another" })
+        assert.strictEqual((yield* corpora.get(name)).displayName, "another")
+        yield* (yield* Files).upload(textFile(name, "a", "apples"))
+        assert.strictEqual((yield* corpora.get(name)).filesCount, 1)
+        yield* corpora.delete(name, { force: true })
+        assert.strictEqual((yield* Effect.flip(corpora.get(name))).code, "NOT_FOUND")
+      }).pipe(Effect.provide(engine(folder))))))
+})
+
 describe("what is written of a file", () => {
   it.live("stays when a newer version takes the file's place", () =>
     Effect.scoped(Effect.flatMap(tempFolder, (folder) =>

@@ -24,7 +24,10 @@ const files = `SELECT f.*, d.what AS damage, ${writtenColumn()}
 export interface ReaderShape {
   /** Runs a synchronous read in one snapshot of the database, whatever is committed meanwhile. */
   readonly read: <A>(body: (db: DatabaseSync) => A) => Effect.Effect<A, ServiceError>
-  /** A row by the last segment of its name; a file's and a schema's is in its corpus, that of metadata in its file. */
+  /**
+   * A row by the last segment of its name; a file's and a schema's is in its corpus, that of metadata in its file. A corpus's
+   * is the same object until somebody writes.
+   */
   readonly find: (table: Table, name: string, parent?: number) => Effect.Effect<Row | undefined, ServiceError>
   /** One page of a table, or of what a corpus or file has in it, oldest row first: rows that come in meanwhile never shift it. */
   readonly page: (
@@ -101,10 +104,7 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
   const named = prefix === undefined ? "?1" : servingName(prefix)
   const corpusByName = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ?1`)
   const servingByName = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ${named}`)
-  const dataVersion = preparedNumber(db, "PRAGMA data_version")
-  /** Rows of corpora as they were at {@link readAt}, by how they are found. */
-  const corpora = new Map([corpusByName, servingByName].map((statement) => [statement, new Map<string, CorpusRow>()]))
-  let readAt: number | undefined
+  const untilWritten = keptUntilWritten(db)
   const vectorByHash = db.prepare("SELECT 1 FROM embeddings WHERE hash = ? AND embedder = ?")
   const spread = db.prepare(`SELECT name FROM files WHERE corpus = ? ORDER BY (id * ${spreading}) & 4294967295 LIMIT ?`)
   const firstVector = db.prepare(
@@ -162,22 +162,22 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
       }
     })
 
-  const intactCorpus = (found: StatementSync, id: string): CorpusRow => {
-    // Asked at every question and every file, and seldom another: SQLite knows whether anybody has written.
-    const version = dataVersion.get()
-    if (version !== readAt) {
-      for (const rows of corpora.values()) rows.clear()
-      readAt = version
+  const intactCorpus = (found: StatementSync): (id: string) => CorpusRow => {
+    const kept = untilWritten((id): CorpusRow | undefined => {
+      const row = found.get(id)
+      if (row === undefined) return undefined
+      if (!isIntact("corpora", row)) throw new StoreDamage(`the record of corpus ${id} is damaged in ${path}`)
+      return corpusRow(row)
+    })
+    return (id) => {
+      const corpus = kept(id)
+      if (corpus === undefined) throw ServiceError.notFound(`corpus ${id}`)
+      return corpus
     }
-    const known = corpora.get(found)?.get(id)
-    if (known !== undefined) return known
-    const row = found.get(id)
-    if (row === undefined) throw ServiceError.notFound(`corpus ${id}`)
-    if (!isIntact("corpora", row)) throw new StoreDamage(`the record of corpus ${id} is damaged in ${path}`)
-    const corpus = corpusRow(row)
-    corpora.get(found)?.set(id, corpus)
-    return corpus
   }
+  const corpusNow = intactCorpus(corpusByName)
+  const servingCorpus = intactCorpus(servingByName)
+  const foundCorpus = untilWritten((id) => rows.corpora.get(id))
 
   /** Chunks of a file from its `from`th on, at most `limit`. @throws {StoreDamage} where one is missing or damaged */
   const chunksFrom = (file: Row, from: number, limit: number): ReadonlyArray<FileChunk> => {
@@ -199,7 +199,8 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
 
   return {
     read,
-    find: (table, name, parent) => attempt(() => rows[table].get(name, ...(parent === undefined ? [] : [parent]))),
+    find: (table, name, parent) =>
+      attempt(() => table === "corpora" ? foundCorpus(name) : rows[table].get(name, ...(parent === undefined ? [] : [parent]))),
     page: Effect.fnUntraced(function*(table, request, parent) {
       const { after, limit } = yield* placeOf(request, parent)
       const found = yield* attempt(() => listings[table].all(...(parent === undefined ? [] : [parent]), after, limit + 1))
@@ -223,8 +224,8 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
         return next < Number(row["chunks"]) ? { items, nextToken: tokenAfter(next) } : { items }
       })
     }),
-    corpusNow: (id) => intactCorpus(corpusByName, id),
-    corpus: (id) => attempt(() => intactCorpus(servingByName, id)),
+    corpusNow,
+    corpus: (id) => attempt(() => servingCorpus(id)),
     sample: ({ id }, most) => attempt(() => spread.all(id, most).map((row) => String(row["name"]))),
     firstVectors: ({ embedder, id }, files) =>
       read(() =>
@@ -234,6 +235,32 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
         })
       ),
     withoutVector: (embedder, hashes) => read(() => hashes.filter((hash) => vectorByHash.get(fromHex(hash), embedder) === undefined))
+  }
+}
+
+/**
+ * Keeps what is read of corpora, by their ids: it is asked for at every question and every file, and is seldom another.
+ * All of it goes when SQLite says that another connection has written. What is not there is looked for again.
+ */
+const keptUntilWritten = (db: DatabaseSync) => {
+  const dataVersion = preparedNumber(db, "PRAGMA data_version")
+  const all: Array<Map<string, unknown>> = []
+  let readAt: number | undefined
+  return <A>(read: (id: string) => A | undefined): (id: string) => A | undefined => {
+    const kept = new Map<string, A>()
+    all.push(kept)
+    return (id) => {
+      const version = dataVersion.get()
+      if (version !== readAt) {
+        for (const values of all) values.clear()
+        readAt = version
+      }
+      const known = kept.get(id)
+      if (known !== undefined) return known
+      const value = read(id)
+      if (value !== undefined) kept.set(id, value)
+      return value
+    }
   }
 }
 

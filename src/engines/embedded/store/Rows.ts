@@ -80,20 +80,24 @@ const standInNotice = (db: VectorDb, options: CorpusOptions | undefined): string
   return what === undefined ? undefined : `${what} exists at Google only: this engine's own store stands in for it, and it is not called`
 }
 
-export const corpusOfRow = (row: Row, names: Names): Corpus => ({
-  name: names.corpus(String(row["name"])),
-  displayName: String(row["display_name"]),
-  ...field("description", text(row, "description")),
-  vectorDb: corpusRow(row).vectorDb,
-  ...field("embeddingModel", text(row, "embedding_model")),
-  ...field("embedder", text(row, "embedder")),
-  ...field("options", json<CorpusOptions>(row, "options")),
-  state: "ACTIVE",
-  ...field("errorStatus", standInNotice(corpusRow(row).vectorDb, json<CorpusOptions>(row, "options"))),
-  filesCount: Number(row["files"]),
-  createTime: timestamp(Number(row["created"])),
-  updateTime: timestamp(Number(row["updated"]))
-})
+export const corpusOfRow = (row: Row, names: Names): Corpus => {
+  const { vectorDb } = corpusRow(row)
+  const options = json<CorpusOptions>(row, "options")
+  return {
+    name: names.corpus(String(row["name"])),
+    displayName: String(row["display_name"]),
+    ...field("description", text(row, "description")),
+    vectorDb,
+    ...field("embeddingModel", text(row, "embedding_model")),
+    ...field("embedder", text(row, "embedder")),
+    ...field("options", options),
+    state: "ACTIVE",
+    ...field("errorStatus", standInNotice(vectorDb, options)),
+    filesCount: Number(row["files"]),
+    createTime: timestamp(Number(row["created"])),
+    updateTime: timestamp(Number(row["updated"]))
+  }
+}
 
 /** What is said of a file; where the caller gave no title or author, the document's own. */
 const metadataWith = (title: string | undefined, author: string | undefined, given: Metadata | undefined): Metadata | undefined => {
