@@ -1,5 +1,5 @@
 /**
- * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind SET] [--embedding MODEL] [--rank MODEL] [--generate URL#MODEL] [--contexts FILE] [--show] [--train]`.
+ * How well the extractive generator answers: `npm run bench:answers -- DATA [--work DIR] [--half tuning|test] [--blind SET] [--embedding MODEL] [--rank MODEL] [--generate URL#MODEL] [--contexts FILE] [--vary NAME=VALUE,VALUE…] [--show] [--train]`.
  *
  * DATA holds the collections that `answers/Corpora.ts` makes corpora of; DIR keeps the synced corpora for another run.
  * The questions are in `answers/questions.jsonl`, each with the file and the span that answer it, or with nothing where
@@ -14,6 +14,10 @@
  * Cohere's does) or a model's folder. `--contexts FILE` keeps what was found for each question in FILE, and answers from there
  * the next time: what only changes the answers is measured in a fraction of the time.
  *
+ * `--vary` answers with each value of a constant of `src/models/extractive/Answer.ts` and prints a row of each, of all the
+ * questions of the half (or set) that is asked. "left out" is what a choice by the other corpora gives: each corpus is answered with
+ * the value by which the most questions of the others end well, right where they have an answer and refused where not.
+ *
  * `--generate URL#MODEL` prints the table twice, without a model and with one of a server that speaks OpenAI's protocol
  * (`http://127.0.0.1:1234/v1#qwen`; `OPENAI_API_KEY` is sent where it is set), and counts the citations that the model
  * invented: those taken out of its answers, and those shown, of which there are none by construction.
@@ -22,19 +26,11 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import type { Answer } from "../src/domain/Answer.ts"
-import type { Context } from "../src/domain/Retrieval.ts"
 import { type Answerer, citedIn, extractive, servedBy } from "./answers/Answerers.ts"
 import { type Corpus, keptContexts, openCorpus } from "./answers/Corpora.ts"
 import { collect, train } from "./answers/Learn.ts"
 import { type Asked, blindQuestions, blindSets, isOf, plain, questions } from "./answers/Questions.ts"
-
-interface Outcome {
-  readonly asked: Asked
-  readonly contexts: ReadonlyArray<Context>
-  readonly answer: Answer
-  readonly milliseconds: number
-}
+import { isFirst, isRight, leftOut, type Outcome, variedBy } from "./answers/Vary.ts"
 
 const { positionals: [data], values } = parseArgs({
   allowPositionals: true,
@@ -48,6 +44,7 @@ const { positionals: [data], values } = parseArgs({
     rank: { type: "string" },
     generate: { type: "string" },
     contexts: { type: "string" },
+    vary: { type: "string" },
     train: { type: "boolean", default: false }
   }
 })
@@ -55,9 +52,6 @@ const { positionals: [data], values } = parseArgs({
 const blind = blindSets.find((set) => set === values.blind)
 const askedOf = blind === undefined ? questions : blindQuestions(blind)
 
-const isRight = ({ answer, asked }: Outcome): boolean => answer.grounded && answer.citations.some((citation) => isOf(asked, citation))
-const isFirst = ({ answer, asked }: Outcome): boolean =>
-  answer.grounded && answer.citations.slice(0, 1).some((citation) => isOf(asked, citation))
 const isFound = ({ asked, contexts }: Outcome): boolean =>
   contexts.some(({ sourceDisplayName, text }) => isOf(asked, { sourceDisplayName, quote: text }))
 
@@ -136,13 +130,23 @@ const check = async (corpus: Corpus, asked: ReadonlyArray<Asked>): Promise<void>
   }
 }
 
-const report = ({ name }: Answerer, outcomes: ReadonlyArray<Outcome>): void => {
-  if (values.show) outcomes.forEach(show)
+const head = (name: string): void => {
   process.stdout.write(
     `${name.padEnd(20)}${
       ["questions", "retrieved", "right", "first", "refused", "off", "near"].map((cell) => cell.padStart(11)).join("")
     }\n`
   )
+}
+
+const reportVaried = (outcomes: ReadonlyMap<Answerer, ReadonlyArray<Outcome>>): void => {
+  head("")
+  for (const [{ name }, answered] of outcomes) row(name, answered)
+  row("left out", leftOut([...outcomes.values()]))
+}
+
+const report = ({ name }: Answerer, outcomes: ReadonlyArray<Outcome>): void => {
+  if (values.show) outcomes.forEach(show)
+  head(name)
   for (const half of ["tuning", "test"]) row(half, outcomes.filter(({ asked }) => asked.half === half))
   for (const group of ["kind", "corpus"] as const) {
     for (const value of new Set(outcomes.map(({ asked }) => asked[group]))) {
@@ -164,17 +168,25 @@ const report = ({ name }: Answerer, outcomes: ReadonlyArray<Outcome>): void => {
   )
 }
 
-if (data === undefined || (values.blind !== undefined && blind === undefined)) {
+if (
+  data === undefined || (values.blind !== undefined && blind === undefined) || (values.vary !== undefined && values.generate !== undefined)
+) {
   process.stderr.write(
-    "usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind SET] [--embedding MODEL] [--rank MODEL] [--generate URL#MODEL] [--contexts FILE] [--show] [--train]\n"
+    "usage: node bench/answers.ts DATA [--work DIR] [--half tuning|test] [--corpus NAME] [--blind SET] [--embedding MODEL] [--rank MODEL] [--generate URL#MODEL] [--contexts FILE] [--vary NAME=VALUE,VALUE…] [--show] [--train]\n"
   )
   process.exitCode = 4
 } else {
-  const answerers = [extractive, ...(values.generate === undefined ? [] : [servedBy(values.generate)])]
+  const answerers = values.vary !== undefined
+    ? variedBy(values.vary)
+    : [extractive, ...(values.generate === undefined ? [] : [servedBy(values.generate)])]
   const workspace = values.work ?? mkdtempSync(join(tmpdir(), "sluice-answers-"))
   try {
     if (values.train) train(await collect(data, workspace))
-    else for (const [answerer, outcomes] of await measure(data, workspace, answerers)) report(answerer, outcomes)
+    else {
+      const measured = await measure(data, workspace, answerers)
+      if (values.vary !== undefined) reportVaried(measured)
+      else for (const [answerer, outcomes] of measured) report(answerer, outcomes)
+    }
   } finally {
     for (const { close } of answerers) await close()
     if (values.work === undefined) rmSync(workspace, { recursive: true, force: true })

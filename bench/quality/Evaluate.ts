@@ -1,3 +1,4 @@
+import { leaveOneOut } from "../lib/LeaveOneOut.ts"
 import type { TermWeight } from "../../src/domain/Retrieval.ts"
 
 export interface Figures {
@@ -64,10 +65,7 @@ export const evaluateEach = async (
  * equals. `rows` are collections, each with a figure by way.
  */
 export const leftOut = (rows: ReadonlyArray<ReadonlyArray<Figures>>): Figures => {
-  const chosen = rows.map((row) => {
-    const meanOfOthers = row.map((_, way) => rows.reduce((sum, other) => other === row ? sum : sum + other[way]!.ndcg10, 0))
-    return row[meanOfOthers.indexOf(Math.max(...meanOfOthers))]!
-  })
+  const chosen = leaveOneOut(rows, ({ ndcg10 }) => ndcg10)
   const mean = (of: (figures: Figures) => number) => chosen.reduce((sum, one) => sum + of(one), 0) / chosen.length
   return { ndcg10: mean(({ ndcg10 }) => ndcg10), recall100: mean(({ recall100 }) => recall100) }
 }

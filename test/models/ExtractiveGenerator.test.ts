@@ -107,6 +107,42 @@ describe("ExtractiveGenerator", () => {
       }
     }))
 
+  it.effect("shows headings and listings that stand between by themselves", () =>
+    Effect.gen(function*() {
+      const text =
+        "Leave of the crane crew\n\nTo book leave of the crane crew, enter the dates in the portal of the crew.\n\nCarrying leave over\n\n$ leave carry 5\n\nLeave of the crane crew that is booked late, book by calling the crew's desk.\n"
+      const { text: answer } = yield* ask("How do I book leave of the crane crew?", [context("leave.md", text)])
+      assert.strictEqual(
+        answer,
+        "To book leave of the crane crew, enter the dates in the portal of the crew. [1]\nCarrying leave over [1]\n```\n$ leave carry 5\n```\nLeave of the crane crew that is booked late, book by calling the crew's desk. [1]"
+      )
+    }))
+
+  it.effect("refuses what is asked for of a thing it knows, where that is not named", () =>
+    Effect.gen(function*() {
+      const museum = context(
+        "museum.md",
+        "The Harbour Museum\n\nThe Harbour Museum was opened in 1852 with 40 rooms. Anna Lindqvist gave the Harbour Museum 12 paintings of ships. The Harbour Museum is repainted every 20 years."
+      )
+      const said = (question: string, contexts = [museum]) => Effect.map(ask(question, contexts), ({ grounded }) => grounded)
+      for (
+        const question of [
+          "What is the entrance fee of the Harbour Museum?",
+          "How many lifts are there in the Harbour Museum?",
+          "Who designed the Harbour Museum?"
+        ]
+      ) assert.isFalse(yield* said(question), question)
+      const priced = { ...museum, text: `${museum.text}\n\nA ticket of the Harbour Museum is £5.` }
+      for (
+        const [question, contexts] of [
+          ["What is the entrance fee of the Harbour Museum?", [priced]],
+          ["How many rooms are there in the Harbour Museum?", [museum]],
+          ["How many paintings did Anna Lindqvist give the Harbour Museum?", [museum]],
+          ["How often is the Harbour Museum repainted?", [museum]]
+        ] as const
+      ) assert.isTrue(yield* said(question, [...contexts]), question)
+    }))
+
   it.effect("says nothing of another name where it knows the one asked for", () =>
     Effect.gen(function*() {
       const trip = (city: string, side: string): string =>

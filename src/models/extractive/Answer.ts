@@ -3,11 +3,11 @@ import type { Context } from "../../domain/Retrieval.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 import { citationOf } from "../Citations.ts"
 import type { Grounds } from "./Coefficients.ts"
-import { confidenceOf, groundsOf } from "./Confidence.ts"
+import { confidenceOf, groundsOf, type Shares, shares } from "./Confidence.ts"
 import { type Evidence, evidenceFor } from "./Evidence.ts"
 import { passageOf } from "./Passage.ts"
 import { type Question, questionOf } from "./Question.ts"
-import { type Chosen, select } from "./Select.ts"
+import { type Chosen, type Reading, reading, select } from "./Select.ts"
 import { unitsOf } from "./Units.ts"
 import { isCjk } from "./Words.ts"
 
@@ -18,7 +18,7 @@ export interface ExtractiveOptions {
   readonly minConfidence?: number
 }
 
-const defaults = { maxSentences: 3, minConfidence: 0.3 }
+const mostPassages = 3
 /** Contexts read, and UTF-16 units of each: an answer is not sought beyond them. */
 const bounds = { contexts: 50, characters: 50_000 }
 /** What a unit without the number or date that is asked for loses to those that have one. */
@@ -72,13 +72,25 @@ export const inOrder = (question: Question, evidence: ReadonlyArray<Evidence>): 
     .sort((a, b) => b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
 }
 
+/** What was chosen by measurement; the tables are those of `bench/answers.ts --vary`. */
+export interface Constants extends Reading, Shares {
+  readonly minConfidence: number
+}
+
+export const constants: Constants = { ...reading, ...shares, minConfidence: 0.3 }
+
 /** Answers in passages of the contexts. Deterministic and synchronous; a few milliseconds for ten contexts. */
-export const answerExtractively = (request: GroundedRequest, model: string, options: ExtractiveOptions = {}): Answer => {
+export const answerExtractively = (
+  request: GroundedRequest,
+  model: string,
+  options: ExtractiveOptions = {},
+  by: Constants = constants
+): Answer => {
   const examined = examine(request)
   const { contexts, evidence, grounds, question, weights } = examined
-  const confidence = grounds === undefined ? 0 : round(confidenceOf(grounds))
-  const chosen = select(question, evidence, weights, contexts, Math.min(4, options.maxSentences ?? defaults.maxSentences))
-  if (chosen.length === 0 || confidence < (options.minConfidence ?? defaults.minConfidence)) {
+  const confidence = grounds === undefined ? 0 : round(confidenceOf(grounds, by))
+  const chosen = select(question, evidence, weights, contexts, Math.min(4, options.maxSentences ?? mostPassages), by)
+  if (chosen.length === 0 || confidence < (options.minConfidence ?? by.minConfidence)) {
     const nearest = nearestOf(examined)
     return {
       ...refusedAnswer({ text: "", grounded: false, citations: [], supports: [], model }),

@@ -184,6 +184,8 @@ export interface Grounds {
   readonly named: number
   /** The question is about one of a number, as "Rule 8" is, and the quote about none or another. */
   readonly other: number
+  /** What is counted, the property asked for or the deed is named neither there nor in the titles. */
+  readonly unasked: number
   /** How much is lacking of the term they have least of, over the number of terms. */
   readonly gap: number
   /** The question has few terms, of which the share in a text tells less; or many, up to 10, of which no text has all. */
@@ -194,8 +196,8 @@ export interface Grounds {
   readonly typedNear: number
 }
 
-/** What each ground adds to the logit of an answer's probability. Made by the same command. */
-export const confidenceWeights: Readonly<Record<keyof Grounds, number>> = {
+/** What each ground adds to the logit of an answer's probability, but for one that halves it and more (`Shares`). Made by the same command. */
+export const confidenceWeights: Readonly<Record<Exclude<keyof Grounds, "unasked">, number>> = {
   bias: -6.12,
   own: -0.56,
   told: 1.63,

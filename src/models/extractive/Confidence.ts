@@ -49,6 +49,7 @@ export const groundsOf = (
     votes: first.signs.votes,
     named: first.signs.named,
     other: question.terms.some(({ of }, term) => of !== undefined && Math.max(near[term]!, first.titled[term]!) < 0.9) ? 1 : 0,
+    unasked: question.asked.length > 0 && question.asked.every((term) => Math.max(near[term]!, first.titled[term]!) < 0.5) ? 1 : 0,
     gap: (1 - Math.min(1, ...near.map((match, term) => Math.max(match, first.titled[term]!)))) / Math.max(1, question.terms.length),
     few: 1 / Math.max(1, question.terms.length),
     terms: Math.min(1, question.terms.length / 10),
@@ -62,20 +63,28 @@ const namelessOf = (question: Question, first: Evidence, near: ReadonlyArray<num
   return names.length === 0 ? 0 : names.filter((match) => match < 0.9).length / names.length
 }
 
-/**
- * What is left of the probability where a number, a date or a name is asked for and there is none, where it asks about
- * another of a number, and where a question of one or two terms has one that is nowhere near the quote. Few examples show it, so these are no weights.
- */
-const untypedShare = 0.25
-const gapShare = 0.6
+/** What is left of the probability. Few examples show these, so they are no weights. */
+export interface Shares {
+  /** Where a number, a date or a name is asked for and there is none, and where it asks about another of a number. */
+  readonly untyped: number
+  /** Where what is asked for, an entrance fee of a museum, is not named. */
+  readonly unasked: number
+  /** Where a question of one or two terms has one that is nowhere near the quote. */
+  readonly gap: number
+}
+
+export const shares: Shares = { untyped: 0.25, unasked: 0.25, gap: 0.6 }
 
 /** Few examples tell .99 from 1. */
 const mostCertain = 0.99
 
 /** The probability that the answer is right, 0..0.99. */
-export const confidenceOf = (grounds: Grounds, weights: Readonly<Record<keyof Grounds, number>> = confidenceWeights): number => {
+export const confidenceOf = (grounds: Grounds, { gap, unasked, untyped }: Shares = shares): number => {
   let sum = 0
-  for (const ground of Object.keys(weights) as Array<keyof Grounds>) sum += weights[ground] * grounds[ground]
-  const share = (grounds.untyped + grounds.other > 0 ? untypedShare : 1) * (grounds.few >= 0.5 && grounds.gap > 0.09 ? gapShare : 1)
+  for (const ground of Object.keys(confidenceWeights) as Array<keyof typeof confidenceWeights>) {
+    sum += confidenceWeights[ground] * grounds[ground]
+  }
+  const share = (grounds.untyped + grounds.other > 0 ? untyped : 1) * (grounds.unasked > 0 ? unasked : 1) *
+    (grounds.few >= 0.5 && grounds.gap > 0.09 ? gap : 1)
   return Math.min(mostCertain, share / (1 + Math.exp(-sum)))
 }

@@ -25,23 +25,36 @@ const passage = (...parts: ReadonlyArray<Part>): Passage => ({ start: parts[0]!.
 const prose = (start: number, end: number, text: string): Part => ({ start, end, text, listing: false })
 const listing = (start: number, end: number, text: string): Part => ({ start, end, text, listing: true })
 
-/** Two passages of one text as one, with what stands between them. */
-export const joined = (a: Passage, b: Passage, text: string): Passage => {
+/** Two passages of one text as one, with what stands between them, each block of it by itself. */
+export const joined = (a: Passage, b: Passage, text: string, blocks: ReadonlyArray<Block>): Passage => {
   const parts: Array<Part> = []
   for (const part of [...a.parts, ...b.parts].sort((one, other) => one.start - other.start || other.end - one.end)) {
     const before = parts.at(-1)
     const start = Math.max(part.start, before?.end ?? 0)
     if (part.end <= start) continue
-    const between = before === undefined ? "" : onOneLine(text.slice(before.end, start))
-    if (before !== undefined && between !== "") parts.push(prose(before.end, start, between))
+    if (before !== undefined) { for (const one of partsBetween(before.end, start, text, blocks)) add(parts, one, text) }
     const rest = text.slice(start, part.end)
-    const next = start === part.start ? part : { ...part, start, text: part.listing ? rest.trim() : onOneLine(rest) }
-    const gap = /^\s*/.exec(text.slice(before?.end ?? start, part.end))![0]
-    if (before !== undefined && goesOn(before, next, gap, text)) {
-      parts[parts.length - 1] = prose(before.start, next.end, `${before.text}${gap === "" ? "" : " "}${next.text}`)
-    } else parts.push(next)
+    add(parts, start === part.start ? part : { ...part, start, text: part.listing ? rest.trim() : onOneLine(rest) }, text)
   }
   return passage(...parts)
+}
+
+const partsBetween = (start: number, end: number, text: string, blocks: ReadonlyArray<Block>): ReadonlyArray<Part> =>
+  blocks.flatMap((block) => {
+    const from = Math.max(start, block.start)
+    const to = Math.min(end, block.end)
+    if (block.kind === "code" && from === block.start && to === block.end) return [listing(from, to, asWritten(block, to, text))]
+    const said = onOneLine(text.slice(from, Math.max(from, to)))
+    return said === "" ? [] : [prose(from, to, said)]
+  })
+
+/** As a part of its own, or as the next sentence of the last one's paragraph. */
+const add = (parts: Array<Part>, next: Part, text: string): void => {
+  const before = parts.at(-1)
+  const gap = /^\s*/.exec(text.slice(before?.end ?? next.start, next.end))![0]
+  if (before !== undefined && goesOn(before, next, gap, text)) {
+    parts[parts.length - 1] = prose(before.start, next.end, `${before.text}${gap === "" ? "" : " "}${next.text}`)
+  } else parts.push(next)
 }
 
 /** Whether one is the next sentence of the other's paragraph. `gap` is the white space between them. */

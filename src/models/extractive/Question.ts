@@ -34,6 +34,8 @@ export interface Question {
   readonly grammar: ReadonlySet<string>
   readonly type: AnswerType
   readonly kind: QuestionKind
+  /** Of what is counted, of the property asked for or of the deed, where the question's form tells it: lifts, the entrance fee, who designed. */
+  readonly asked: ReadonlyArray<number>
 }
 
 const generic = new Set(
@@ -81,7 +83,7 @@ export const questionOf = (asked: string): Question => {
     const normal = normalize(word)
     if (isCjk(normal)) {
       for (const { segment } of cjkWords.segment(normal)) {
-        if (!isCjkStopWord(segment)) terms.set(segment, { key: segment, cjk: true, importance: 1 })
+        if (!isCjkStopWord(segment) && !cjkAsking.test(segment)) terms.set(segment, { key: segment, cjk: true, importance: 1 })
       }
       return
     }
@@ -91,7 +93,7 @@ export const questionOf = (asked: string): Question => {
     else if (stop.has(normal.replace(/['’]s$/, ""))) return
     const key = phrase?.key ?? stem(normal)
     const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
-    const importance = generic.has(normal) ? 0.5 : capital || /\p{N}/u.test(word) ? 1.5 : 1
+    const importance = generic.has(normal) || isMeasure(text, at, normal) ? 0.5 : capital || /\p{N}/u.test(word) ? 1.5 : 1
     const of = /^\p{N}{1,3}$/u.test(word) && name !== undefined && /^[\s-]$/.test(text.slice(name.end, at)) ? { of: name.key } : {}
     const also = type === "person" ? synonyms.get(key) : undefined
     const form = forms.get(key)
@@ -105,14 +107,63 @@ export const questionOf = (asked: string): Question => {
     })
     name = capital ? { key, end: at + word.length } : undefined
   })
+  const wanted = new Set(askedOf(text, raw, stop))
   return {
     text,
     terms: [...terms.values()],
     words: new Set(foldedWords(text)),
     grammar: new Set([...stop].map(stem)),
     type,
-    kind: kindOf(text, type)
+    kind: kindOf(text, type),
+    asked: [...terms.keys()].flatMap((key, term) => (wanted.has(key) ? [term] : []))
   }
+}
+
+/** Segments that begin with "who" and go on with a function word. */
+const cjkAsking = /^[谁誰].$/u
+
+/** "Long" of "how long" says only what sort of answer is wanted: few texts that give a length say so. */
+const measures = new Set(
+  "long old far often tall high large big fast deep wide heavy lange oft hoch gross alt weit teuer schnell tief breit schwer".split(" ")
+)
+const isMeasure = (text: string, at: number, normal: string): boolean =>
+  measures.has(normal) && /\b(?:how|wie)\s+$/iu.test(text.slice(Math.max(0, at - 8), at))
+
+/** After these stands what is counted, … */
+const counting = /\b(?:how (?:many|much)|wie ?viele?|combien d(?:e |['’])|cuánt[oa]s?|quant[oaie]s?|hoeveel)\s*$/iu
+/** … the property of something (of several, it is rather what the text says of them), … */
+const property = /^\W*(?:what|who)(?:['’]s| is| was) the\s+$|^\W*(?:was|wer|wie) (?:ist|war|lautet|hoch (?:ist|war)) (?:der|die|das)\s+$/iu
+const ofSomething = /^\s+(?:of|for|in|per|von|der|des|für|im)\b/iu
+/** … or what somebody did. */
+const deed = /^\W*(?:who|wer)\s+(?:first |originally )?$/iu
+/** These a text counts, tells and has done without naming them. */
+const unnamed = new Set(
+  `people person menschen personen leute money geld time zeit mal percent percentage prozent prozentsatz share anteil name namen number anzahl zahl amount kind sort default
+  value way role title contents contribution nature focus fate purpose goal aim reason cause origin result outcome consequence effect impact
+  meaning difference advantage disadvantage benefit drawback problem characteristic zweck ziel grund ursache folge ergebnis wirkung bedeutung
+  unterschied vorteil nachteil inhalt make become count`.split(/\s+/).map(stem)
+)
+
+/** The keys of what is asked for: "entrance" and "fee". */
+const askedOf = (text: string, raw: ReturnType<typeof rawWords>, stop: ReadonlySet<string>): ReadonlyArray<string> => {
+  const isTerm = (index: number): boolean => raw[index] !== undefined && !isCjk(raw[index].word) && !stop.has(normalize(raw[index].word))
+  const endOf = (index: number): number => raw[index]!.at + raw[index]!.word.length
+  for (const [index, { at, word }] of raw.entries()) {
+    if (!isTerm(index)) continue
+    const before = text.slice(0, at)
+    const isDeed = deed.test(before) && !/^\p{Lu}/u.test(word)
+    const isProperty = property.test(before)
+    if (!isDeed && !isProperty && !counting.test(before)) continue
+    let last = index
+    const goesOn = (): boolean => isTerm(last + 1) && text.slice(endOf(last), raw[last + 1]!.at).trim() === ""
+    if (!isDeed) { while (goesOn()) last++ }
+    if (isProperty && !ofSomething.test(text.slice(endOf(last)))) return []
+    // "How much faster" counts nothing.
+    if (!isDeed && !isProperty && /\bmuch\s*$/i.test(before) && word.endsWith("er")) return []
+    const keys = raw.slice(index, last + 1).map(({ word }) => stem(normalize(word)))
+    return unnamed.has(keys[0]!) || unnamed.has(keys.at(-1)!) ? [] : keys
+  }
+  return []
 }
 
 const kinds: ReadonlyArray<readonly [QuestionKind, RegExp]> = [

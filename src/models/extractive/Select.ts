@@ -116,7 +116,7 @@ export const select = (
     const known = shown[at]
     shown[at] = known === undefined
       ? { evidence, passage }
-      : { ...known, passage: joined(known.passage, passage, contexts[evidence.unit.context]!.text) }
+      : { ...known, passage: joined(known.passage, passage, contexts[evidence.unit.context]!.text, evidence.unit.blocks) }
   }
 
   const total = weights.reduce((sum, weight) => sum + weight, 0)

@@ -1,0 +1,37 @@
+import { assert, describe, it } from "@effect/vitest"
+import { questionOf } from "../../src/models/extractive/Question.ts"
+
+const asked = (text: string): ReadonlyArray<string> => {
+  const question = questionOf(text)
+  return question.asked.map((term) => question.terms[term]!.key)
+}
+
+describe("what a question asks for", () => {
+  it.each<[string, ReadonlyArray<string>]>([
+    ["How many eligible voters were there in 2026?", ["eligibl", "voter"]],
+    ["What is the entrance fee of the museum?", ["entranc", "fee"]],
+    ["What's the salary of a crane driver?", ["salari"]],
+    ["Who founded the crane company?", ["found"]],
+    ["Wie viele Fenster hat das Museum?", ["fenst"]],
+    ["Was ist der Preis für einen Parkplatz?", ["prei"]]
+  ])("%s", (question, keys) => assert.deepStrictEqual(asked(question), keys))
+
+  it.each([
+    "How many people work in Osaka?",
+    "How much faster is the new crane?",
+    "What was the outcome of the vote?",
+    "What are the consequences of the strike?",
+    "What is the crane?",
+    "Who is the harbour master?",
+    "How do I book the crane?",
+    "谁设计了起重机？"
+  ])("is not told by the form of %s", (question) => assert.deepStrictEqual(asked(question), []))
+
+  it("weighs the measure of a length little, and the asking word of a Chinese question not at all", () => {
+    const importance = (text: string) => new Map(questionOf(text).terms.map(({ importance, key }) => [key, importance]))
+    assert.strictEqual(importance("How long does a release stay in the ring?").get("long"), 0.5)
+    assert.strictEqual(importance("Is a long release good?").get("long"), 1)
+    assert.strictEqual(importance("Wie hoch ist der Kran?").get("hoch"), 0.5)
+    assert.notProperty(Object.fromEntries(importance("谁在1915年收到了标书？")), "谁在")
+  })
+})
