@@ -1,4 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { blocksOf } from "../../src/models/extractive/Blocks.ts"
+import { joined, type Passage } from "../../src/models/extractive/Passage.ts"
 import { questionOf } from "../../src/models/extractive/Question.ts"
 
 const asked = (text: string): ReadonlyArray<string> => {
@@ -33,5 +35,18 @@ describe("what a question asks for", () => {
     assert.strictEqual(importance("Is a long release good?").get("long"), 1)
     assert.strictEqual(importance("Wie hoch ist der Kran?").get("hoch"), 0.5)
     assert.notProperty(Object.fromEntries(importance("谁在1915年收到了标书？")), "谁在")
+  })
+})
+
+describe("two passages as one", () => {
+  it("keep the spaces between the sentences of a paragraph", () => {
+    const text = "The crane has a crew. It works by day. Twins add four weeks."
+    const at = (said: string): Passage => {
+      const start = text.indexOf(said)
+      const part = { start, end: start + said.length, text: said, listing: false }
+      return { start, end: part.end, parts: [part] }
+    }
+    const whole = joined(at("The crane has a crew."), at("Twins add four weeks."), text, blocksOf(text))
+    assert.deepStrictEqual(whole.parts.map((part) => part.text), [text])
   })
 })

@@ -44,8 +44,9 @@ const partsBetween = (start: number, end: number, text: string, blocks: Readonly
     const from = Math.max(start, block.start)
     const to = Math.min(end, block.end)
     if (block.kind === "code" && from === block.start && to === block.end) return [listing(from, to, asWritten(block, to, text))]
-    const said = onOneLine(text.slice(from, Math.max(from, to)))
-    return said === "" ? [] : [prose(from, to, said)]
+    const written = text.slice(from, Math.max(from, to)).trimEnd()
+    const said = onOneLine(written)
+    return said === "" ? [] : [prose(from, from + written.length, said)]
   })
 
 /** As a part of its own, or as the next sentence of the last one's paragraph. */
