@@ -5,20 +5,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { keptContexts, openCorpus } from "../../bench/answers/Corpora.ts"
 import { citedIn, extractive, servedBy } from "../../bench/answers/Answerers.ts"
-import { RagFileName } from "../../src/domain/RagFile.ts"
-import type { Context } from "../../src/domain/Retrieval.ts"
 import { fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
-
-const contexts: ReadonlyArray<Context> = [{
-  chunkId: "leave",
-  file: RagFileName.make("corpora/c/ragFiles/leave"),
-  sourceUri: "file:///leave.md",
-  sourceDisplayName: "leave.md",
-  text: "Everyone has 28 working days of paid leave a year.",
-  headings: ["Leave"],
-  score: 1
-}]
-const question = "How many days of paid leave does everyone have?"
+import { contexts, question } from "./support/Leave.ts"
 
 describe("the answerers of the bench", () => {
   it.live("a model answers through its server, and what it invents is counted and not shown", () =>

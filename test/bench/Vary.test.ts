@@ -1,17 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { leftOut, type Outcome, variedBy } from "../../bench/answers/Vary.ts"
-import { RagFileName } from "../../src/domain/RagFile.ts"
-import type { Context } from "../../src/domain/Retrieval.ts"
-
-const contexts: ReadonlyArray<Context> = [{
-  chunkId: "leave",
-  file: RagFileName.make("corpora/c/ragFiles/leave"),
-  sourceUri: "file:///leave.md",
-  sourceDisplayName: "leave.md",
-  text: "Everyone has 28 working days of paid leave a year.",
-  headings: ["Leave"],
-  score: 1
-}]
+import { contexts, question } from "./support/Leave.ts"
 
 const outcome = (corpus: string, grounded: boolean): Outcome => ({
   asked: { corpus, kind: "near-subject", question: "How many?", half: "tuning" },
@@ -24,7 +13,7 @@ describe("a constant of answers varied", () => {
   it("answers with each of the values", async () => {
     const answerers = variedBy("minConfidence=0,1")
     assert.deepStrictEqual(answerers.map(({ name }) => name), ["minConfidence 0", "minConfidence 1"])
-    const answers = await Promise.all(answerers.map(({ answer }) => answer("How many days of paid leave does everyone have?", contexts)))
+    const answers = await Promise.all(answerers.map(({ answer }) => answer(question, contexts)))
     assert.deepStrictEqual(answers.map(({ grounded }) => grounded), [true, false])
   })
 

@@ -19,20 +19,20 @@ interface Property {
 }
 
 /** What is read of an entry besides its name and its description, in this order. */
-const labels: ReadonlyArray<readonly [label: string, names: ReadonlyArray<string>]> = [
-  ["Due", ["DUE"]],
-  ["Repeats", ["RRULE"]],
-  ["Also on", ["RDATE"]],
-  ["Not on", ["EXDATE"]],
-  ["Where", ["LOCATION"]],
-  ["Organizer", ["ORGANIZER"]],
-  ["Attendees", ["ATTENDEE"]],
-  ["Contact", ["CONTACT"]],
-  ["Status", ["STATUS"]],
-  ["Categories", ["CATEGORIES"]],
-  ["Link", ["URL"]],
-  ["Attached", ["ATTACH"]],
-  ["Comment", ["COMMENT"]]
+const labels: ReadonlyArray<readonly [label: string, name: string]> = [
+  ["Due", "DUE"],
+  ["Repeats", "RRULE"],
+  ["Also on", "RDATE"],
+  ["Not on", "EXDATE"],
+  ["Where", "LOCATION"],
+  ["Organizer", "ORGANIZER"],
+  ["Attendees", "ATTENDEE"],
+  ["Contact", "CONTACT"],
+  ["Status", "STATUS"],
+  ["Categories", "CATEGORIES"],
+  ["Link", "URL"],
+  ["Attached", "ATTACH"],
+  ["Comment", "COMMENT"]
 ]
 
 const entries = new Set(["VEVENT", "VTODO", "VJOURNAL"])
@@ -71,8 +71,8 @@ const addEntry = (entry: ReadonlyArray<Property>, builder: DocumentBuilder, leve
   const text = (name: string): string => oneLine(all(name).map(({ value }) => unescaped(value)).join(" "))
   const title = text("SUMMARY")
   builder.add("heading", title, level)
-  const lines = labels.flatMap(([label, names]) => {
-    const values = names.flatMap((name) => all(name).flatMap((property) => shown(property))).filter((value) => value !== "")
+  const lines = labels.flatMap(([label, name]) => {
+    const values = all(name).flatMap(shown).filter((value) => value !== "")
     return values.length === 0 ? [] : [`${label}: ${values.join(", ")}`]
   })
   const when = period(all("DTSTART")[0], all("DTEND")[0], all("DURATION")[0])

@@ -208,16 +208,17 @@ const wordsOf = (text: string): ReadonlySet<string> => new Set(text.toLowerCase(
 /** Pictures in the text and signatures are no attachments to a reader. What Outlook packed for itself is unpacked. */
 const hanging = async (message: Email, depth: number): Promise<ReadonlyArray<Hanging>> => {
   const found: Array<Hanging> = []
-  for (const { content, filename = "", mimeType, related } of message.attachments) {
+  for (const { content, filename, mimeType, related } of message.attachments) {
+    const name = filename ?? ""
     const bytes = bytesOf(content)
     const inner = (mimeType === "message/rfc822" || mimeType === "message/partial") && depth <= maxMessageDepth
       ? await parseMessage(bytes)
       : undefined
     if (inner !== undefined) found.push({ message: inner })
     else if (related === true || /signature|pkcs7|pgp/.test(mimeType) || bytes.length === 0) continue
-    else if (mimeType === "text/calendar" && (filename ?? "") === "") {
+    else if (mimeType === "text/calendar" && name === "") {
       found.push({ write: (builder, level) => void addCalendar(decodePart(bytes), builder, level) })
-    } else found.push(...(isTnef(bytes) ? unpacked(bytes, message) : undefined) ?? [{ name: filename ?? "", bytes, mimeType }])
+    } else found.push(...(isTnef(bytes) ? unpacked(bytes, message) : undefined) ?? [{ name, bytes, mimeType }])
   }
   return found
 }

@@ -464,8 +464,9 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     for (let found = 0; few < asked.length && found < 2 * count; few++) found += asked[few]?.n ?? 0
     const rows = yield* best(few)
     const least = rows.length < count ? 0 : Number(rows.at(-1)?.["score"])
-    const enough = asked.findIndex((_, first) => without(first) < least * (1 - 1e-6))
-    return few >= (enough === -1 ? asked.length : enough) ? rows : yield* best(enough === -1 ? asked.length : enough)
+    let enough = few
+    while (enough < asked.length && without(enough) >= least * (1 - 1e-6)) enough++
+    return enough === few ? rows : yield* best(enough)
   })
 
   const search: VectorStore["search"] = Effect.fnUntraced(

@@ -84,7 +84,7 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's facets and sa
       }
       const sample = files.sample!
       const most = 50
-      const { names: any } = yield* sample(corpus, most, {})
+      const { names: ofAll } = yield* sample(corpus, most, {})
       for (const where of [undefined, "team == \"ops\" || lang == \"de\"", "year >= 2022 && \"t1\" in tags", "nothing == 1"]) {
         for (const principal of [undefined, "user:ANN@x.com", "user:bob@x.com"]) {
           const query = defined({ principal, where: where === undefined ? where : Result.getOrThrow(parseMetadataFilter(where, "where")) })
@@ -95,7 +95,7 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's facets and sa
           assert.deepStrictEqual([of, names.length], [many, Math.min(most, meant.length)], `${where} ${principal}`)
           assert.includeMembers(meant, [...new Set(names)], "each of those that are meant")
           // The same order chooses, whoever asks: what may be seen of a sample of all is in the sample of what may be seen.
-          assert.includeMembers([...names], any.filter((name) => meant.includes(name)))
+          assert.includeMembers([...names], ofAll.filter((name) => meant.includes(name)))
           assert.deepStrictEqual((yield* sample(corpus, most, query)).names, names)
         }
       }

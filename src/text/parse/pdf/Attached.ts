@@ -3,7 +3,7 @@ import { oneLine } from "../BlockSink.ts"
 import type { InnerFile } from "../Reader.ts"
 import { ReadFailure } from "../ReadFailure.ts"
 import { childElements, parseXml, textContent, type XmlElement } from "../Xml.ts"
-import { type Pdfium, pdfiumOf } from "./Pdfium.ts"
+import { type Pdfium, pdfiumOf, utf16 } from "./Pdfium.ts"
 
 /** A file that a PDF holds. */
 export interface Attached {
@@ -93,8 +93,6 @@ const leaves = (element: XmlElement): ReadonlyArray<string> => {
   const children = childElements(element)
   return children.length === 0 ? [textContent(element)] : children.flatMap(leaves)
 }
-
-const utf16 = (bytes: Buffer): string => bytes.toString("utf16le").replace(/\0.*$/s, "")
 
 /** Asked twice, as PDFium wants: how many bytes, and for them. */
 const bytesOf = (pdfium: Pdfium, ask: (to: number, size: number) => number): Buffer => {

@@ -45,8 +45,7 @@ export class PdfObjects {
     if (page > this.#pages.length) return false
     const dictionary = this.#pages[page - 1]
     if (dictionary === undefined) return true
-    const contents = this.#resolved(valueOf(dictionary, "Contents"))
-    return references(contents?.startsWith("[") === true ? contents : valueOf(dictionary, "Contents")).some((number) => {
+    return references(this.#list(valueOf(dictionary, "Contents"))).some((number) => {
       const object = this.#object(number)
       const filter = object === undefined ? undefined : valueOf(object, "Filter") ?? ""
       if (filter === undefined) return true

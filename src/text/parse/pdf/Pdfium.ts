@@ -50,6 +50,9 @@ export interface Pdfium {
 // The package types only what it calls itself, and keeps its module private.
 export const pdfiumOf = (part: PDFiumPage | PDFiumDocument): Pdfium => (part as unknown as { readonly module: Pdfium }).module
 
+/** A text that ends with a NUL. */
+export const utf16 = (bytes: Buffer): string => bytes.toString("utf16le").replace(/\0.*$/s, "")
+
 const types = { text: 1, path: 2, image: 3, shading: 4, form: 5 }
 
 /** Forms within forms, and objects, that are looked at. */
@@ -99,7 +102,7 @@ export const layersOn = (page: PDFiumPage): ReadonlySet<string> => {
   const read = (ask: (to: number, size: number, length: number) => number): string => {
     if (ask(place, longestMark, place + longestMark) === 0) return ""
     const length = Math.min(longestMark, Buffer.from(pdfium.HEAPU8.buffer, place + longestMark, 4).readUInt32LE(0))
-    return Buffer.from(pdfium.HEAPU8.slice(place, place + length)).toString("utf16le").replace(/\0.*$/s, "")
+    return utf16(Buffer.from(pdfium.HEAPU8.slice(place, place + length)))
   }
   const key = pdfium.wasmExports.malloc(8)
   Buffer.from(pdfium.HEAPU8.buffer, key, 8).write("Name\0")

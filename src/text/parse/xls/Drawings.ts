@@ -120,13 +120,9 @@ const addMessages = (content: Buffer, messages: CellMessages): void => {
   const count = at + 2 <= content.length ? content.readUInt16LE(at) : 0
   const ranges: Array<string> = []
   for (let place = at + 2; ranges.length < count && place + 8 <= content.length; place += 8) {
-    const [row, lastRow, column, lastColumn] = [0, 2, 4, 6].map((offset) => content.readUInt16LE(place + offset)) as [
-      number,
-      number,
-      number,
-      number
-    ]
-    ranges.push(rangeName(column, row, lastColumn, lastRow))
+    // First and last row, first and last column.
+    const bound = (i: number): number => content.readUInt16LE(place + 2 * i)
+    ranges.push(rangeName(bound(2), bound(0), bound(3), bound(1)))
   }
   const [inputTitle, errorTitle, input, error] = texts
   if ((flags & showsInput) !== 0) messages.add("Input", ranges, inputTitle, input)
@@ -134,7 +130,7 @@ const addMessages = (content: Buffer, messages: CellMessages): void => {
 }
 
 /** Characters of one byte or two. */
-const characters = (content: Buffer, from: number, wide: number, most: number): string =>
+export const characters = (content: Buffer, from: number, wide: number, most: number): string =>
   wide === 1 ? content.toString("utf16le", from, from + most * 2) : content.toString("latin1", from, from + most)
 
 const running = (content: Buffer, version: number): string => {

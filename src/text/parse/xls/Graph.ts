@@ -1,5 +1,6 @@
 import { SSF } from "@e965/xlsx"
 import { oneLine, rowLine } from "../BlockSink.ts"
+import { characters } from "./Drawings.ts"
 
 /** Types of records (MS-OGRAPH, 2.3.1). */
 const types = { begin: 0x0809, number: 0x0003, text: 0x0004, seriesText: 0x100d } as const
@@ -56,8 +57,4 @@ const shown = (value: number, format: number): string => {
 }
 
 /** How many characters, whether they are wide, and they themselves. */
-const stringAt = (record: Buffer, at: number): string => {
-  const length = record[at] ?? 0
-  const wide = ((record[at + 1] ?? 0) & 1) === 1
-  return oneLine(record.toString(wide ? "utf16le" : "latin1", at + 2, at + 2 + length * (wide ? 2 : 1)))
-}
+const stringAt = (record: Buffer, at: number): string => oneLine(characters(record, at + 2, (record[at + 1] ?? 0) & 1, record[at] ?? 0))

@@ -59,13 +59,9 @@ export const messagesOf = (sheet: Uint8Array | undefined): { readonly messages: 
     const flags = content.readUInt32LE(0)
     const count = Math.min(content.readUInt32LE(4), Math.floor((content.length - 8) / 16))
     const ranges = Array.from({ length: count }, (_, i) => {
-      const [row, lastRow, column, lastColumn] = [0, 4, 8, 12].map((offset) => content.readUInt32LE(8 + 16 * i + offset)) as [
-        number,
-        number,
-        number,
-        number
-      ]
-      return rangeName(column, row, lastColumn, lastRow)
+      // First and last row, first and last column.
+      const bound = (at: number): number => content.readUInt32LE(8 + 16 * i + 4 * at)
+      return rangeName(bound(2), bound(0), bound(3), bound(1))
     })
     const [errorTitle, error, inputTitle, input] = textsAt(content, 8 + 16 * count, 4)
     if ((flags & showsInput) !== 0) messages.add("Input", ranges, inputTitle, input)
