@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer"
 import { likelihoodOf } from "./Charset.ts"
 import { ReadFailure } from "./ReadFailure.ts"
-import { decodeDos, isDos } from "./rtf/CodePages.ts"
+import { decodeDos, isDos } from "./CodePages.ts"
 
 /** Bytes that are looked at to guess a charset. */
 const sampleBytes = 64 * 1024

@@ -1,7 +1,8 @@
 import { decompressRTF } from "@kenjiuno/decompressrtf"
 import msgReader, { type FieldsData } from "@kenjiuno/msgreader"
 import { BlockWriter, oneLine } from "./BlockSink.ts"
-import { decodeAs, decodePart } from "./Decode.ts"
+import { decodeCodePage } from "./CodePages.ts"
+import { decodePart } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { htmlBlocks } from "./Html.ts"
 import type { InnerFile, InnerFiles, Reader } from "./Reader.ts"
@@ -131,7 +132,7 @@ const addBody = ({ body, bodyHtml, compressedRtf, html, internetCodepage }: Body
   if (html !== undefined && html.length > 0) {
     const bytes = new Uint8Array(html)
     return void htmlBlocks(
-      internetCodepage === undefined || internetCodepage === 65001 ? decodePart(bytes) : decodeAs(bytes, `windows-${internetCodepage}`),
+      internetCodepage === undefined || internetCodepage === 65001 ? decodePart(bytes) : decodeCodePage(internetCodepage, bytes),
       builder
     )
   }

@@ -1,4 +1,5 @@
-import { decodeAs, decodePart } from "./Decode.ts"
+import { decodeCodePage } from "./CodePages.ts"
+import { decodePart } from "./Decode.ts"
 import type { InnerFile } from "./Reader.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 
@@ -61,13 +62,13 @@ type Value = string | Buffer
 
 export const readTnef = (bytes: Uint8Array): Packed => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  let codePage = ""
+  let codePage: number | undefined
   const told = new Map<number, Value>()
   let texts = { subject: "", body: "" }
   const attached: Array<{ title: string; data: Buffer | undefined; told: ReadonlyMap<number, Value> }> = []
   const decoded = (value: Buffer): string => {
     const text = value.subarray(0, value.indexOf(0) < 0 ? value.length : value.indexOf(0))
-    return codePage === "" ? decodePart(text) : decodeAs(text, codePage)
+    return codePage === undefined ? decodePart(text) : decodeCodePage(codePage, text)
   }
   // A signature of four bytes and a key of two; each attribute has a level, its number, its length and a checksum.
   for (let at = 6; at < file.length && file.subarray(at, at + 9).some((byte) => byte !== 0);) {
@@ -77,7 +78,7 @@ export const readTnef = (bytes: Uint8Array): Packed => {
     const value = file.subarray(at + 9, at + 9 + length)
     at += 11 + length
     const last = attached.at(-1)
-    if (attribute === attributes.codePage && length >= 4) codePage = charsetOf(value.readUInt32LE(0))
+    if (attribute === attributes.codePage && length >= 4) codePage = value.readUInt32LE(0)
     else if (attribute === attributes.subject) texts = { ...texts, subject: decoded(value) }
     else if (attribute === attributes.body) texts = { ...texts, body: decoded(value) }
     else if (attribute === attributes.properties) { for (const [key, one] of propertiesIn(value, decoded)) told.set(key, one) }
@@ -101,13 +102,6 @@ export const readTnef = (bytes: Uint8Array): Packed => {
     })
   }
 }
-
-const charsetOf = (codePage: number): string =>
-  codePage === 65001 ? "utf-8" : codePage === 932 ? "shift_jis" : codePage === 949 ? "euc-kr" : codePage === 950
-    ? "big5"
-    : codePage === 936
-    ? "gb18030"
-    : `windows-${codePage}`
 
 const textIn = (told: ReadonlyMap<number, Value>, key: number): string => {
   const value = told.get(key)

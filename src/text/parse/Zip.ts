@@ -2,7 +2,7 @@ import { isUtf8 } from "node:buffer"
 import { crc32, inflateRawSync } from "node:zlib"
 import type { Limits } from "../Prepared.ts"
 import { ReadFailure } from "./ReadFailure.ts"
-import { decodeDos } from "./rtf/CodePages.ts"
+import { decodeDos } from "./CodePages.ts"
 
 /** A ZIP archive in memory. Entries are unpacked when read, and every byte unpacked counts against the limits. */
 export interface Zip {

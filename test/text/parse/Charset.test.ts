@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { decodeCodePage } from "../../../src/text/parse/CodePages.ts"
 import { decode, decodeAs, guessOf } from "../../../src/text/parse/Decode.ts"
 
 /** A charset's bytes by character, from what each of its bytes and pairs of bytes is read as. */
@@ -117,5 +118,21 @@ describe("EBCDIC", () => {
 
   it("is not seen in ASCII, whatever its signs", () => {
     for (const text of [`${"@".repeat(40)}K\n`, "@k@k@K%@".repeat(40)]) expect(decode(Buffer.from(text))).toBe(text)
+  })
+})
+
+describe("a code page by its number", () => {
+  it.each([
+    [437, "81", "ü"],
+    [932, "938c8b9e", "東京"],
+    [1200, "2c67", "本"],
+    [1251, "cff0", "Пр"],
+    [20866, "f0d2", "Пр"],
+    [28592, "a3f364bc", "Łódź"],
+    [50220, "1b2442456c357e1b2842", "東京"],
+    [28602, "e9", "é"],
+    [4711, "e9", "é"]
+  ])("%i", (codePage, bytes, text) => {
+    expect(decodeCodePage(codePage, Buffer.from(bytes, "hex"))).toBe(text)
   })
 })

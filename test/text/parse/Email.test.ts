@@ -317,6 +317,15 @@ describe("what Outlook packs for itself", () => {
     expect((await parsed("winmail.dat", packed(true))).shown).toEqual(["heading 1: Приоберы", "paragraph: The packed body", ...files])
   })
 
+  it("has its texts in the code page it names", async () => {
+    const file = Buffer.concat([
+      Buffer.from([0x78, 0x9f, 0x3e, 0x22, 1, 0]),
+      attribute(1, 0x00069007, Buffer.concat([u32(51949), u32(0)])),
+      attribute(1, 0x00018004, Buffer.from("bcadbfef00", "hex"))
+    ])
+    expect((await parsed("winmail.dat", file)).shown).toEqual(["heading 1: 서울"])
+  })
+
   it("and is cut off is named", async () => {
     expect((await parsed("a.eml", message("See the list.", packed(true).subarray(0, -20)))).remarks).toEqual([
       { kind: "attachment", text: "winmail.dat (what Outlook packed is cut off)" }

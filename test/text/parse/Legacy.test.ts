@@ -477,6 +477,20 @@ describe("messages of Outlook", () => {
   })
 })
 
+describe("messages of Outlook in HTML", () => {
+  it.each([[932, "938c8b9e", "東京"], [950, "bb4fa55f", "臺北"], [28592, "a3f364bc", "Łódź"], [1251, "cceef1eae2e0", "Москва"]])(
+    "are read in their code page: %i",
+    async (codePage, word, read) => {
+      const properties = Buffer.alloc(48)
+      properties.writeUInt32LE(0x3fde0003, 32)
+      properties.writeUInt32LE(codePage, 40)
+      const html = Buffer.concat([Buffer.from("<p>"), Buffer.from(word, "hex"), Buffer.from("</p>")])
+      const file = compound({ "__properties_version1.0": properties, "__substg1.0_10130102": html })
+      expect((await parsed("a.msg", file)).shown.at(-1)).toBe(`paragraph: ${read}`)
+    }
+  )
+})
+
 describe("pages saved as one file", () => {
   it("are read as the page", async () => {
     const file = [

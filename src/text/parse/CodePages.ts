@@ -25,8 +25,19 @@ const labels: Readonly<Record<number, string>> = {
   936: "gbk",
   949: "euc-kr",
   950: "big5",
+  1200: "utf-16le",
+  1201: "utf-16be",
   10000: "macintosh",
   10007: "x-mac-cyrillic",
+  20866: "koi8-r",
+  20932: "euc-jp",
+  21866: "koi8-u",
+  50220: "iso-2022-jp",
+  50221: "iso-2022-jp",
+  50222: "iso-2022-jp",
+  51932: "euc-jp",
+  51936: "gbk",
+  51949: "euc-kr",
   54936: "gb18030",
   65001: "utf-8"
 }
@@ -56,10 +67,10 @@ const charsets: Readonly<Record<number, number>> = {
 export const codePageOfCharset = (charset: number): number | undefined => charsets[charset]
 
 /** Bytes of a code page as text; code pages nobody knows are read as Western. */
-export const decodeCodePage = (codePage: number, bytes: ReadonlyArray<number>): string => {
+export const decodeCodePage = (codePage: number, bytes: ArrayLike<number>): string => {
   const upper = dos[codePage]
   if (upper !== undefined) {
-    return bytes.map((byte) => byte < 0x80 ? String.fromCharCode(byte) : upper[byte - 0x80] ?? "").join("")
+    return Array.from(bytes, (byte) => byte < 0x80 ? String.fromCharCode(byte) : upper[byte - 0x80] ?? "").join("")
   }
   return decoderOf(codePage).decode(Uint8Array.from(bytes))
 }
@@ -69,9 +80,16 @@ const decoders = new Map<number, InstanceType<typeof TextDecoder>>()
 const decoderOf = (codePage: number): InstanceType<typeof TextDecoder> => {
   let decoder = decoders.get(codePage)
   if (decoder === undefined) {
-    const windows = codePage >= 1250 && codePage <= 1258 ? `windows-${codePage}` : "windows-1252"
-    decoder = new TextDecoder(labels[codePage] ?? windows)
+    decoder = new TextDecoder(labelOf(codePage))
     decoders.set(codePage, decoder)
   }
   return decoder
+}
+
+const labelOf = (codePage: number): string => {
+  if (labels[codePage] !== undefined) return labels[codePage]
+  if (codePage >= 1250 && codePage <= 1258) return `windows-${codePage}`
+  // There is no ISO 8859-12.
+  if (codePage >= 28591 && codePage <= 28605 && codePage !== 28602) return `iso-8859-${codePage - 28590}`
+  return "windows-1252"
 }
