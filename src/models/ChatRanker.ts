@@ -27,7 +27,7 @@ export const make = (chat: ChatModel["Service"]): Ranker["Service"] => {
     const grades = gradesIn(answer, contexts.length)
     if (grades.size === 0) {
       return yield* new ServiceError({
-        code: "INTERNAL",
+        code: "FAILED_PRECONDITION",
         message: `${chat.model} was to rank ${contexts.length} contexts, and graded none of them`,
         fix: "rank with another model, or leave ranking out"
       })

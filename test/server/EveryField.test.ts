@@ -166,6 +166,7 @@ interface Probe {
 
 /** Fields that neither change an answer, are told back nor are refused, and why that is not ignoring them. */
 const described = "says where a fact is from, as augmentPrompt answers it: the claim is held against its text"
+const unchanged = "the corpus has no other strategy; one that has is not given it, which test/server/Rest.test.ts sees"
 const others: Readonly<Record<string, string>> = {
   "augmentPrompt.vertexRagStore.ragRetrievalConfig.ranking.rankService.modelName":
     "orders contexts as in retrieveContexts, whose scores show it",
@@ -176,7 +177,9 @@ const others: Readonly<Record<string, string>> = {
   "corroborateContent.facts.chunk.pageSpan.firstPage": described,
   "corroborateContent.facts.chunk.pageSpan.lastPage": described,
   "corroborateContent.facts.chunk.fileId": described,
-  "corroborateContent.facts.chunk.chunkId": described
+  "corroborateContent.facts.chunk.chunkId": described,
+  "updateRagCorpus.vectorDbConfig.ragManagedDb.knn": unchanged,
+  "updateRagCorpus.ragVectorDbConfig.ragManagedDb.knn": unchanged
 }
 
 describe("every field of a request", () => {

@@ -114,7 +114,8 @@ describe("ranking", () => {
 
   it("by a language model that grades nothing is an error, not the order from before", async () => {
     const { body, status } = await (await filled(upstream))("mute", { llmRanker: {} })
-    assert.strictEqual(status, 500)
-    assert.include(body.error.message, "graded none")
+    assert.strictEqual(status, 400)
+    assert.strictEqual(body.error.status, "FAILED_PRECONDITION")
+    assert.include(body.error.message, "m was to rank 3 contexts, and graded none of them")
   })
 })

@@ -96,18 +96,29 @@ describe("corpora", () => {
     const patch = (change: object) => server.call("PATCH", `/v1beta1/${body.name}`, change)
     const { createTime: _, ...whole } = body
     assert.strictEqual((await patch({ ...whole, displayName: "all of it, sent back" })).status, 200)
+    const database = (ragManagedDb: object) => ({ vectorDbConfig: { ragManagedDb } })
     const refused = {
       "rag_corpus.encryption_spec.kms_key_name": { encryptionSpec: { kmsKeyName: "another" } },
       "rag_corpus.corpus_type_config": { corpusTypeConfig: { memoryCorpus: {} } },
-      "rag_corpus.vector_db_config.rag_managed_db": { vectorDbConfig: { ragManagedDb: { knn: {} } } },
+      "rag_corpus.vector_db_config.rag_managed_db": database({ knn: {} }),
       "rag_corpus.vector_db_config.rag_embedding_model_config": {
-        vectorDbConfig: { ragManagedDb: {}, ragEmbeddingModelConfig: { vertexPredictionEndpoint: { endpoint: `${endpoint}x` } } }
+        vectorDbConfig: { ragEmbeddingModelConfig: { vertexPredictionEndpoint: { endpoint: `${endpoint}x` } } }
       }
     }
-    for (const [field, change] of Object.entries(refused)) {
+    const strategies = [{}, { ann: {} }, { ann: { treeDepth: 3 } }].map((ragManagedDb) =>
+      ["rag_corpus.vector_db_config.rag_managed_db", database(ragManagedDb)] as const
+    )
+    for (const [field, change] of [...Object.entries(refused), ...strategies]) {
       const { body, status } = await patch(change)
-      assert.strictEqual(status, 400, field)
+      assert.strictEqual(status, 400, JSON.stringify(change))
       assert.strictEqual(body.error.details[0].fieldViolations[0].field, field)
+    }
+    // The service's defaults, said or not, are the same.
+    for (
+      const [created, sent] of [[{}, { knn: {} }], [{ knn: {} }, {}], [{ ann: {} }, { ann: { treeDepth: 2, leafCount: 500 } }]] as const
+    ) {
+      const { body } = await server.call("POST", `/v1beta1/${parent}/ragCorpora`, { displayName: "said or not", ...database(created) })
+      assert.strictEqual((await server.call("PATCH", `/v1beta1/${body.response.name}`, database(sent))).status, 200, JSON.stringify(sent))
     }
     const deep = await server.call("POST", `/v1/${parent}/ragCorpora`, {
       displayName: "x",

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util"
 import { Effect } from "effect"
-import { type Corpus, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
+import { type Corpus, type CorpusOptions, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
 import { renamed } from "../../domain/ChatRefusal.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { refusalOf } from "../../domain/Rule.ts"
@@ -115,11 +115,16 @@ const changedForGood = (
     return "vector_db_config.rag_embedding_model_config"
   }
   const had = corpus.options ?? {}
-  const changed = (["search", "hybrid", "encryptionKey", "holds"] as const).find((option) =>
+  if (options.search !== undefined && !isDeepStrictEqual(inFull(options.search), inFull(had.search))) return optionFields.search
+  const changed = (["hybrid", "encryptionKey", "holds"] as const).find((option) =>
     options[option] !== undefined && !isDeepStrictEqual(options[option], had[option])
   )
   return changed === undefined ? undefined : optionFields[changed]
 }
+
+/** A strategy with the service's defaults for what it does not say. */
+const inFull = (search: CorpusOptions["search"] = { _tag: "knn" }): CorpusOptions["search"] =>
+  search._tag === "ann" ? { treeDepth: 2, leafCount: 500, ...search } : search
 
 const optionFields = {
   search: "vector_db_config.rag_managed_db",

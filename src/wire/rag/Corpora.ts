@@ -118,9 +118,15 @@ const keyFromWire = (wire: RagCorpus): Result.Result<SecretVersion | undefined, 
   return key === undefined ? Result.succeed(undefined) : secretVersion(key, `rag_corpus.${keyField}`)
 }
 
-/** What of an update's body can only repeat what the corpus was made with. */
+/**
+ * What of an update's body can only repeat what the corpus was made with. A managed database without a strategy is one
+ * with the default strategy, as at creation.
+ */
 export const corpusFixedFromWire = (wire: RagCorpus): Result.Result<Pick<CorpusSpec, "embeddingModel" | "options">, ServiceError> =>
-  Result.map(optionsFromWire(wire), (options) => defined({ embeddingModel: embeddingOf(wire), options }))
+  Result.map(optionsFromWire(wire), (options) => {
+    const search = options?.search ?? (databaseOf(wire)?.ragManagedDb === undefined ? undefined : { _tag: "knn" as const })
+    return defined({ embeddingModel: embeddingOf(wire), options: search === undefined ? options : { ...options, search } })
+  })
 
 /**
  * A corpus as the service answers. The deprecated twins of the configuration go with it in v1beta1: the Python SDK up
