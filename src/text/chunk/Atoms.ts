@@ -1,6 +1,6 @@
 import type { Block, BlockKind, ParsedDocument } from "../../domain/Document.ts"
 import type { TokenIndex } from "../Tokens.ts"
-import { splitters } from "./Splitters.ts"
+import { firstWordEnd, splitters } from "./Splitters.ts"
 import type { Span } from "./Span.ts"
 
 /**
@@ -42,6 +42,7 @@ export const atomsOf = ({ blocks, text }: ParsedDocument, tokens: TokenIndex, li
     // Keeping what must not be cut whole comes before keeping its heading, which `headings` carries anyway.
     const together = heading === undefined ? alone : tokens.count(heading, end)
     if (alone <= limit && together > limit && block.kind !== "paragraph") heading = undefined
+    if (heading !== undefined && together > limit && !hasRoom(text, tokens, heading, start, limit)) heading = undefined
     if (heading === undefined) push(start, isLed(text, content[i - 1], block) ? blockStrength - 1 : strengthOf(block))
     const taken = heading === undefined ? 0 : tokens.count(heading, start)
     if (alone + taken > limit) {
@@ -61,6 +62,12 @@ export const atomsOf = ({ blocks, text }: ParsedDocument, tokens: TokenIndex, li
   const before = new Uint32Array(offsets.length)
   for (let i = 1; i < offsets.length; i++) before[i] = before[i - 1]! + tokens.count(offsets[i - 1]!, offsets[i]!)
   return { at: offsets, tokens: before, strength: Uint8Array.from(strength) }
+}
+
+/** Whether the headings leave room for the first word after them, unless it is over the limit by itself. */
+const hasRoom = (text: string, tokens: TokenIndex, heading: number, start: number, limit: number): boolean => {
+  const end = firstWordEnd(text, start)
+  return tokens.count(heading, end) <= limit || tokens.count(start, end) > limit
 }
 
 /** What a paragraph ends in a colon for: "Run this:" is nothing without the command. */
@@ -92,7 +99,7 @@ const split = (
   const visit = (span: Span, depth: number, room: number): void => {
     const way = ways[depth]
     if (way === undefined || tokens.count(span.start, span.end) <= room) return
-    const cuts = way(text, span, tokens, limit)
+    const cuts = way(text, span, tokens, limit, room)
     let start = span.start
     for (const cut of [...cuts, span.end]) {
       if (cut <= start) continue

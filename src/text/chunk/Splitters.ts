@@ -3,8 +3,11 @@ import { characterStart, type TokenIndex } from "../Tokens.ts"
 import { nextCharacter } from "./Graphemes.ts"
 import type { Span } from "./Span.ts"
 
-/** Places inside a span where it may be cut, ascending: each is the start of the part after it. */
-type Splitter = (text: string, span: Span, tokens: TokenIndex, limit: number) => Iterable<number>
+/**
+ * Places inside a span where it may be cut, ascending: each is the start of the part after it. No part is to have more
+ * tokens than `limit`, the first no more than `room`.
+ */
+type Splitter = (text: string, span: Span, tokens: TokenIndex, limit: number, room: number) => Iterable<number>
 
 /** A splitter of everything a pattern ends on. */
 const after = (pattern: RegExp): Splitter =>
@@ -30,13 +33,45 @@ export const sentences: Splitter = function*(text, { end, start }) {
   }
 }
 
-/** Words with the space before them; where one is over the limit, also inside it. */
-const words: Splitter = function*(text, { end, start }, tokens, limit) {
+/** Before each run of white space, which stays with what follows as tokens have it. */
+const blanks: Splitter = function*(text, { end, start }) {
+  for (const { index } of text.slice(start, end).matchAll(/(?<=\S)\s+(?=\S)/g)) yield start + index
+}
+
+const wordBreaks = new Intl.Segmenter("en", { granularity: "word" })
+
+/** UTF-16 units looked at on either side of a place for the word that it is in. */
+const nearby = 128
+
+/** Unicode's word (UAX #29) that what is at an offset is of; ICU finds those of scripts without blanks by its dictionaries. */
+const wordAt = (text: string, offset: number): Span => {
+  const from = characterStart(text, Math.max(0, offset - nearby))
+  const found = wordBreaks.segment(text.slice(from, offset + nearby)).containing(offset - from)
+  const start = from + (found?.index ?? offset - from)
+  return { start, end: start + (found?.segment.length ?? 0) }
+}
+
+/** Where the first word at or after an offset ends. */
+export const firstWordEnd = (text: string, start: number): number =>
+  wordAt(text, start + Math.max(0, text.slice(start, start + nearby).search(/\S/))).end
+
+/**
+ * Pieces of tokens that are whole words, which several of them may be: `CamelCase`, `snake_case`, `e.g.`. Where a piece is
+ * over the limit, also between its words; inside a word only where that is over it.
+ */
+const words: Splitter = function*(text, { end, start }, tokens, limit, room) {
   let last = start
   // The last piece may reach past the span.
   for (const piece of [...tokens.pieceEnds(start, end), end]) {
-    while (last < piece) {
-      const cut = fitting(text, tokens, last, piece, limit)
+    const bound = piece >= end ? end : wordAt(text, piece).start
+    while (last < bound) {
+      const most = last === start ? room : limit
+      const fits = fitting(text, tokens, last, bound, most)
+      let cut = fits < bound ? wordAt(text, fits).start : bound
+      if (cut <= last) {
+        const whole = Math.min(bound, wordAt(text, last).end)
+        cut = tokens.count(last, whole) <= most ? whole : fits
+      }
       yield cut
       last = cut
     }
@@ -54,10 +89,10 @@ const fitting = (text: string, tokens: TokenIndex, start: number, end: number, l
 
 /** The ways to cut a block that is too large, coarsest first. The last one always gets under the limit. */
 export const splitters: Readonly<Record<BlockKind, ReadonlyArray<Splitter>>> = {
-  heading: [lines, sentences, words],
-  paragraph: [paragraphs, sentences, lines, words],
-  list: [items, lines, sentences, words],
-  table: [lines, words],
-  code: [paragraphs, lines, words],
+  heading: [lines, sentences, blanks, words],
+  paragraph: [paragraphs, sentences, lines, blanks, words],
+  list: [items, lines, sentences, blanks, words],
+  table: [lines, blanks, words],
+  code: [paragraphs, lines, blanks, words],
   pageBreak: []
 }

@@ -60,6 +60,6 @@ const overlapStart = (
   while (piece > before + 1 && atoms.tokens[first]! - atoms.tokens[piece - 1]! <= room) piece--
   const start = atoms.at[piece]!
   if (piece === before || room <= 0) return start
-  const starts = [...sentences(text, { start: atoms.at[piece - 1]!, end: start }, tokens, room), start]
+  const starts = [...sentences(text, { start: atoms.at[piece - 1]!, end: start }, tokens, room, room), start]
   return starts[partitionPoint(starts.length - 1, (at) => tokens.count(starts[at]!, end) > room)]!
 }

@@ -41,6 +41,41 @@ describe("structure", () => {
     }
   })
 
+  it("never cuts inside a word that fits", () => {
+    const words =
+      "reStructuredText PyObject_AsReadBuffer __future__ e.g. 2.1.2 don't 1234567 XMLHttpRequest wasip1 naïveté นโยบายความเป็นส่วนตัว 休暇申請 l'été CC0-1.0"
+        .split(" ")
+    const segments = new Intl.Segmenter("en", { granularity: "word" })
+    for (let seed = 0; seed < 6; seed++) {
+      const random = generator(seed)
+      const { blocks, text } = anyDocument(seed, 12)
+      const document = documentOf(blocks.map((block) => ({
+        ...block,
+        text: text.slice(block.start, block.end).replace(/ /g, () => ` ${random.pick(words)} `)
+      })))
+      const whole = [...segments.segment(document.text)].filter(({ isWordLike }) => isWordLike === true)
+      for (const size of [8, 25, 60]) {
+        const cuts = chunk(document, structure(size, seed % 3)).map(({ start }) => start)
+        const cut = whole.filter(({ index, segment }) => cuts.some((at) => at > index && at < index + segment.length))
+        expect(cut.filter(({ segment }) => countTokens(segment) <= size)).toEqual([])
+      }
+    }
+  })
+
+  it("keeps a heading with the first word after it only where both fit", () => {
+    const heading = "Supercalifragilistic considerations"
+    const word = "pneumonoultramicroscopicsilicovolcanoconiosis"
+    const document = documentOf([
+      { kind: "heading", level: 1, text: heading },
+      { kind: "paragraph", text: `${word} is an illness of which one dies only after it was spelt. ${sentence(generator(1))}` }
+    ])
+    const size = Math.max(2 * countTokens(heading), countTokens(word)) + 1
+    expect(countTokens(`${heading}\n\n${word}`)).toBeGreaterThan(size)
+    const chunks = chunk(document, structure(size))
+    for (const { tokens } of chunks) expect(tokens).toBeLessThanOrEqual(size)
+    expect(chunks.map(({ text }) => text).filter((text) => text.includes(word))).toHaveLength(1)
+  })
+
   it("never leaves a heading at the end of a chunk", () => {
     for (let seed = 0; seed < 5; seed++) {
       const document = documentOf(manual(seed, 4).slice(0, 400))
