@@ -25,6 +25,7 @@ import type { HooksEndpoint } from "./Hooks.ts"
 import { LongRunning } from "./operations/LongRunning.ts"
 import type { Quotas } from "./quotas/Quotas.ts"
 import { type AccessEntry, failedUnexpectedly, logAccess, loggable, requestBegan, requestEnded } from "./Telemetry.ts"
+import { makeTurns } from "./Turns.ts"
 import type { Uploads } from "./upload/Uploads.ts"
 import { within } from "./Within.ts"
 
@@ -77,6 +78,7 @@ export const makeApp = (options: AppOptions) =>
     const corpora = yield* Corpora
     let calls = 0
     const room = new Room(options.mostBodyBytes)
+    const turn = makeTurns()
 
     const answer = Effect.fnUntraced(function*(
       { key, params, unversioned, version }: Match,
@@ -152,7 +154,7 @@ export const makeApp = (options: AppOptions) =>
     /** A call that may come in, whatever protocol it came by. */
     const call = (found: Match, asked: Incoming): Effect.Effect<Answered> =>
       counted<Answered>(
-        Effect.provideService(answer(found, asked), CallVersion, found.version),
+        Effect.andThen(turn, Effect.provideService(answer(found, asked), CallVersion, found.version)),
         (error) => ({ kind: "failure", error }),
         onlyAsks(found)
       )

@@ -1,4 +1,4 @@
-import { Effect, FileSystem, Path, Stream } from "effect"
+import { Clock, Effect, FileSystem, Option, Path, Stream } from "effect"
 import { Command } from "effect/cli"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
@@ -18,14 +18,23 @@ const noteOf = Effect.fnUntraced(function*(pipeline: string) {
   return path.join(dataDir, `release-${pipeline}`)
 })
 
-/** An element for each `sluice release` of the pipeline from now on. */
-export const releases = Effect.fnUntraced(function*(pipeline: string) {
+/** An element for each `sluice release` of the pipeline that still waits, or comes from now on. */
+export const releases = (pipeline: string) => Effect.flatMap(noteOf(pipeline), releasesAt)
+
+/** The same, of whoever writes this note. */
+export const releasesAt = Effect.fnUntraced(function*(note: string) {
   const fs = yield* FileSystem.FileSystem
-  const note = yield* noteOf(pipeline)
+  const written = fs.stat(note).pipe(
+    Effect.map(({ mtime }) => Option.getOrUndefined(mtime)?.getTime()),
+    Effect.orElseSucceed(() => undefined)
+  )
+  // Whoever waits keeps it new; what somebody left who no longer waits knew nothing of what this watch holds.
+  const left = yield* written
   // Taken once; a note that cannot be removed would release for ever, and so is none.
-  const take = fs.remove(note).pipe(Effect.as(true), Effect.orElseSucceed(() => false))
-  // What was written before this watch knew nothing of what it holds.
-  yield* take
+  const take = Effect.flatMap(written, (at) =>
+    at === undefined || at === left
+      ? Effect.succeed(false)
+      : fs.remove(note).pipe(Effect.as(true), Effect.orElseSucceed(() => false)))
   return Stream.tick(lookEvery).pipe(Stream.mapEffect(() => take), Stream.filter((taken) => taken), Stream.map(() => undefined))
 })
 
@@ -45,7 +54,12 @@ export const release = Command.make(
     })
     yield* fs.writeFileString(note, "").pipe(Effect.mapError(() => unheard))
     for (let look = 0; look < looks; look++) {
-      if (!(yield* Effect.orElseSucceed(fs.exists(note), () => true))) {
+      const now = new Date(yield* Clock.currentTimeMillis)
+      const taken = fs.utimes(note, now, now).pipe(
+        Effect.as(false),
+        Effect.catch(({ reason }) => Effect.succeed(reason._tag === "NotFound"))
+      )
+      if (yield* taken) {
         return yield* json
           ? output.json({ version: 1, type: "released", pipeline: name })
           : output.print("released: the watch lists everything once more, and deletes what it held")
