@@ -46,6 +46,18 @@ export class ByteCache {
     return this.#used(key)?.value as A | undefined
   }
 
+  /** Whether there is a value under a key. It does not count as used. */
+  has(key: string): boolean {
+    return this.#entries.has(key)
+  }
+
+  /** Like {@link peek}; the value is then no longer kept. */
+  take<A>(key: string): A | undefined {
+    const known = this.#entries.get(key)
+    if (known !== undefined) this.#drop(known)
+    return known?.value as A | undefined
+  }
+
   #used(key: string): Entry | undefined {
     const known = this.#entries.get(key)
     if (known !== undefined) {

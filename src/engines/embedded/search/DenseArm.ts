@@ -5,7 +5,8 @@ import { asBlob } from "../store/Checksum.ts"
 import { addListScores, openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
 import { type CorpusIndex, IndexDamage, type Segment } from "./CorpusIndex.ts"
 import { DenseScan } from "./DenseScan.ts"
-import { KeptVectors, type Rounding } from "./KeptVectors.ts"
+import type { Rounding } from "../store/Vector.ts"
+import { KeptVectors } from "./KeptVectors.ts"
 
 /** Candidates from the lists for each chunk that is wanted: see docs/search.md. */
 const candidatesPerChunk = 3
@@ -67,8 +68,8 @@ export class DenseArm {
     const scanned = coded.length > 0 ? [] : others
     const estimated = coded.length > 0 ? index.segments : listed
     const error = exact ? undefined : this.#scan.nearly(index, scanned, query, scores)
-    if (exact || (estimated.length === 0 && error === undefined)) {
-      const all = this.#scan.cosines(index, index.segments, query, scores)
+    if (exact || (estimated.length === 0 && (error === undefined || error === 0))) {
+      const all = error === 0 ? scores : this.#scan.cosines(index, index.segments, query, scores)
       return { all, movedTo, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(all, allowed, count) }
     }
     if (error === undefined) this.#scan.cosines(index, scanned, query, scores)

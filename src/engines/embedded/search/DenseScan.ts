@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { type PreparedValues, preparedValues, readVector, type RowValues, summedVector } from "../store/Checksum.ts"
 import { cosineOf, inverseNorm, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
-import { type Columns, columnsOf, weightsOf } from "./ColumnSums.ts"
+import { type Columns, columnsOf, hasColumnSums, weightsOf } from "./ColumnSums.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 import { addCodes, bytesOfCode, coded, codedBytes, type CodedBlock, codeQuery } from "./VectorCodes.ts"
 
@@ -20,6 +20,18 @@ interface Block extends Omit<Columns, "sums"> {
   /** 1 over the norm of each chunk's integers; 0 for a zero vector. */
   readonly inverseNorms: Float32Array
 }
+
+/**
+ * A block's vectors as they were read: what one question needs, which is all that many a process asks. Making
+ * columns of them takes as long again as to read them, and is for the next question.
+ */
+type ReadVectors = ReadonlyArray<Uint8Array | undefined>
+
+/** Dimensions from which on vectors as they were read have no more than twice the bytes of their columns. */
+const leastKept = 200
+
+/** Bytes of an array over others. */
+const bytesOfView = 200
 
 /** Cosines of a query with every chunk of a corpus: exact, over the vectors as they are stored. */
 export class DenseScan {
@@ -45,28 +57,33 @@ export class DenseScan {
     if (components.length === 0) return out
     const cached = this.#hasColumns(segments, query.length)
     forEachBlock(segments, out, (segment, first, block) => {
-      if (cached) addColumns(block, this.#block(index, segment, first, query.length), query, components)
-      else this.#reckon(index, segment, first, query, block)
+      if (!cached) return this.#reckon(index, segment, first, query, block)
+      const vectors = this.#readFirst(index, segments, segment, first, query.length)
+      if (vectors === undefined) addColumns(block, this.#block(index, segment, first, query.length), query, components)
+      else addVectors(block, vectors, query)
     })
     return out
   }
 
   /**
-   * Like {@link cosines}, but each off by at most what it gives. Undefined, and nothing in `out`, where that is not the
-   * faster.
+   * Like {@link cosines}, but each off by at most what it gives: 0 where they are the same. Undefined, and nothing in `out`,
+   * where that is not the faster.
    */
   nearly(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): number | undefined {
     const components = componentsOf(query)
-    if (components.length === 0 || !this.#hasColumns(segments, query.length)) return undefined
+    if (!hasColumnSums || components.length === 0 || !this.#hasColumns(segments, query.length)) return undefined
     const { error, scale, weights } = weightsOf(query, components)
-    let possible = true
+    let off = 0
     forEachBlock(segments, out, (segment, first, into) => {
-      const block = this.#block(index, segment, first, query.length)
-      if (block.sums === undefined) possible = false
-      else addScaled(into, block.sums(components, weights), block.inverseNorms, 1 / scale)
+      const vectors = this.#readFirst(index, segments, segment, first, query.length)
+      if (vectors !== undefined) return addVectors(into, vectors, query)
+      const { inverseNorms, sums } = this.#block(index, segment, first, query.length)
+      if (sums === undefined) return
+      addScaled(into, sums(components, weights), inverseNorms, 1 / scale)
+      // The inverse norms are kept in 24 bits.
+      off = error + 1e-7
     })
-    // The inverse norms are kept in 24 bits.
-    return possible ? error + 1e-7 : undefined
+    return off
   }
 
   /** Blocks that push one another out of the cache would be made anew for every query. */
@@ -109,30 +126,52 @@ export class DenseScan {
   }
 
   #code(index: CorpusIndex, segment: Segment, first: number, dimensions: number): CodedBlock {
+    return coded(this.#vectorsOf(index, segment, first), dimensions)
+  }
+
+  #vectorsOf(index: CorpusIndex, segment: Segment, first: number): ReadVectors {
     const vectors = Array.from<Uint8Array | undefined>({ length: Math.min(blockChunks, segment.chunks.length - first) })
     this.#forEachVector(index, segment, first, (chunk, packed) => {
       vectors[chunk] = packed
     })
-    return coded(vectors, dimensions)
+    return vectors
+  }
+
+  /** The vectors of a block that no question has looked at, which are kept until the next one does; not so many that they push each other out. */
+  #readFirst(
+    index: CorpusIndex,
+    segments: ReadonlyArray<Segment>,
+    segment: Segment,
+    first: number,
+    dimensions: number
+  ): ReadVectors | undefined {
+    const read = readKey(segment, first)
+    if (dimensions < leastKept || numbersOf(segments, dimensions) > this.#cache.limit / 8) return undefined
+    if (this.#cache.has(columnsKey(segment, first)) || this.#cache.has(read)) return undefined
+    const vectors = this.#vectorsOf(index, segment, first)
+    this.#cache.put(read, vectors, vectors.reduce((sum, vector) => sum + (vector === undefined ? 0 : vector.length + bytesOfView), 0))
+    return vectors
   }
 
   #block(index: CorpusIndex, segment: Segment, first: number, dimensions: number): Block {
     return this.#cache.get(
-      `v${segment.id} ${first}`,
-      () => this.#read(index, segment, first, dimensions),
+      columnsKey(segment, first),
+      () => this.#columns(index, segment, first, dimensions),
       (block) => block.columns.byteLength + block.inverseNorms.byteLength
     )
   }
 
-  #read(index: CorpusIndex, segment: Segment, first: number, dimensions: number): Block {
+  #columns(index: CorpusIndex, segment: Segment, first: number, dimensions: number): Block {
     const count = Math.min(blockChunks, segment.chunks.length - first)
     const { columns, stride, sums } = columnsOf(dimensions, count) ??
       { columns: new Int8Array(dimensions * count), stride: count, sums: undefined }
     const inverseNorms = new Float32Array(count)
-    this.#forEachVector(index, segment, first, (chunk, packed) => {
-      const squares = unpackVector(packed, dimensions, columns, chunk, stride)
-      inverseNorms[chunk] = inverseNorm(squares)
-    })
+    const put = (chunk: number, packed: Uint8Array): void => {
+      inverseNorms[chunk] = inverseNorm(unpackVector(packed, dimensions, columns, chunk, stride))
+    }
+    const read = this.#cache.take<ReadVectors>(readKey(segment, first))
+    if (read === undefined) this.#forEachVector(index, segment, first, put)
+    else read.forEach((packed, chunk) => packed === undefined ? undefined : put(chunk, packed))
     return { columns, stride, sums, count, inverseNorms }
   }
 
@@ -171,6 +210,9 @@ export class DenseScan {
   }
 }
 
+const columnsKey = ({ id }: Segment, first: number): string => `v${id} ${first}`
+const readKey = ({ id }: Segment, first: number): string => `r${id} ${first}`
+
 /** Components of a corpus's vectors up to which they are all multiplied with a question's: some milliseconds. */
 const mostScanned = 8 << 20
 
@@ -182,6 +224,14 @@ const componentsOf = (query: Float32Array): ReadonlyArray<number> => {
   const components: Array<number> = []
   for (let d = 0; d < query.length; d++) if (query[d] !== 0) components.push(d)
   return components
+}
+
+/** What columns of them come to, to the last bit: of zeros, nothing is added. */
+const addVectors = (out: Float64Array, vectors: ReadVectors, query: Float32Array): void => {
+  for (let i = 0; i < vectors.length; i++) {
+    const vector = vectors[i]
+    if (vector !== undefined) out[i] = cosineOf(vector, query, "scanned")
+  }
 }
 
 const addScaled = (out: Float64Array, sums: Int32Array, inverseNorms: Float32Array, scale: number): void => {

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
 import { areIntact, asBlob, checkedColumns, columnAt, preparedValues } from "../store/Checksum.ts"
-import { forEachComponent, inverseNorm, unpackVector } from "../store/Vector.ts"
+import { forEachComponent, roundedCosine, type Rounding, unpackVector } from "../store/Vector.ts"
 
 /** Bytes of a block: vectors lie in blocks one behind the other, as an array of its own costs each as much as its bytes. */
 const blockBytes = 1 << 20
@@ -27,9 +27,6 @@ interface Generation {
 }
 
 const nothing = (): Generation => ({ places: new Map(), blocks: [], end: blockBytes })
-
-/** How a cosine is divided by its vector's length: exactly, or by the inverse in 24 bits that a scan of many keeps of each. */
-export type Rounding = "exact" | "scanned"
 
 /**
  * Vectors of single chunks, checked and unpacked when they are read and then kept: a question needs hundreds, each twice. Up
@@ -58,10 +55,7 @@ export class KeptVectors {
   cosine(chunk: number, embedding: number, query: Float32Array, rounding: Rounding = "exact"): number {
     const at = this.#find(chunk, embedding, query.length)
     const block = this.#block
-    const squares = squaresAt(block, at)
-    if (squares === 0) return 0
-    const dot = dotAt(block, at, query)
-    return rounding === "scanned" ? dot * inverseNorm(squares) : dot / Math.sqrt(squares)
+    return roundedCosine(dotAt(block, at, query), squaresAt(block, at), rounding)
   }
 
   /** Adds the vector as one of length 1 to `sums`. */

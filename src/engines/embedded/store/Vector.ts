@@ -148,8 +148,11 @@ export const unitVectorOf = (packed: Uint8Array, dimensions: number): Float32Arr
   return Float32Array.from(integers, (value) => value / norm)
 }
 
+/** How a cosine is divided by its vector's length: exactly, or by the inverse in 24 bits that a scan of many keeps of each. */
+export type Rounding = "exact" | "scanned"
+
 /** The cosine of a packed vector with `query`, which has norm 1 or is zero. Read as it is stored. */
-export const cosineOf = (bytes: Uint8Array, query: Float32Array): number => {
+export const cosineOf = (bytes: Uint8Array, query: Float32Array, rounding: Rounding = "exact"): number => {
   const end = bytes.length
   let at = 0
   let dot = 0
@@ -188,8 +191,12 @@ export const cosineOf = (bytes: Uint8Array, query: Float32Array): number => {
       squares += value * value
     }
   }
-  return squares === 0 ? 0 : dot / Math.sqrt(squares)
+  return roundedCosine(dot, squares, rounding)
 }
+
+/** The cosine of a vector of these squares whose product with a query of norm 1 is `dot`. */
+export const roundedCosine = (dot: number, squares: number, rounding: Rounding): number =>
+  squares === 0 ? 0 : rounding === "scanned" ? dot * inverseNorm(squares) : dot / Math.sqrt(squares)
 
 /** What a scan of many vectors multiplies by for one with that sum of squares: kept in 24 bits. */
 export const inverseNorm = (squares: number): number => squares === 0 ? 0 : Math.fround(1 / Math.sqrt(squares))

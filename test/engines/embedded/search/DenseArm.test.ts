@@ -112,8 +112,8 @@ describe("dense candidates from lists", () => {
       put("small", 333)
       put("gone", 50)
       bench.send("deleteFile", { corpus: "c", name: "gone", at: 0 })
-      const ask = (query: Float32Array, more: object) =>
-        bench.search.run(bench.row("c"), {
+      const ask = (query: Float32Array, more: object, search = bench.search) =>
+        search.run(bench.row("c"), {
           query: "small 17",
           vector: () => query,
           count: 10,
@@ -128,7 +128,14 @@ describe("dense candidates from lists", () => {
         const raw = new Float32Array(dimensions).map(() => next() < share ? next() - 0.5 : 0)
         const length = Math.hypot(...raw) || 1
         const query = raw.map((value) => value / length)
-        for (const alpha of [0.5, 1]) assert.deepStrictEqual(ask(query, { alpha }), ask(query, { alpha, minSimilarity: -2 }))
+        for (const alpha of [0.5, 1]) {
+          const answer = ask(query, { alpha })
+          assert.deepStrictEqual(ask(query, { alpha, minSimilarity: -2 }), answer)
+          if (i >= 4) continue
+          // A search that was just opened looks at the vectors as it reads them, and lays them out with the next question.
+          const opened = bench.open()
+          for (const more of [{}, {}, { minSimilarity: -2 }]) assert.deepStrictEqual(ask(query, { alpha, ...more }, opened), answer)
+        }
       }
     } finally {
       rmSync(dir, { recursive: true, force: true })

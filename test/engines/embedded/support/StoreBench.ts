@@ -22,13 +22,13 @@ export class StoreBench {
     this.db = openDatabase(dataDir)
     this.#memory = memory
     this.committer = new Committer(this.db, dataDir)
-    this.search = this.#newSearch()
+    this.search = this.open()
   }
 
   /** Forgets everything that is held in memory. */
   reopen(): void {
     this.committer = new Committer(this.db, "")
-    this.search = this.#newSearch()
+    this.search = this.open()
   }
 
   /** One command in a commit of its own. */
@@ -80,7 +80,8 @@ export class StoreBench {
     return Number(this.db.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.["n"])
   }
 
-  #newSearch(): Search {
+  /** A search that has read nothing. */
+  open(): Search {
     return new Search(this.db, new Names("local", "local"), this.#memory)
   }
 }
