@@ -4,7 +4,7 @@
  *
  *     npm run bench:quality -- FOLDER [COLLECTION…] [--queries 2000] [--slips 1] [--chunk-size N] [--keep DIRECTORY] [--json FILE]
  *     npm run bench:quality -- FOLDER [COLLECTION…] [--embedding MODEL] [--rank MODEL] [--queries N] [--chunk-size N] [--keep DIRECTORY]
- *     npm run bench:quality -- FOLDER [COLLECTION…] --vary NAME=VALUE,VALUE… [--embedding MODEL] [--queries N] [--chunk-size N] [--keep DIRECTORY]
+ *     npm run bench:quality -- FOLDER [COLLECTION…] --vary NAME=VALUE,VALUE… [--vary …] [--slips N] [--embedding MODEL] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE]
  *     npm run bench:quality -- --porter FOLDER
  *
  * FOLDER holds a folder for each collection in BEIR's layout (`collections.ts` makes them of other forms), and may hold
@@ -22,10 +22,12 @@
  * questions. An embedding model is a folder (`./all-MiniLM-L6-v2`) or one of a server that speaks OpenAI's protocol
  * (`http://127.0.0.1:1234/v1#all-minilm`); so is the one that ranks, whose server has `/rerank` as Cohere's does.
  *
- * With --vary, Lucene, BM25 and the default with each value of `alpha` or of a constant of `src/search/Ranking.ts`, with milliseconds of
- * processor time a question. Each question is asked with all values before the next, another one first each time, so that
- * times can be compared on a busy machine: `--vary sharedChunks=0,10` is without shared words and with them. "left out" is what a
- * choice of the value is worth where it was not made: each collection with the value that is best on the others.
+ * With --vary, Lucene, BM25 and the default with each value of `alpha` or of a constant of `src/search/Ranking.ts`, with
+ * milliseconds of processor time a question; several --vary are several tables of one run, each constant varied alone. Each
+ * question is asked with all values before the next, another one first each time, so that times can be compared on a busy
+ * machine: `--vary sharedChunks=0,10` is without shared words and with them. "least" is the collection that does least well
+ * beside BM25. "left out" is what a choice of the value is worth where it was not made: each collection with the value that
+ * is best on the others. With --slips the questions are misspelt.
  *
  * With --porter, FOLDER holds `voc.txt` and `output.txt`, and every stem is checked.
  */
@@ -33,6 +35,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { defaultChunking } from "../src/domain/Chunking.ts"
+import { defaultAlpha } from "../src/search/Fusion.ts"
 import { porter } from "../src/search/analysis/Porter.ts"
 import { ranking } from "../src/search/Ranking.ts"
 import { type Collection, collectionNames, readCollection } from "./quality/Collection.ts"
@@ -44,8 +47,8 @@ const { positionals: [folder, ...wanted], values } = parseArgs({
   allowPositionals: true,
   options: {
     queries: { type: "string", default: "2000" },
-    slips: { type: "string", default: "1" },
-    vary: { type: "string" },
+    slips: { type: "string" },
+    vary: { type: "string", multiple: true, default: [] },
     porter: { type: "boolean", default: false },
     "chunk-size": { type: "string" },
     keep: { type: "string" },
@@ -57,8 +60,24 @@ const { positionals: [folder, ...wanted], values } = parseArgs({
 
 const offline = ["lucene", "bm25", "default", "dense", "default@10", "typos bm25", "fixed bm25", "typos", "fixed", "right"]
 const toFull = ["lucene", "bm25", "default", "model", "model dense", "ranked"]
-const [varied, ...settings] = values.vary?.split(/[=,]/) ?? []
-const ways = settings.map((value) => `${varied} ${value}`)
+/** A constant, or `alpha`, and the values that it is given, the others as chosen. */
+interface Varied {
+  readonly name: string
+  readonly settings: ReadonlyArray<string>
+}
+
+const vary = values.vary.map((one): Varied => {
+  const [name = "", ...settings] = one.split(/[=,]/)
+  return { name, settings }
+})
+const fixed = { ...ranking }
+const chosen: Readonly<Record<string, number>> = {
+  ...fixed,
+  alpha: defaultAlpha[values.embedding === undefined ? "words" : "model"]
+}
+/** What is chosen is one way, whatever is varied. */
+const wayOf = (name: string, setting: string): string => Number(setting) === chosen[name] ? "default" : `${name} ${setting}`
+const ways = [...new Set(vary.flatMap(({ name, settings }) => settings.map((setting) => wayOf(name, setting))))]
 const columns = ways.length > 0
   ? ["lucene", "bm25", ...ways]
   : values.embedding === undefined && values.rank === undefined
@@ -103,16 +122,36 @@ const measureModels = async (collection: Collection, asked: ReadonlyMap<string, 
 const measureVaried = (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Row> =>
   withEngine(collection, { ...engine, embedding: values.embedding }, async (search) => {
     const how = { correctSpelling: true, topK: 100 }
-    const bm25 = (query: string) => search(asked.get(query) ?? "", { ...how, hybrid: { alpha: 0 } })
-    const withValues = settings.map((value, at) => (query: string) => {
-      // The engine keeps its answers, which know nothing of constants that change: each value has a question of its own.
-      const text = `${asked.get(query) ?? ""}${" ".repeat(at + 1)}`
-      if (varied === "alpha") return search(text, { ...how, hybrid: { alpha: Number(value) } })
-      Object.assign(ranking, { [varied ?? ""]: Number(value) })
-      return search(text, how)
-    })
-    const figures = await evaluateEach(judged(collection, asked), [bm25, ...withValues])
-    return Object.fromEntries(figures.map((one, at) => [["bm25", ...ways][at] ?? "", { ...one, milliseconds: one.processor }]))
+    const measureIn = async (spell: (text: string, query: string) => string): Promise<ReadonlyArray<Figures>> => {
+      const textOf = (query: string) => spell(asked.get(query) ?? "", query)
+      const bm25 = (query: string) => {
+        Object.assign(ranking, fixed)
+        return search(textOf(query), { ...how, hybrid: { alpha: 0 } })
+      }
+      const withValues = ways.map((way, at) => (query: string) => {
+        // The engine keeps its answers, which know nothing of constants that change: each value has a question of its own.
+        const text = `${textOf(query)}${" ".repeat(at + 1)}`
+        const [name = "", value] = way.split(" ")
+        const { alpha, ...constants } = { ...chosen, ...(value === undefined ? {} : { [name]: Number(value) }) }
+        Object.assign(ranking, constants)
+        return search(text, name === "alpha" ? { ...how, hybrid: { alpha } } : how)
+      })
+      const figures = await evaluateEach(judged(collection, asked), [bm25, ...withValues])
+      return figures.map((one) => ({ ...one, milliseconds: one.processor }))
+    }
+    if (values.slips === undefined) return rowOf(await measureIn((text) => text))
+    const runs: Array<ReadonlyArray<Figures>> = []
+    for (const { text } of misspellings(Number(values.slips))) runs.push(await measureIn(text))
+    return rowOf(["bm25", ...ways].map((_, at) => meanOf(runs.map((figures) => figures[at]!))))
+  })
+
+const rowOf = (figures: ReadonlyArray<Figures>): Row => Object.fromEntries(["bm25", ...ways].map((way, at) => [way, figures[at]]))
+
+/** So many ways to misspell a question, each with slips of its own. */
+const misspellings = (count: number) =>
+  Array.from({ length: count }, (_, run) => {
+    const misspelt = (text: string, query: string) => misspell(text.toLowerCase(), Number.parseInt(query.slice(-6), 36) + run)
+    return { misspelt, text: (text: string, query: string) => misspelt(text, query).text }
   })
 
 const judged = (collection: Collection, asked: ReadonlyMap<string, string>): Collection["judgements"] =>
@@ -131,10 +170,7 @@ const measure = (collection: Collection, asked: ReadonlyMap<string, string>): Pr
           topK: how.topK ?? 100,
           ...(how.alpha === undefined ? {} : { hybrid: { alpha: how.alpha } })
         }))
-    const runs = Array.from({ length: Number(values.slips) }, (_, run) => {
-      const misspelt = (text: string, query: string) => misspell(text.toLowerCase(), Number.parseInt(query.slice(-6), 36) + run)
-      return { misspelt, text: (text: string, query: string) => misspelt(text, query).text }
-    })
+    const runs = misspellings(Number(values.slips ?? 1))
     const runMisspelt = async (how: Parameters<typeof run>[0]): Promise<Figures> => {
       const figures: Array<Figures> = []
       for (const { text } of runs) figures.push(await run(how, text))
@@ -194,25 +230,48 @@ const overall = (rows: ReadonlyArray<Row>, column: string): Figures | Corrected 
   return known.length < rows.length ? undefined : meanOf(known.flatMap((one) => "slips" in one ? [] : one))
 }
 
+/** The least that a way gains over BM25 in any collection, of either figure. */
+const leastOf = (rows: ReadonlyArray<Row>, way: string): string => {
+  const least = (of: "ndcg10" | "recall100") => Math.min(...rows.map((row) => (row[way] as Figures)[of] - (row["bm25"] as Figures)[of]))
+  return `${least("ndcg10").toFixed(4)} ${least("recall100").toFixed(3)}`
+}
+
+const heading = isTimed ? "nDCG@10 R@100 ms" : "nDCG@10 R@100"
+
 const compareCollections = async (folder: string): Promise<void> => {
-  print(isTimed ? "nDCG@10 R@100 ms" : "nDCG@10 R@100", columns)
+  if (vary.length < 2) print(heading, columns)
   const rows: Array<Row> = []
+  const names: Array<string> = []
   for (const name of wanted.length > 0 ? wanted : collectionNames(folder)) {
     const collection = readCollection(folder, name)
     const judged = collection.queries.filter(({ id }) => collection.judgements.has(id))
     const every = Math.max(1, Math.ceil(judged.length / Number(values.queries)))
     const asked = new Map(judged.filter((_, index) => index % every === 0).map(({ id, text }) => [id, text]))
     const lucene = luceneOf(join(folder, "lucene-reference.json"), name)
-    const measured = await (settings.length > 0 ? measureVaried : columns === offline ? measure : measureModels)(collection, asked)
+    const measured = await (ways.length > 0 ? measureVaried : columns === offline ? measure : measureModels)(collection, asked)
     const row: Row = { lucene, ...measured }
-    print(name, columns.map((column) => cell(row[column])))
+    if (vary.length < 2) print(name, columns.map((column) => cell(row[column])))
+    else process.stderr.write(`${name}: ${asked.size} questions, ${ways.length} ways\n`)
     rows.push(row)
+    names.push(name)
   }
-  print("mean", columns.map((column) => cell(overall(rows, column))))
-  if (ways.length > 1 && rows.length > 1) {
-    print("left out", ["", "", cell(leftOut(rows.map((row) => ways.map((way) => row[way] as Figures))))])
+  if (vary.length === 0) print("mean", columns.map((column) => cell(overall(rows, column))))
+  for (const one of vary) {
+    const own = one.settings.map((setting) => wayOf(one.name, setting))
+    const shown = ["lucene", "bm25", ...own]
+    if (vary.length > 1) {
+      print(one.name, shown)
+      rows.forEach((row, at) => print(names[at] ?? "", shown.map((column) => cell(row[column]))))
+    }
+    print("mean", shown.map((column) => cell(overall(rows, column))))
+    print("least", ["", "", ...own.map((way) => leastOf(rows, way))])
+    if (own.length > 1 && rows.length > 1) {
+      print("left out", ["", "", cell(leftOut(rows.map((row) => own.map((way) => row[way] as Figures))))])
+    }
   }
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(rows, null, 2)}\n`)
+  if (values.json !== undefined) {
+    writeFileSync(values.json, `${JSON.stringify(rows.map((row, at) => ({ collection: names[at], ...row })), null, 2)}\n`)
+  }
 }
 
 const checkPorter = (folder: string): void => {
@@ -226,13 +285,14 @@ const checkPorter = (folder: string): void => {
   process.exitCode = wrong.length > 0 ? 1 : 0
 }
 
-const isVariable = varied === undefined ||
-  ((varied === "alpha" || varied in ranking) && settings.length > 0 && settings.every((value) => /^[\d.]+$/.test(value)))
+const isVariable = vary.every(({ name, settings }) =>
+  name in chosen && settings.length > 0 && settings.every((value) => /^[\d.]+$/.test(value))
+)
 
-if (folder === undefined || !isVariable || !/^[1-9]\d*$/.test(values.slips)) {
+if (folder === undefined || !isVariable || !/^[1-9]\d*$/.test(values.slips ?? "1")) {
   process.stderr.write(
-    `usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--slips N] [--chunk-size N] [--keep DIRECTORY] [--json FILE] [--embedding URL#MODEL or FOLDER] [--rank URL#MODEL or FOLDER] [--vary NAME=VALUE,VALUE…], or --porter FOLDER; NAME is alpha or one of ${
-      Object.keys(ranking).join(", ")
+    `usage: node bench/quality.ts FOLDER [COLLECTION…] [--queries N] [--slips N] [--chunk-size N] [--keep DIRECTORY] [--json FILE] [--embedding URL#MODEL or FOLDER] [--rank URL#MODEL or FOLDER] [--vary NAME=VALUE,VALUE…]…, or --porter FOLDER; NAME is one of ${
+      Object.keys(chosen).join(", ")
     }\n`
   )
   process.exitCode = 4

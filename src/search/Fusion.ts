@@ -27,15 +27,12 @@ export interface Fused extends Candidate {
   readonly fused: number
 }
 
-/** How many candidates each arm brings at least; the depth the default weight was measured at. */
-export const candidateDepth = 100
-
 /** The weight of the dense arm where the request has no hybrid block, by what made the vectors, an embedder of words or a model: see docs/search.md. */
 export const defaultAlpha = { words: 0.25, model: 0.5 } as const
 
 /**
  * Mixes the two arms and orders by the mix: `(1 - alpha) * sparse + alpha * dense`, each arm scaled so that its best
- * score is 1 and its {@link candidateDepth}-th best is 0. Both arms go equally deep, otherwise the shallower one's scale
+ * score is 1 and its `ranking.candidates`-th best is 0. Both arms go equally deep, otherwise the shallower one's scale
  * is steeper.
  *
  * `candidates` are the union of the two arms' best, that many or more. Without scores of files and titles alpha 0 is
@@ -63,12 +60,12 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
 }
 
 /**
- * What {@link fuse} makes of chunks by BM25 alone, whose `ids` come in its order, the {@link candidateDepth} best at least where
+ * What {@link fuse} makes of chunks by BM25 alone, whose `ids` come in its order, the `ranking.candidates` best at least where
  * there are so many: the first `count` of them, and those that score what the last one does.
  */
 export const fuseWords = (ids: ReadonlyArray<number>, scores: Float64Array, count: number): ReadonlyArray<Fused> => {
   const scoreAt = (place: number): number | undefined => ids.length > place ? scores[ids[place] as number] : undefined
-  const scaled = scaleBetween(scoreAt(candidateDepth - 1) ?? 0, scoreAt(0) ?? 0)
+  const scaled = scaleBetween(scoreAt(ranking.candidates - 1) ?? 0, scoreAt(0) ?? 0)
   const fused: Array<Fused> = []
   for (const id of ids) {
     const sparse = scores[id] as number
@@ -115,12 +112,12 @@ const zero = (): number => 0
 const closeness = ({ cosine, related }: Candidate): number => related ?? cosine
 
 /**
- * Linear from the {@link candidateDepth}-th best of `scores` (0), or `least` where there are fewer, to the best (1);
+ * Linear from the `ranking.candidates`-th best of `scores` (0), or `least` where there are fewer, to the best (1);
  * nothing below 0. Where all are equal, all are best, unless they are 0.
  */
 const scaleOf = (scores: ReadonlyArray<number>, least?: number): (score: number) => number => {
   const ascending = Float64Array.from(scores).sort()
-  return scaleBetween(ascending.at(-candidateDepth) ?? least ?? ascending[0] ?? 0, ascending.at(-1) ?? 0)
+  return scaleBetween(ascending.at(-ranking.candidates) ?? least ?? ascending[0] ?? 0, ascending.at(-1) ?? 0)
 }
 
 const scaleBetween = (floor: number, best: number) => (score: number): number => {

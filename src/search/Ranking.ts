@@ -1,5 +1,10 @@
-/** The constants of ranking, each with its table in docs/search.md. All but `grammar` and `hiragana` are of mixed search alone. */
+/**
+ * The constants of ranking, each with its table in docs/search.md. All but `candidates`, `hiragana` and those of slips are of mixed
+ * search alone.
+ */
 export interface Ranking {
+  /** How many candidates each arm brings at least, and between whose best and last the arms' scores are scaled. */
+  readonly candidates: number
   /** What a word of grammar counts for beside the others. */
   readonly grammar: number
   /** What a pair of hiragana counts for: what a text is about is written in the other scripts. */
@@ -28,9 +33,28 @@ export interface Ranking {
   readonly sharedChunks: number
   /** Share of the corpus's chunks that such a word may be in, at most. */
   readonly sharedFrequency: number
+  /** What a word counts for that was one edit away from that of the question: it may have been no slip. */
+  readonly slip: number
+  /** The same at two edits. */
+  readonly slips: number
+  /** For how many terms a word may be meant. */
+  readonly meant: number
+  /** How many times less likely than the likeliest of them the others may be. */
+  readonly meantRatio: number
+  /** Natural logarithm of the odds against a slip in the first letter, beside any other. */
+  readonly firstLetter: number
+  /** That for a term which is where the rest of the question is found best, beside one that is nowhere near any of it. */
+  readonly fit: number
+  /** Scripts without blanks: natural logarithm of the odds against a slip in a word, */
+  readonly unspacedSlip: number
+  /** against a word that no chunk has, */
+  readonly unspacedUnknown: number
+  /** and against a letter of no word. */
+  readonly unspacedLetter: number
 }
 
 export const ranking: Ranking = {
+  candidates: 100,
   grammar: 0.1,
   hiragana: 0.3,
   rarity: 0.5,
@@ -44,5 +68,14 @@ export const ranking: Ranking = {
   sharedIdeographs: 0.2,
   sharedTerms: 20,
   sharedChunks: 10,
-  sharedFrequency: 0.1
+  sharedFrequency: 0.1,
+  slip: 0.8,
+  slips: 0.5,
+  meant: 3,
+  meantRatio: 3,
+  firstLetter: 3,
+  fit: 6,
+  unspacedSlip: 7,
+  unspacedUnknown: 20,
+  unspacedLetter: 12
 }

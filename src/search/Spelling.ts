@@ -1,5 +1,6 @@
 import { type AnalyzerId, analyzeWord, wordAnalyzers } from "./analysis/Analyzer.ts"
 import { editDistance, oneEditAway } from "./EditDistance.ts"
+import { ranking } from "./Ranking.ts"
 import { TrigramIndex } from "./TrigramIndex.ts"
 
 export interface Correction {
@@ -67,7 +68,7 @@ export class SpellingIndex {
 
   /**
    * `analyzers` are those that the question is analyzed by. `fit` says how well a term goes with the rest of the question, 0
-   * to 1; it is asked where several are near. The likeliest first and those that are not much less likely, {@link mostMeant} at
+   * to 1; it is asked where several are near. The likeliest first and those that are not much less likely, `ranking.meant` at
    * most; none where nothing is near, or `word` is not prose.
    */
   correct(word: string, analyzers: ReadonlyArray<AnalyzerId>, fit: (term: string) => number = () => 0): ReadonlyArray<Correction> {
@@ -115,13 +116,13 @@ export class SpellingIndex {
     }
     for (let from = 0; from < stretch.length; from++) {
       const { cost } = best[from] ?? { cost: Infinity }
-      take(from + 1, cost + costOfLetter, from)
+      take(from + 1, cost + ranking.unspacedLetter, from)
       const end = ends.get(from)
-      if (end !== undefined && end <= stretch.length) take(end, cost + costOfSegment, from)
+      if (end !== undefined && end <= stretch.length) take(end, cost + ranking.unspacedUnknown, from)
       for (let to = from + 2; to <= Math.min(stretch.length, from + longestUnspaced); to++) {
         const as = stretch.slice(from, to)
         for (const { distance, documentFrequency, term } of this.#unspaced.of(as)) {
-          const more = this.#unspaced.costOf(documentFrequency) + distance * costOfSlip
+          const more = this.#unspaced.costOf(documentFrequency) + distance * ranking.unspacedSlip
           take(to, cost + more, from, { as, term, documentFrequency, distance })
         }
       }
@@ -184,24 +185,14 @@ const likeliest = (found: Iterable<Found>, distance: 1 | 2, fit: (term: string) 
   const several = terms.size > 1
   const rated = Array.from(terms.values(), (one) => ({ ...one, odds: Math.exp(oddsOf(one, several ? fit(one.term) : 0)) }))
     .sort((a, b) => b.odds - a.odds || (a.term < b.term ? -1 : 1))
-  const meant = rated.filter(({ odds }) => odds * leastMeant >= (rated[0]?.odds ?? 0)).slice(0, mostMeant)
+  const meant = rated.filter(({ odds }) => odds * ranking.meantRatio >= (rated[0]?.odds ?? 0)).slice(0, ranking.meant)
   const all = meant.reduce((sum, { odds }) => sum + odds, 0)
   return meant.map(({ documentFrequency, odds, term }) => ({ term, documentFrequency, distance, likelihood: odds / all }))
 }
 
-/** Terms that a word may be meant for. */
-const mostMeant = 3
-/** What is less likely than the likeliest by more than this is not meant. */
-const leastMeant = 3
-
 /** A natural logarithm of odds: see docs/search.md. */
 const oddsOf = ({ documentFrequency, sameStart }: Found, fit: number): number =>
-  Math.log(documentFrequency) - (sameStart ? 0 : oddsOfFirst) + oddsOfFit * fit
-
-/** A slip is rarer in the first letter than in any other. */
-const oddsOfFirst = 3
-/** Of a term that is where the rest of the question is found best, against one that is nowhere beside any of it. */
-const oddsOfFit = 6
+  Math.log(documentFrequency) - (sameStart ? 0 : ranking.firstLetter) + ranking.fit * fit
 
 const letters = /^[\p{L}\p{M}']+$/u
 
@@ -230,11 +221,6 @@ const longestStretch = 60
 const longestUnspaced = 16
 /** Two letters are neighbours of too many. */
 const shortestUnspaced = 3
-
-/** Natural logarithms of odds: one word in a thousand has a slip, a word that no chunk has is rarer, and next to no letter is of none. */
-const costOfSlip = 7
-const costOfSegment = 20
-const costOfLetter = 12
 
 /** Terms of scripts without blanks by what is left of them without one letter, so that those one edit away are found at once. */
 class NearTerms {

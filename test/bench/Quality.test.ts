@@ -60,9 +60,16 @@ describe("the bench of quality", () => {
     const { lines: [header, small] } = await bench("--vary", "alpha=0,1")
     expect(header).toEqual(["nDCG@10 R@100 ms", "lucene", "bm25", "alpha 0", "alpha 1"])
     expect(small?.join(" ")).toMatch(/^small -( 1\.0000 1\.000 [\d.]+){3}$/)
+    const several = (await bench("--vary", "alpha=.25,.5", "--vary", "shared=0,2.5", "--slips", "1")).lines
+    expect(several.map(([name]) => name?.split(" ")[0])).toEqual(["alpha", "small", "mean", "least", "shared", "small", "mean", "least"])
+    expect(several[0]).toEqual(["alpha", "lucene", "bm25", "default", "alpha .5"])
+    expect(several[4]).toEqual(["shared", "lucene", "bm25", "shared 0", "default"])
+    // What is chosen is asked for once, and told in both, its time too.
+    const figures = (row: number) => several[row]?.join(" ").split(/ +/).slice(5) ?? []
+    expect(figures(1).slice(0, 3)).toEqual(figures(5).slice(3))
     for (const wrong of ["beta=1", "shared="]) {
       const { exitCode, stderr } = await bench("--vary", wrong)
-      expect([exitCode, stderr], wrong).toEqual([4, expect.stringContaining("alpha or one of grammar")])
+      expect([exitCode, stderr], wrong).toEqual([4, expect.stringContaining("NAME is one of candidates, grammar")])
     }
   })
 })

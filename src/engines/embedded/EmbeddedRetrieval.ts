@@ -16,7 +16,8 @@ import { IndexUpkeep } from "./IndexUpkeep.ts"
 import type { Names } from "./Names.ts"
 import { IndexDamage } from "./search/CorpusIndex.ts"
 import { ByteCache } from "../../search/ByteCache.ts"
-import { candidateDepth, defaultAlpha } from "../../search/Fusion.ts"
+import { defaultAlpha } from "../../search/Fusion.ts"
+import { ranking } from "../../search/Ranking.ts"
 import { type ElsewhereRequest, ElsewhereSearch } from "./search/ElsewhereSearch.ts"
 import type { SearchRequest } from "./search/Search.ts"
 import { attempt, type Searcher } from "./search/Searcher.ts"
@@ -112,7 +113,7 @@ export const embeddedRetrieval = (
         const abilities = yield* store.abilities
         const asked = yield* checked(() => elsewhere.asked(reader.corpusNow(corpus.name), request, abilities, store.mostFiles))
         if (asked === undefined) return []
-        let count = Math.max(candidateDepth, request.count)
+        let count = Math.max(ranking.candidates, request.count)
         while (true) {
           const hits = yield* hitsOf(store, { ...asked, count }, request.explain)
           const { contexts, more } = yield* checked(() => elsewhere.found(reader.corpusNow(corpus.name), request, hits, count))

@@ -4,7 +4,7 @@ import type { VectorAbilities, VectorHit, VectorHits, VectorQuery } from "../../
 import { type AnalyzerId, analyzeQuery } from "../../../search/analysis/Analyzer.ts"
 import { grammarOf } from "../../../search/analysis/Grammar.ts"
 import { ByteCache } from "../../../search/ByteCache.ts"
-import { candidateDepth, firstByPath, fuse, type Fused } from "../../../search/Fusion.ts"
+import { firstByPath, fuse, type Fused } from "../../../search/Fusion.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import type { Names } from "../Names.ts"
 import { asBlob, checkedColumns, isIntact } from "../store/Checksum.ts"
@@ -113,7 +113,7 @@ export class ElsewhereSearch {
     }
     const dense = take(hits.dense)
     const words = take(hits.sparse, (chunk, score) => sparse.set(chunk, score))
-    const depth = Math.max(candidateDepth, request.count)
+    const depth = Math.max(ranking.candidates, request.count)
     const short = (arm: ReadonlyArray<VectorHit>, taken: number): boolean => arm.length >= count && taken < Math.min(depth, count)
     // Beyond the first that is too far, all are.
     const last = hits.dense.findLast((hit) => allowed(hit) !== undefined)

@@ -29,8 +29,8 @@ export interface ScoredTerm {
 export const factorOf = (term: string, grammar: boolean): number =>
   grammar ? ranking.grammar : /^\p{sc=Hira}{2}$/u.test(term) ? ranking.hiragana : 1
 
-/** What a word counts for by the edits that made it one of the corpus: it may have been no slip: see docs/search.md. */
-const trust = [1, 0.8, 0.5] as const
+/** What a word counts for by the edits that made it one of the corpus. */
+const trustIn = (edits: 0 | 1 | 2): number => edits === 0 ? 1 : edits === 1 ? ranking.slip : ranking.slips
 
 export interface QueryTermOptions {
   /** Whether words of grammar count less. BM25 as Lucene has it weighs them as any other. */
@@ -60,7 +60,7 @@ export const queryTerms = (
     likelihood = 1
   ): void => {
     const factor = lowerGrammar ? factorOf(term, isGrammar(edits > 0 ? term : from)) : 1
-    const weight = factor * trust[edits] * likelihood * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
+    const weight = factor * trustIn(edits) * likelihood * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
     scored.push({ term, from, corrected: edits > 0, shared: false, factor, weight, found })
   }
   const terms = analyzeQuery(query, index.analyzers).map((term) => ({ ...term, found: index.lookup(term.term) }))

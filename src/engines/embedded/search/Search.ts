@@ -9,7 +9,7 @@ import { ChunkReader } from "./ChunkReader.ts"
 import { CorpusIndex } from "./CorpusIndex.ts"
 import { type Dense, DenseArm } from "./DenseArm.ts"
 import { explain } from "./Explain.ts"
-import { type Candidate, candidateDepth, firstByPath, fuse, type Fused, fuseWords } from "../../../search/Fusion.ts"
+import { type Candidate, firstByPath, fuse, type Fused, fuseWords } from "../../../search/Fusion.ts"
 import { addScores, queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
 import { SharedWords } from "./SharedWords.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
@@ -210,7 +210,7 @@ interface Arms {
 }
 
 /** As deep for few contexts as for a hundred, so that the first of a long list are those of a short one. */
-const depthOf = ({ count }: SearchRequest): number => Math.max(candidateDepth, count)
+const depthOf = ({ count }: SearchRequest): number => Math.max(ranking.candidates, count)
 
 /** Slots of the candidates of both arms, equally deep, and of the files that the question names. */
 const candidateSlots = ({ allowed, dense, named, request, sparse }: Arms): Set<number> => {

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "vitest"
-import { candidateDepth, fuse, fuseWords } from "../../../../src/search/Fusion.ts"
+import { fuse, fuseWords } from "../../../../src/search/Fusion.ts"
+import { ranking } from "../../../../src/search/Ranking.ts"
 
 const candidates = [
   { id: 1, sparse: 0, cosine: 0.9 },
@@ -18,14 +19,14 @@ describe("fuse", () => {
   })
 
   it("is BM25's order also below the depth", () => {
-    const many = Array.from({ length: candidateDepth + 20 }, (_, id) => ({ id, sparse: 500 - id, cosine: 0 }))
+    const many = Array.from({ length: ranking.candidates + 20 }, (_, id) => ({ id, sparse: 500 - id, cosine: 0 }))
     const fused = fuse(many, 0)
     assert.deepStrictEqual(fused.map(({ id }) => id), many.map(({ id }) => id))
-    assert.strictEqual(fused[candidateDepth]?.normalizedSparse, 0)
+    assert.strictEqual(fused[ranking.candidates]?.normalizedSparse, 0)
   })
 
   it("is the same of words alone, told of as many as are wanted and their equals", () => {
-    for (const length of [0, 1, 7, candidateDepth, candidateDepth + 20]) {
+    for (const length of [0, 1, 7, ranking.candidates, ranking.candidates + 20]) {
       const scores = Float64Array.from({ length }, (_, id) => 50 - Math.floor(id / 3))
       const all = fuse(Array.from(scores, (sparse, id) => ({ id, sparse, cosine: 0 })), 0)
       for (const count of [1, 3, 10, 150]) {
