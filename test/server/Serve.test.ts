@@ -106,9 +106,18 @@ describe("sluice serve", () => {
     assert.strictEqual(open.stdout, "")
     const port = await start(["serve", "--port", "99999"], { cwd: folder }).finished
     assert.deepStrictEqual([port.code, /expected a port, from 0 to 65535/.test(port.stderr)], [4, true], port.stderr)
-    const grant = await start(["serve", "--allow-secret", "s3cret-itself", "--port", "0"], { cwd: folder }).finished
-    assert.deepStrictEqual([grant.code, /--allow-secret: takes the name/.test(grant.stderr)], [4, true], grant.stderr)
-    assert.notInclude(grant.stderr, "s3cret-itself")
+    const wrong: ReadonlyArray<readonly [flags: ReadonlyArray<string>, says: RegExp]> = [
+      [["--allow-secret", "s3cret-itself"], /--allow-secret: takes the name/],
+      [["--vendor-url", "jira=https://127.0.0.1"], /--vendor-url: jira is no vendor/],
+      [["--token-file", "none"], /--token-file: none cannot be read/],
+      [["--grpc-tls-key", "key.pem"], /--grpc-tls-key: is of no use without --grpc/],
+      [["--reranker", "http://127.0.0.1:1"], /--reranker-model: is missing/]
+    ]
+    for (const [flags, says] of wrong) {
+      const { code, stderr } = await start(["serve", ...flags, "--port", "0"], { cwd: folder }).finished
+      assert.deepStrictEqual([code, says.test(stderr)], [4, true], stderr)
+      assert.notInclude(stderr, "s3cret-itself")
+    }
     writeFileSync(join(folder, "faults.yaml"), "faults: [{ method: nothing }, { at: 1, eror: UNAVAILABLE }]")
     const script = await start(["serve", "--faults", "faults.yaml", "--port", "0"], { cwd: folder }).finished
     assert.notStrictEqual(script.code, 0)

@@ -2,7 +2,6 @@ import { resolve } from "node:path"
 import { Config, Effect, Fiber, FileSystem, Layer, Logger, Option, Redacted, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { defined } from "../../domain/Defined.ts"
-import { ServiceError } from "../../domain/Errors.ts"
 import { isModelFolder, type LocalModel, localModelForm } from "../../domain/LocalModel.ts"
 import { SecretVersion } from "../../domain/Secret.ts"
 import { secretGrant } from "../../domain/SecretGrant.ts"
@@ -314,11 +313,10 @@ const grantsOf = Effect.fnUntraced(function*(given: ReadonlyArray<string>) {
   const grants = yield* Effect.forEach(given, (text) => {
     const grant = secretGrant(text)
     return grant === undefined
-      ? Effect.fail(
-        new UsageError({
-          message: "--allow-secret: takes the name of a secret and the host that it may be sent to, NAME=HOST or NAME=HOST:PORT",
-          fix: "write it as jira=acme.atlassian.net, without https://; the secret itself goes into SLUICE_SECRET_{NAME}"
-        })
+      ? wrong(
+        "--allow-secret",
+        "takes the name of a secret and the host that it may be sent to, NAME=HOST or NAME=HOST:PORT",
+        "write it as jira=acme.atlassian.net, without https://; the secret itself goes into SLUICE_SECRET_{NAME}"
       )
       : Effect.succeed(grant)
   })
@@ -329,9 +327,9 @@ const endpointsOf = Effect.fnUntraced(function*(given: Readonly<Record<string, s
   const endpoints: Partial<Record<Vendor, string>> = {}
   for (const [name, url] of Object.entries(given)) {
     const vendor = vendors.find((each) => each === name)
-    if (vendor === undefined) return yield* ServiceError.invalid("--vendor-url", `${name} is none of ${vendors.join(", ")}`)
+    if (vendor === undefined) return yield* wrong("--vendor-url", `${name} is no vendor`, `name one of ${vendors.join(", ")}`)
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
-      return yield* ServiceError.invalid("--vendor-url", `${url} is no http(s) address`)
+      return yield* wrong("--vendor-url", `${url} is no http(s) address`, `write it as ${name}=https://HOST`)
     }
     endpoints[vendor] = url
   }
@@ -341,7 +339,7 @@ const endpointsOf = Effect.fnUntraced(function*(given: Readonly<Record<string, s
 const readText = Effect.fnUntraced(function*(flag: string, file: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(file).pipe(
-    Effect.mapError(() => ServiceError.invalid(`--${flag}`, `${file} cannot be read`))
+    Effect.catch(() => wrong(`--${flag}`, `${file} cannot be read`, "name a file that may be read"))
   )
 })
 
@@ -356,13 +354,17 @@ const tokenOf = Effect.fnUntraced(function*(file: string | undefined) {
   const token = text.value.trim()
   return /^\S{16,}$/.test(token)
     ? Redacted.make(token)
-    : yield* ServiceError.invalid("token", "must have at least 16 characters, and no white space")
+    : yield* wrong(
+      file === undefined ? "SLUICE_SERVER_TOKEN" : "--token-file",
+      "a token must have at least 16 characters, and no white space",
+      "make one with `openssl rand -hex 32`"
+    )
 })
 
 /** Fails where a flag is given that says more of `flag`, which is not. */
-const useless = (flag: string, more: Readonly<Record<string, unknown>>): Effect.Effect<undefined, ServiceError> => {
+const useless = (flag: string, more: Readonly<Record<string, unknown>>): Effect.Effect<undefined, UsageError> => {
   const [stray] = Object.keys(defined(more))
-  return stray === undefined ? Effect.undefined : Effect.fail(ServiceError.invalid(stray, `is of no use without ${flag}`))
+  return stray === undefined ? Effect.undefined : wrong(stray, `is of no use without ${flag}`, `give ${flag} too, or leave it out`)
 }
 
 const grpcOf = (port: number | undefined, cert: string | undefined, key: string | undefined) => {
@@ -371,8 +373,10 @@ const grpcOf = (port: number | undefined, cert: string | undefined, key: string 
   }
   if (cert === undefined && key === undefined) return Effect.succeed({ port })
   return cert === undefined || key === undefined
-    ? Effect.fail(
-      ServiceError.invalid(cert === undefined ? "--grpc-tls-cert" : "--grpc-tls-key", "is missing: a certificate and its key go together")
+    ? wrong(
+      cert === undefined ? "--grpc-tls-cert" : "--grpc-tls-key",
+      "is missing: a certificate and its key go together",
+      "give both, or neither: it then makes its own"
     )
     : Effect.succeed({ port, tls: { cert, key } })
 }
@@ -411,16 +415,16 @@ const rerankerOf = Effect.fnUntraced(function*(url: string | undefined, model: s
     const [stray] = Object.keys(defined({ "--reranker-model": model, "--reranker-key": secret }))
     return stray === undefined
       ? yield* localModelOf("--reranker", url)
-      : yield* ServiceError.invalid(stray, "is of no use with a model of this machine")
+      : yield* wrong(stray, "is of no use with a model of this machine", "leave it out")
   }
-  if (model === undefined) return yield* ServiceError.invalid("--reranker-model", "is missing: name the model of --reranker")
+  if (model === undefined) return yield* wrong("--reranker-model", "is missing", "name the model of --reranker")
   return defined({ url, model, apiKey: yield* keyOf("--reranker-key", secret, "SLUICE_RERANKER_KEY") })
 })
 
 /** A model of this machine, its folder taken from the working directory. */
-const localModelOf = (flag: string, model: string | undefined): Effect.Effect<LocalModel | undefined, ServiceError> => {
+const localModelOf = (flag: string, model: string | undefined): Effect.Effect<LocalModel | undefined, UsageError> => {
   if (model === undefined) return Effect.undefined
-  if (!localModelForm.pattern.test(model)) return Effect.fail(ServiceError.invalid(flag, localModelForm.rule))
+  if (!localModelForm.pattern.test(model)) return wrong(flag, localModelForm.rule, "write it as ./my-model or owner/name")
   return Effect.succeed({ model: isModelFolder(model) ? resolve(model) : model })
 }
 
@@ -428,10 +432,10 @@ const localModelOf = (flag: string, model: string | undefined): Effect.Effect<Lo
 const keyOf = Effect.fnUntraced(function*(flag: string, secret: string | undefined, variable: string) {
   // A key given by mistake is not repeated.
   if (secret !== undefined && !isSecretVersion(secret)) {
-    return yield* ServiceError.invalid(
+    return yield* wrong(
       flag,
       "takes the name of a secret version, projects/{project}/secrets/{secret}/versions/{number or latest}, and never a key",
-      `Put the key itself into ${variable}.`
+      `put the key itself into ${variable}`
     )
   }
   const inEnvironment = yield* Config.option(Config.Redacted(variable)).pipe(
@@ -440,3 +444,6 @@ const keyOf = Effect.fnUntraced(function*(flag: string, secret: string | undefin
   )
   return secret ?? given(inEnvironment)
 })
+
+const wrong = (flag: string, problem: string, fix: string): Effect.Effect<never, UsageError> =>
+  Effect.fail(new UsageError({ message: `${flag}: ${problem}`, fix }))
