@@ -3,9 +3,18 @@ type Defined<A> =
   & { readonly [K in keyof A as undefined extends A[K] ? K : never]?: Exclude<A[K], undefined> }
 
 /** The object without its undefined properties: in the domain and in messages what is not there is absent. */
-export const defined = <A extends object>(object: A): Defined<A> =>
+export const defined = <A extends object>(object: A): Defined<A> => {
+  const left: Record<string, unknown> = {}
+  // For each context of each answer: making entries of the properties takes four times as long.
+  for (const key of Object.keys(object)) {
+    const value: unknown = Reflect.get(object, key)
+    if (value === undefined) continue
+    if (key === "__proto__") Object.defineProperty(left, key, { value, configurable: true, enumerable: true, writable: true })
+    else left[key] = value
+  }
   // The properties left are those the type says.
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Defined<A>
+  return left as Defined<A>
+}
 
 /** Whether nothing is said in it: no property, or only undefined ones. */
 export const isEmpty = (object: object): boolean => Object.values(object).every((value) => value === undefined)

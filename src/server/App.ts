@@ -217,7 +217,7 @@ export const makeApp = (options: AppOptions) =>
           ? failure(stopping, style)
           : yield* counted(options.hooks(request, room), (error) => failure(error, plain))
       }
-      const key = new URLSearchParams(search).get("key")
+      const key = search === "" ? null : new URLSearchParams(search).get("key")
       const own = yield* ofItself(path, key, request)
       if (own !== undefined) return own
       const refused = refusal(options.access, request.headers, key)
@@ -246,7 +246,10 @@ export const makeApp = (options: AppOptions) =>
       return observed(
         request,
         found,
-        Effect.map(dispatch(request, found), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))),
+        // Few requests come from a page.
+        request.headers["origin"] === undefined
+          ? dispatch(request, found)
+          : Effect.map(dispatch(request, found), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))),
         options
       )
     })

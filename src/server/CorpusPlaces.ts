@@ -12,16 +12,12 @@ export const isOfPlace = ({ options }: Pick<Corpus, "options">, parent: string):
 const corpusIn = /^(projects\/[^/]+\/locations\/[^/]+)\/ragCorpora\/[^/:]+/
 
 /** Fails with `NOT_FOUND` for a corpus, or what is in one, of another project or location than its name says. */
-export const checkPlace = Effect.fnUntraced(function*(
-  corpora: Corpora["Service"],
-  names: ClientNames,
-  name: string
-): Effect.fn.Return<void, ServiceError> {
+export const checkPlace = (corpora: Corpora["Service"], names: ClientNames, name: string): Effect.Effect<void, ServiceError> => {
   const [corpus, parent] = corpusIn.exec(name) ?? []
-  if (corpus === undefined || parent === undefined) return
-  // One that is not there is its handler's to tell: operations outlive what they were about.
-  const found = yield* corpora.get(names.corpus(corpus)).pipe(
-    Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.undefined)
-  )
-  if (found !== undefined && !isOfPlace(found, parent)) return yield* ServiceError.notFound(`corpus ${corpus}`)
-})
+  if (corpus === undefined || parent === undefined) return Effect.void
+  return Effect.matchEffect(corpora.get(names.corpus(corpus)), {
+    onSuccess: (found) => isOfPlace(found, parent) ? Effect.void : Effect.fail(ServiceError.notFound(`corpus ${corpus}`)),
+    // One that is not there is its handler's to tell: operations outlive what they were about.
+    onFailure: (error) => error.code === "NOT_FOUND" ? Effect.void : Effect.fail(error)
+  })
+}

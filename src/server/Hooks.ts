@@ -75,7 +75,7 @@ export const hooksEndpoint = ({ hooks, ...outside }: HookOptions) => {
       const handshake = hook.settings._tag === "microsoftGraph" ? query.get("validationToken") : null
       // Graph asks, before there is anything to sign, whether somebody is there.
       if (handshake !== null) return echo(handshake)
-      const body = room.hold(largeBody(request, mostBytes), readBody(request, mostBytes))
+      const body = yield* Effect.cached(room.hold(largeBody(request, mostBytes), readBody(request, mostBytes)))
       const verdict = yield* judge(hook, { headers: request.headers, query, body }, outside)
       const outcome = typeof verdict === "string" ? verdict : "ignored"
       yield* Metric.update(Metric.withAttributes(notices, { pipeline: hook.pipeline, hook: hook.name, outcome }), 1)

@@ -57,13 +57,30 @@ export interface AccessEntry {
 
 export const requestBegan = Metric.modify(inFlight, 1)
 
+/** The series of a route and a status, kept: making one for each request costs as much as all else that is counted of it. */
+const series = new Map<string, { readonly answered: typeof requests; readonly taken: typeof requestTime }>()
+
+const seriesOf = (route: string, status: number) => {
+  const key = `${status} ${route}`
+  const known = series.get(key)
+  if (known !== undefined) return known
+  const made = {
+    answered: Metric.withAttributes(requests, { route, code: String(status) }),
+    taken: Metric.withAttributes(requestTime, { route })
+  }
+  series.set(key, made)
+  return made
+}
+
 export const requestEnded = ({ broken: cut, duration, route, status }: AccessEntry): Effect.Effect<void> =>
-  Effect.all([
-    Metric.modify(inFlight, -1),
-    Metric.update(Metric.withAttributes(requests, { route, code: String(status) }), 1),
-    Metric.update(Metric.withAttributes(requestTime, { route }), duration / 1000),
-    ...(cut ? [Metric.update(Metric.withAttributes(broken, { route }), 1)] : [])
-  ], { discard: true })
+  Effect.withFiber(({ context }) => {
+    const { answered, taken } = seriesOf(route, status)
+    inFlight.modifyUnsafe(-1, context)
+    answered.updateUnsafe(1, context)
+    taken.updateUnsafe(duration / 1000, context)
+    if (cut) Metric.withAttributes(broken, { route }).updateUnsafe(1, context)
+    return Effect.void
+  })
 
 export const failedUnexpectedly = Metric.update(unexpected, 1)
 

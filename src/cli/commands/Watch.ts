@@ -5,6 +5,7 @@ import { printable } from "../../domain/Text.ts"
 import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
 import type { WatchEvent } from "../../pipeline/watch/WatchEvent.ts"
 import { Engine } from "../../ports/Engine.ts"
+import { boundHeap } from "../Heap.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
 import { seconds } from "../render/Numbers.ts"
@@ -50,6 +51,7 @@ export const watch = Command.make(
         ? output.json({ version: 1, type: "pipeline", taken, message })
         : output.say(output.paintError(taken ? "green" : "yellow", printable(message)))
 
+    boundHeap()
     let loaded = yield* openPipeline(args.pipeline)
     let before: LoadedPipeline | undefined
     for (;;) {

@@ -1,5 +1,7 @@
+import type { IncomingMessage } from "node:http"
 import { promisify } from "node:util"
 import { gunzip, inflate, type ZlibOptions } from "node:zlib"
+import { NodeHttpServerRequest } from "@effect/platform-node"
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
@@ -7,7 +9,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 /** What compressed bytes may come to, as a multiple of theirs; below {@link smallBytes}, whatever the multiple. */
 const expansion = 100
 
-/** The bytes of a request, decompressed, of which there may be `limit`. */
+/** The bytes of a request, decompressed, of which there may be `limit`. To be run once. */
 export const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<Uint8Array, ServiceError> => {
   const encoding = encodingOf(request)
   if (encoding === "identity") return received(request, limit)
@@ -46,18 +48,48 @@ export const isEncoded = (request: HttpServerRequest.HttpServerRequest): boolean
 const expandedBytes = (bytes: number, limit: number): number => Math.min(limit, Math.max(smallBytes, bytes * expansion))
 
 const received = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<Uint8Array, ServiceError> => {
-  const length = Number(request.headers["content-length"] ?? 0)
+  const { headers } = request
+  const length = Number(headers["content-length"] ?? 0)
   if (length > limit) return Effect.fail(tooLarge(limit))
+  const source = NodeHttpServerRequest.toIncomingMessage(request)
+  // Node's parser reads as many bytes as are declared, and of HTTP/1.1 none where nothing says that there are any.
+  const declared = source.httpVersionMajor === 1 && headers["transfer-encoding"] === undefined && headers["expect"] === undefined
+  if (declared) return length > 0 ? declaredBody(source as IncomingMessage) : Effect.succeed(new Uint8Array()) // the version says which
   return request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit)),
     Effect.map((buffer) => new Uint8Array(buffer)),
     Effect.mapError(({ reason }) =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
         ? tooLarge(limit)
-        : new ServiceError({ code: "INVALID_ARGUMENT", message: "the request's body could not be read" })
+        : unreadable()
     )
   )
 }
+
+const unreadable = (): ServiceError => new ServiceError({ code: "INVALID_ARGUMENT", message: "the request's body could not be read" })
+
+/** All of a body whose length is declared: every call has one, and what reads any stream takes a tenth of a call. */
+const declaredBody = (source: IncomingMessage): Effect.Effect<Uint8Array, ServiceError> =>
+  Effect.callback((resume) => {
+    // Its client has left: nothing more is told of it.
+    if (source.destroyed) return resume(Effect.fail(unreadable()))
+    const parts: Array<Buffer> = []
+    const take = (part: Buffer): void => void parts.push(part)
+    const end = (): void => {
+      leave()
+      const [first = Buffer.alloc(0), ...others] = parts
+      resume(Effect.succeed(others.length === 0 ? first : Buffer.concat(parts)))
+    }
+    const fail = (): void => {
+      leave()
+      resume(Effect.fail(unreadable()))
+    }
+    const leave = (): void => {
+      source.off("data", take).off("end", end).off("error", fail).off("close", fail)
+    }
+    source.on("data", take).on("end", end).on("error", fail).on("close", fail)
+    return Effect.sync(leave)
+  })
 
 /** What the number of calls bounds well enough. */
 const smallBytes = 1024 * 1024
