@@ -1,13 +1,19 @@
 /**
  * Ingest, edits and questions with the vectors in each database that is there, beside the managed one. The documents are
- * generated.
+ * generated; each database has a process of its own.
  *
- *     POSTGRES_URL=… WEAVIATE_URL=… QDRANT_URL=… LANCEDB_URI=./folder npm run bench:vectors -- [files, default 2000]
+ *     npm run bench:vectors -- [--files 2000] [--only postgres,weaviate,qdrant,lancedb,pinecone]
+ *
+ * Where they are: POSTGRES_URL, WEAVIATE_URL, QDRANT_URL, LANCEDB_URI (a folder), PINECONE_INDEX with PINECONE_API_KEY
+ * (2,048 dimensions, dot product). One that has nothing there is left out, so is what --only does not name; the managed one
+ * is always measured, because figures of one run compare with each other and with nothing else.
  */
 import { Effect, Layer, Redacted } from "effect"
+import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { parseArgs } from "node:util"
 import { vectorStores } from "../src/compose/VectorStores.ts"
 import type { VectorDb } from "../src/domain/Corpus.ts"
 import { SecretVersion } from "../src/domain/Secret.ts"
@@ -18,8 +24,12 @@ import { Files } from "../src/ports/Files.ts"
 import { Retrieval } from "../src/ports/Retrieval.ts"
 import { Secrets } from "../src/ports/Secrets.ts"
 import { TextPool } from "../src/text/TextPool.ts"
+import { machineLine } from "./lib/Machine.ts"
 
-const files = Number(process.argv[2] ?? 2_000)
+const { values } = parseArgs({
+  options: { files: { type: "string", default: "2000" }, only: { type: "string" }, row: { type: "string" } }
+})
+const files = Number(values.files)
 const questions = 100
 
 /** Numbers that repeat. */
@@ -40,24 +50,32 @@ const documents = Array.from(
 const chunking = { strategy: "structure", size: 256, overlap: 0 } as const
 const asked = Array.from({ length: questions }, () => sentence(6))
 
-const url = process.env["POSTGRES_URL"]
-const places: ReadonlyArray<readonly [string, VectorDb]> = [
-  ["managed", { _tag: "managed" }],
-  ...(url === undefined
-    ? []
-    : [["PostgreSQL", { _tag: "postgres", url: SecretVersion.make("projects/p/secrets/url/versions/1"), schema: "bench" }] as const]),
-  ...(process.env["WEAVIATE_URL"] === undefined
-    ? []
-    : [["Weaviate", { _tag: "weaviate", httpEndpoint: process.env["WEAVIATE_URL"], collectionName: "SluiceBench" }] as const]),
-  ...(process.env["QDRANT_URL"] === undefined
-    ? []
-    : [["Qdrant", { _tag: "qdrant", url: process.env["QDRANT_URL"], collection: "sluice-bench" }] as const]),
-  ...(process.env["LANCEDB_URI"] === undefined
-    ? []
-    : [["LanceDB", { _tag: "lanceDb", uri: process.env["LANCEDB_URI"] }] as const])
-]
+const key = SecretVersion.make("projects/p/secrets/key/versions/1")
 
-const secrets = Layer.succeed(Secrets, { resolve: () => Effect.succeed(Redacted.make(url ?? "")) })
+interface Place {
+  readonly name: string
+  readonly vectorDb: VectorDb
+  /** What its secret version holds. */
+  readonly secret?: string | undefined
+}
+
+const { LANCEDB_URI, PINECONE_API_KEY, PINECONE_INDEX, POSTGRES_URL, QDRANT_URL, WEAVIATE_URL } = process.env
+const places: Readonly<Record<string, Place | undefined>> = {
+  managed: { name: "managed", vectorDb: { _tag: "managed" } },
+  postgres: POSTGRES_URL === undefined
+    ? undefined
+    : { name: "PostgreSQL", vectorDb: { _tag: "postgres", url: key, schema: "bench" }, secret: POSTGRES_URL },
+  weaviate: WEAVIATE_URL === undefined
+    ? undefined
+    : { name: "Weaviate", vectorDb: { _tag: "weaviate", httpEndpoint: WEAVIATE_URL, collectionName: "SluiceBench" } },
+  qdrant: QDRANT_URL === undefined
+    ? undefined
+    : { name: "Qdrant", vectorDb: { _tag: "qdrant", url: QDRANT_URL, collection: "sluice-bench" } },
+  lancedb: LANCEDB_URI === undefined ? undefined : { name: "LanceDB", vectorDb: { _tag: "lanceDb", uri: LANCEDB_URI } },
+  pinecone: PINECONE_INDEX === undefined
+    ? undefined
+    : { name: "Pinecone", vectorDb: { _tag: "pinecone", indexName: PINECONE_INDEX, apiKey: key }, secret: PINECONE_API_KEY }
+}
 
 /** As `sluice run` does: the engine is closed when all is stored, which is when PostgreSQL makes its index of vectors. */
 const fill = (name: string, vectorDb: VectorDb) =>
@@ -101,8 +119,9 @@ const edit = ({ corpus, stored }: Filled) =>
       }), { concurrency: 64 })
   })
 
-console.log("| database | chunks | ingest | files/s | a tenth edited | question p50 | p95 |\n|---|---|---|---|---|---|---|")
-for (const [name, vectorDb] of places) {
+/** Measures one database, and prints its row. */
+const measure = async ({ name, secret = "", vectorDb }: Place): Promise<void> => {
+  const secrets = Layer.succeed(Secrets, { resolve: () => Effect.succeed(Redacted.make(secret)) })
   const folder = mkdtempSync(join(tmpdir(), "sluice-bench-"))
   const engine = Embedded.layer({ dataDir: join(folder, "data") }).pipe(
     Layer.provide([
@@ -111,21 +130,48 @@ for (const [name, vectorDb] of places) {
       vectorStores({ packages: join(import.meta.dirname, "../node_modules/.lancedb") }).pipe(Layer.provide(secrets))
     ])
   )
-  /** With an engine of its own: the seconds that it takes, opening and closing among them. */
+  /** With an engine of its own: the seconds that it takes and those of this process's processor time, opening and closing among them. */
   const timed = async <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof engine>>) => {
+    const before = process.cpuUsage()
     const began = performance.now()
     const value = await Effect.runPromise(Effect.provide(effect, engine))
-    return { value, seconds: (performance.now() - began) / 1_000 }
+    const { system, user } = process.cpuUsage(before)
+    return { value, seconds: (performance.now() - began) / 1_000, busy: (system + user) / 1e6 }
   }
-  const { seconds: ingest, value: filled } = await timed(fill(name, vectorDb))
-  const { value: times } = await timed(ask(filled))
-  const { seconds: edited } = await timed(edit(filled))
-  await timed(Effect.flatMap(Corpora, (corpora) => corpora.delete(filled.corpus, { force: true })))
-  const chunks = filled.stored.reduce((sum, file) => sum + (file.chunks ?? 0), 0)
+  try {
+    const { busy, seconds: ingest, value: filled } = await timed(fill(name, vectorDb))
+    const { value: times } = await timed(ask(filled))
+    const { seconds: edited } = await timed(edit(filled))
+    await timed(Effect.flatMap(Corpora, (corpora) => corpora.delete(filled.corpus, { force: true })))
+    const chunks = filled.stored.reduce((sum, file) => sum + (file.chunks ?? 0), 0)
+    const [p50 = 0, p95 = 0] = [times[questions / 2], times[Math.floor(questions * 0.95)]]
+    console.log(
+      `| ${name} | ${chunks} | ${ingest.toFixed(1)} s | ${busy.toFixed(1)} s | ${(files / ingest).toFixed(0)} | ${edited.toFixed(1)} s | ${
+        p50.toFixed(1)
+      } ms | ${p95.toFixed(1)} ms |`
+    )
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+if (values.row === undefined) {
+  const only = values.only?.split(",")
+  const unknown = only?.filter((name) => !(name in places)) ?? []
+  if (unknown.length > 0) throw new Error(`--only knows ${Object.keys(places).join(", ")}, not ${unknown.join(", ")}`)
+  const absent = only?.filter((name) => places[name] === undefined) ?? []
+  if (absent.length > 0) throw new Error(`nothing says where ${absent.join(", ")} is: see the head of bench/vectors.ts`)
+  console.log(`${machineLine}; ${files} files\n`)
   console.log(
-    `| ${name} | ${chunks} | ${ingest.toFixed(1)} s | ${(files / ingest).toFixed(0)} | ${edited.toFixed(1)} s | ${
-      times[questions / 2]?.toFixed(1)
-    } ms | ${times[Math.floor(questions * 0.95)]?.toFixed(1)} ms |`
+    "| database | chunks | ingest | of it here | files/s | a tenth edited | question p50 | p95 |\n|---|---|---|---|---|---|---|---|"
   )
-  rmSync(folder, { recursive: true, force: true })
+  for (const [name, place] of Object.entries(places)) {
+    if (place === undefined || (only !== undefined && name !== "managed" && !only.includes(name))) continue
+    const { status } = spawnSync(process.execPath, [import.meta.filename, "--files", String(files), "--row", name], { stdio: "inherit" })
+    if (status !== 0) process.exitCode = 1
+  }
+} else {
+  const place = places[values.row]
+  if (place === undefined) throw new Error(`nothing says where ${values.row} is`)
+  await measure(place)
 }

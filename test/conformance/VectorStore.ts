@@ -225,7 +225,11 @@ export const suite = <E>(
         const { store } = yield* prepared
         yield* (yield* prepared).store.put([fileOf("f1", ["another corpus"])])
         const long = fileOf("long", Array.from({ length: 130 }, (_, i) => `chunk ${i}`))
-        const plain: VectorFile = { ...fileOf("plain", ["only one"]), metadata: undefined, permissions: undefined }
+        const plain: VectorFile = {
+          ...fileOf("plain", ["only \"one\", {of} NULL, \\u0000 and \\ 'x'\n"]),
+          metadata: undefined,
+          permissions: undefined
+        }
         const half = fileOf("half", ["a", "b", "c"])
         yield* store.put([long, plain, { ...half, chunks: half.chunks.slice(1) }])
         const versions = yield* store.versions

@@ -50,14 +50,16 @@ const leastVersion = [0, 8] as const
 const fields: Fields = { address: "postgres.url", key: "postgres.url", part: "postgres.url" }
 /** Components that an index of half precision takes. */
 const mostDimensions = 4_000
-/** Chunks of one statement, and files of one deletion. */
-const chunksAtOnce = 100
+/** Chunks of one statement, each some 20 kB of text with its vector, and files of one deletion. */
+const chunksAtOnce = 256
 const filesAtOnce = 1_000
 /** Milliseconds of one statement. */
 const statementLimit = 60_000
 /** Milliseconds of making the index of vectors, the memory it may take, and how long nothing is written before it is made. */
 const indexLimit = 3_600_000
 const indexMemory = "512MB"
+/** Its neighbours of a chunk, pgvector's default, and candidates for them: twice as many is the least that it advises. */
+const indexOptions = "m = 16, ef_construction = 32"
 const quiet = Duration.seconds(5)
 /** Chunks written by this process after which the index is made though more is on its way. */
 const mostWithout = 100_000
@@ -123,18 +125,23 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
   yield* Effect.addFinalizer(() => pool.close)
 
   const again = retry({ times: 4, ...options.retry })
-  /** Statements of one transaction. Tried again as a whole. */
+  /** Statements of one transaction. Tried again as a whole. `settings` are its own. */
   const transaction = <A>(
     what: string,
     body: (run: Run) => Promise<A>,
-    limit = statementLimit
+    { limit = statementLimit, settings = {} }: { readonly limit?: number; readonly settings?: Readonly<Record<string, string>> } = {}
   ): Effect.Effect<A, ServiceError> =>
     pool.use(({ sql, url }) =>
       Effect.tryPromise({
         try: () =>
           sql.begin(async (tx) => {
-            await tx.unsafe(`SET LOCAL statement_timeout = ${limit}`)
-            return [await body(async (text, values = []) => Array.from(await tx.unsafe<Array<Row>>(text, [...values])))] as const
+            const set = Object.entries({ statement_timeout: String(limit), ...settings })
+              .map(([name, value]) => `SET LOCAL ${name} = '${value}'`).join("; ")
+            // Not waited for: the first statement goes along with it.
+            const done = tx.unsafe(set).execute()
+            const value = await body(async (text, values = []) => Array.from(await tx.unsafe<Array<Row>>(text, [...values])))
+            await done
+            return [value] as const
           }),
         catch: (cause) => failureOf(`${what} in ${place}`, cause, [url])
       }).pipe(
@@ -274,11 +281,15 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     )
     indexed = row?.["indexed"] === true
     if (indexed || row?.["due"] !== true) return
-    yield* transaction("indexing vectors", async (run) => {
-      await run(`SELECT pg_advisory_xact_lock(hashtext($1))`, [table])
-      await run(`SET LOCAL maintenance_work_mem = '${indexMemory}'`)
-      return run(`CREATE INDEX IF NOT EXISTS "${name}_embedding" ON ${table} USING hnsw (embedding halfvec_cosine_ops)`)
-    }, indexLimit)
+    const build = (settings: Readonly<Record<string, string>>) =>
+      transaction("indexing vectors", async (run) => {
+        await run(`SELECT pg_advisory_xact_lock(hashtext($1))`, [table])
+        return run(
+          `CREATE INDEX IF NOT EXISTS "${name}_embedding" ON ${table} USING hnsw (embedding halfvec_cosine_ops) WITH (${indexOptions})`
+        )
+      }, { limit: indexLimit, settings: { maintenance_work_mem: indexMemory, ...settings } })
+    // Processes that build together need that memory shared, of which a container has 64 MB where nobody gave it more.
+    yield* Effect.catchIf(build({}), ({ reason }) => reason === diskFull, () => build({ max_parallel_maintenance_workers: "0" }))
     indexed = true
   }).pipe(
     // Without it a search is only slower, and whoever writes next makes it.
@@ -322,10 +333,9 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
       transaction("writing chunks", (run) =>
         run(
           `INSERT INTO ${table} (${columns.join(", ")})
-            SELECT ${columns.map((column) => casts[column] ?? column).join(", ")}
-            FROM jsonb_to_recordset($1::text::jsonb) AS r(${columns.map((column) => `${column} ${types[column] ?? "text"}`).join(", ")})
+            SELECT * FROM unnest(${columns.map((column, at) => `$${at + 1}::text::${types[column] ?? "text"}[]`).join(", ")})
             ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
-          [withoutNul(JSON.stringify(batch.map(([file, chunk]) => rowOf(corpus, file, chunk))))]
+          arraysOf(batch.map(([file, chunk]) => rowOf(corpus, file, chunk)))
         )), { discard: true }).pipe(Effect.andThen(written(files.reduce((sum, { chunks }) => sum + chunks.length, 0))))
 
   const remove: VectorStore["delete"] = (files) =>
@@ -347,7 +357,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     Effect.asVoid(transaction("signing the corpus", (run) =>
       run(
         `INSERT INTO ${records} (corpus, record) VALUES ($1, $2) ON CONFLICT (corpus) DO UPDATE SET record = excluded.record`,
-        [corpus, withoutNul(JSON.stringify(record))]
+        [corpus, withoutEscapedNul(JSON.stringify(record))]
       )))
 
   const versions: VectorStore["versions"] = Effect.map(
@@ -417,15 +427,19 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
   })
 
   const dense = (vector: Float32Array, { count, files }: VectorQuery) =>
-    transaction("searching", async (run) => {
-      await run(`SET LOCAL hnsw.ef_search = ${Math.min(1_000, Math.max(200, 2 * count))}`)
-      await run("SET LOCAL hnsw.iterative_scan = strict_order")
-      return run(
+    transaction("searching", (run) =>
+      run(
         `SELECT file_id, ordinal, 1 - (embedding <=> $1::text::halfvec) AS score FROM ${table}
           ${files === undefined ? "" : `WHERE ${ofFiles("$2")}`}
           ORDER BY embedding <=> $1::text::halfvec LIMIT ${count}`,
         [vectorJson(vector), ...(files === undefined ? [] : [JSON.stringify(files)])]
-      )
+      ), {
+      settings: {
+        "hnsw.ef_search": String(Math.min(1_000, Math.max(200, 2 * count))),
+        "hnsw.iterative_scan": "strict_order",
+        // Vectors lie beside their rows, and the planner takes reading them all for cheap.
+        enable_seqscan: "off"
+      }
     })
 
   const sparse = Effect.fnUntraced(function*(terms: NonNullable<VectorQuery["terms"]>, { count, files }: VectorQuery) {
@@ -523,29 +537,43 @@ const types: Readonly<Record<string, string>> = {
   last_page: "integer",
   metadata: "jsonb",
   permissions: "jsonb",
-  length: "integer"
+  terms: "tsvector",
+  length: "integer",
+  embedding: "halfvec"
 }
-const casts: Readonly<Record<string, string>> = { terms: "terms::tsvector", embedding: "embedding::halfvec" }
 
 const rowOf = (corpus: string, file: VectorFile, chunk: VectorFile["chunks"][number]) => ({
   id: chunkId(corpus, file.file, chunk.ordinal),
   file_id: file.file,
   ordinal: chunk.ordinal,
   text: chunk.text,
-  headings: chunk.headings,
+  headings: jsonOf(chunk.headings),
   byte_start: chunk.byteStart,
   byte_end: chunk.byteEnd,
-  first_page: chunk.firstPage ?? null,
-  last_page: chunk.lastPage ?? null,
+  first_page: chunk.firstPage,
+  last_page: chunk.lastPage,
   source_uri: file.sourceUri,
   display_name: file.displayName,
-  metadata: file.metadata ?? null,
-  permissions: file.permissions ?? null,
-  record: chunk.record ?? null,
+  metadata: jsonOf(file.metadata),
+  permissions: jsonOf(file.permissions),
+  record: chunk.record,
   terms: tsvector(chunk.terms),
   length: chunk.terms.length,
   embedding: vectorJson(chunk.vector)
 })
+
+const jsonOf = (value: unknown): string | undefined => value === undefined ? undefined : withoutEscapedNul(JSON.stringify(value))
+
+/** Rows by columns, each an array as PostgreSQL reads one. */
+const arraysOf = (rows: ReadonlyArray<ReturnType<typeof rowOf>>): ReadonlyArray<string> =>
+  columns.map((column) =>
+    `{${
+      rows.map((row) => {
+        const value = row[column]
+        return value === undefined ? "NULL" : `"${withoutNul(String(value)).replace(/["\\]/g, "\\$&")}"`
+      }).join(",")
+    }}`
+  )
 
 const hitOf = (row: Row): VectorHit => ({ file: String(row["file_id"]), ordinal: Number(row["ordinal"]), score: Number(row["score"]) })
 
@@ -605,10 +633,12 @@ const tsvector = (terms: ReadonlyArray<string>): string => {
   }).join(" ")
 }
 
-/** PostgreSQL keeps no NUL in a text, whether written as it is or in JSON. */
-const withoutNul = (text: string): string => text.replaceAll("\0", "").replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1")
+/** PostgreSQL keeps no NUL in a text, nor in JSON, where it is written `\\u0000`. */
+const withoutNul = (text: string): string => text.replaceAll("\0", "")
+const withoutEscapedNul = (json: string): string => json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1")
 
 const undefinedTable = "42P01"
+const diskFull = "53100"
 
 /** What PostgreSQL's and the system's error codes mean, by how they begin. Source: its manual, appendix A. */
 const codes: ReadonlyArray<readonly [prefix: string, code: Code, fix?: string]> = [
@@ -616,7 +646,7 @@ const codes: ReadonlyArray<readonly [prefix: string, code: Code, fix?: string]> 
   ["3D", "FAILED_PRECONDITION", "make the database, or check its name in the secret"],
   ["42501", "PERMISSION_DENIED", "let the user create a schema and tables in the database, or read and write those that are there"],
   ["25006", "FAILED_PRECONDITION", "name a server that takes writes, not a replica"],
-  ["53100", "FAILED_PRECONDITION", "the server's disk is full: make room"],
+  [diskFull, "FAILED_PRECONDITION", "the server's disk is full: make room"],
   ["53300", "RESOURCE_EXHAUSTED", "the server takes no more connections: let it take more, or have others close theirs"],
   ["53", "RESOURCE_EXHAUSTED", "see what the server lacks"],
   ["57014", "DEADLINE_EXCEEDED", "see what keeps the server busy"],
