@@ -1,5 +1,5 @@
 import type { DatabaseSync } from "node:sqlite"
-import { type PreparedValues, preparedValues, readVector, type RowValues, summedVector } from "../store/Checksum.ts"
+import { preparedVectors, type ReadVector } from "../store/Checksum.ts"
 import { cosineOf, inverseNorm, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type Columns, columnsOf, hasColumnSums, weightsOf } from "./ColumnSums.ts"
@@ -9,7 +9,9 @@ import { addCodes, bytesOfCode, coded, codedBytes, type CodedBlock, codeQuery } 
 /** Chunks of a block: its partial sums stay in the processor's nearest cache. */
 const blockChunks = 4_096
 
-/** Where a block's vectors lie this many times as far apart as they are many, they are read one by one. */
+/** Vectors that are read at once, at most, … */
+const readAtOnce = 256
+/** … of rows that are so many times as many, at most. */
 const farApart = 8
 
 /** Vectors of neighbouring chunks by component, so that a query reads only the components it has. */
@@ -35,16 +37,14 @@ const bytesOfView = 200
 
 /** Cosines of a query with every chunk of a corpus: exact, over the vectors as they are stored. */
 export class DenseScan {
-  readonly #vector: PreparedValues
-  readonly #vectors: PreparedValues
+  readonly #vectors: ReturnType<typeof preparedVectors>
   readonly #cache: ByteCache
   readonly #damaged: (chunk: number) => Error
 
   /** `damaged` makes what is thrown where a live chunk's vector is missing or not as it was written. */
   constructor(db: DatabaseSync, cache: ByteCache, damaged: (chunk: number) => Error) {
     this.#damaged = damaged
-    this.#vector = preparedValues(db, `SELECT ${summedVector} FROM embeddings WHERE id = ?`)
-    this.#vectors = preparedValues(db, `SELECT ${summedVector} FROM embeddings WHERE id BETWEEN ? AND ? ORDER BY id`)
+    this.#vectors = preparedVectors(db)
     this.#cache = cache
   }
 
@@ -113,7 +113,10 @@ export class DenseScan {
   #isSparse(segment: Segment): boolean {
     return this.#cache.get(
       `z${segment.id}`,
-      () => isMostlyZeros(readVector(this.#vector.get(segment.embeddings[0] ?? 0) ?? []).packed),
+      () => {
+        const first = segment.embeddings[0] ?? 0
+        return isMostlyZeros(this.#vectors(first, first)[0]?.packed ?? new Uint8Array(0))
+      },
       () => 0
     )
   }
@@ -186,8 +189,7 @@ export class DenseScan {
       const chunk = first + (order[place] as number)
       if (index.live[segment.offset + chunk] === 1) throw this.#damaged(segment.chunks[chunk] as number)
     }
-    for (const row of this.#rows(order.map((i) => embeddings[i] as number))) {
-      const { id, intact, packed } = readVector(row)
+    for (const { id, intact, packed } of this.#rows(order.map((i) => embeddings[i] as number))) {
       while ((embeddings[order[next] as number] as number) < id) missing(next++)
       if (embeddings[order[next] as number] === id && !intact) missing(next)
       for (; embeddings[order[next] as number] === id; next++) visit(order[next] as number, packed)
@@ -196,16 +198,16 @@ export class DenseScan {
   }
 
   /** The vectors with these ids, which ascend; others may be among them. */
-  *#rows(ids: ReadonlyArray<number>): Generator<RowValues> {
-    const from = ids[0] ?? 0
-    const to = ids.at(-1) ?? 0
-    if (to - from < ids.length * farApart) {
-      yield* this.#vectors.iterate(from, to)
-      return
-    }
-    for (const id of new Set(ids)) {
-      const row = this.#vector.get(id)
-      if (row !== undefined) yield row
+  *#rows(ids: ReadonlyArray<number>): Generator<ReadVector> {
+    let next = 0
+    while (next < ids.length) {
+      const first = next
+      const from = ids[first] as number
+      while (next < ids.length && next - first < readAtOnce && (ids[next] as number) - from < farApart * (next - first + 1)) next++
+      const to = ids[next - 1] as number
+      // Chunks of the same text have the same vector.
+      while (ids[next] === to) next++
+      yield* this.#vectors(from, to)
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
 import { areIntact, asBlob, checkedColumns, columnAt, preparedValues } from "../store/Checksum.ts"
-import { forEachComponent, roundedCosine, type Rounding, unpackVector } from "../store/Vector.ts"
+import { roundedCosine, type Rounding, unpackSparse, unpackVector } from "../store/Vector.ts"
 
 /** Bytes of a block: vectors lie in blocks one behind the other, as an array of its own costs each as much as its bytes. */
 const blockBytes = 1 << 20
@@ -93,18 +93,12 @@ export class KeptVectors {
     }
     const numbers = this.#numbers
     const values = this.#values
-    let count = 0
+    const sparse = unpackSparse(packed, dimensions, numbers, values)
+    const numbered = sparse !== undefined && sparse * 3 < dimensions
+    const count = numbered ? sparse : dimensions
     let squares = 0
-    const sparse = forEachComponent(packed, (component, value) => {
-      numbers[count] = component
-      values[count++] = value
-      squares += value * value
-    })
-    const numbered = sparse && count * 3 < dimensions
-    if (!numbered) {
-      squares = unpackVector(packed, dimensions, values.fill(0))
-      count = dimensions
-    }
+    if (numbered) { for (let i = 0; i < count; i++) squares += (values[i] as number) * (values[i] as number) }
+    else squares = unpackVector(packed, dimensions, values.fill(0))
     const at = this.#room(headBytes + (numbered ? 2 * count : 0) + count)
     const block = this.#block
     const word = at >> 1

@@ -126,22 +126,50 @@ export const areIntact = (table: Checked, row: RowValues | undefined): row is Ro
   return made === sum
 }
 
-/**
- * What a SELECT of many vectors names for {@link readVector}: all that a row's sum is of in one value. That SQLite puts it
- * together takes a third less than to make each of its columns a value, and a sum of each.
- */
-export const summedVector = "id, octet_length(vector), CAST(json_array(id, embedder) || hash || vector AS BLOB), sum"
+/** A vector's row as it was read, and whether it is as it was written. */
+export interface ReadVector {
+  readonly id: number
+  readonly packed: Uint8Array
+  readonly intact: boolean
+}
 
-/** The id and the vector of a row of {@link summedVector}, and whether it is as it was written. */
-export const readVector = (row: RowValues): { readonly id: number; readonly packed: Uint8Array; readonly intact: boolean } => {
-  const [id, length, bytes, sum] = row
-  const summed = asBlob(bytes)
-  return {
-    id: Number(id),
-    packed: summed.subarray(Math.max(0, summed.length - Number(length))),
-    intact: sum === null || sum === crc32(summed)
+/**
+ * Reads the vectors whose ids are `from` to `to`, ascending. They come as one value of each kind, with what each row's sum is
+ * of: that SQLite puts them together takes less than to make values of every row.
+ */
+export const preparedVectors = (db: DatabaseSync): (from: number, to: number) => ReadonlyArray<ReadVector> => {
+  // A sum that is damaged may be of any type, and JSON holds no blobs.
+  const statement = preparedValues(
+    db,
+    `SELECT json_group_array(id), json_group_array(octet_length(vector)), json_group_array(CAST(sum AS INTEGER)),
+       json_group_array(octet_length(json_array(id, embedder)) + octet_length(hash) + octet_length(vector)),
+       CAST(group_concat(json_array(id, embedder) || hash || vector, '') AS BLOB)
+     FROM embeddings WHERE id BETWEEN ? AND ?`
+  )
+  return (from, to) => {
+    const [ids, lengths, sums, summedLengths, bytes] = statement.get(from, to) ?? []
+    const all = asBlob(bytes)
+    const lengthOf = numbersIn(lengths)
+    const sumOf = numbersIn(sums)
+    const summedLengthOf = numbersIn(summedLengths)
+    let end = 0
+    return numbersIn(ids).map((id, at): ReadVector => {
+      const start = end
+      // Of a row with a column that is none, there are no bytes.
+      const summedLength = summedLengthOf[at] ?? 0
+      end += summedLength
+      const sum = sumOf[at] ?? null
+      return {
+        id: id ?? 0,
+        packed: summedLength === 0 ? all.subarray(0, 0) : all.subarray(end - (lengthOf[at] ?? 0), end),
+        intact: sum === null || sum === crc32(all.subarray(start, end))
+      }
+    })
   }
 }
+
+/** What `json_group_array` made of numbers, or of nothing. */
+const numbersIn = (json: unknown): ReadonlyArray<number | null> => JSON.parse(String(json)) as ReadonlyArray<number | null>
 
 /** Whether a row is as it was written. One without a sum is taken for intact, unless it is not a row at all. */
 export const isIntact = (table: Checked, row: Row | undefined): row is Row =>

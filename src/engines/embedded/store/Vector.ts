@@ -84,6 +84,45 @@ export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8A
   return squares
 }
 
+/**
+ * The components of a packed vector of so many dimensions that are not zero, ascending: their numbers and values. Gives how
+ * many; undefined where it is kept with its zeros.
+ */
+export const unpackSparse = (
+  packed: Uint8Array,
+  dimensions: number,
+  components: Uint16Array,
+  values: Int8Array
+): number | undefined => {
+  let count = 0
+  switch (packed[0]) {
+    case Form.dense:
+      return undefined
+    case Form.bitmap: {
+      const bitmap = (dimensions + 7) >> 3
+      for (let i = 0; i < bitmap; i++) {
+        for (let bits = packed[1 + i] as number; bits !== 0; bits &= bits - 1) {
+          components[count] = i * 8 + 31 - Math.clz32(bits & -bits)
+          values[count] = packed[1 + bitmap + count] as number
+          count++
+        }
+      }
+      return count
+    }
+    default: {
+      const reader = new ByteReader(packed)
+      reader.position = 1
+      let component = -1
+      while (!reader.done) {
+        component += reader.varint() + 1
+        components[count] = component
+        values[count++] = packed[reader.position++] as number
+      }
+      return count
+    }
+  }
+}
+
 /** A packed vector's components, as far as they are not zero; the integers they are kept as. */
 export const sparseVectorOf = (packed: Uint8Array): SparseVector => {
   const components: Array<number> = []

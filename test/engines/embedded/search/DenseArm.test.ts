@@ -4,7 +4,14 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { columnsOf, weightsOf } from "../../../../src/engines/embedded/search/ColumnSums.ts"
 import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
-import { cosineOf, forEachComponent, packSparse, packVector, unpackVector } from "../../../../src/engines/embedded/store/Vector.ts"
+import {
+  cosineOf,
+  forEachComponent,
+  packSparse,
+  packVector,
+  unpackSparse,
+  unpackVector
+} from "../../../../src/engines/embedded/store/Vector.ts"
 import { leastListed } from "../../../../src/engines/embedded/store/VectorLists.ts"
 import { embedHashed, embedHashedSparse } from "../../../../src/text/hashed/EmbedHashed.ts"
 import { random } from "../support/Random.ts"
@@ -234,6 +241,13 @@ describe("dense candidates from lists", () => {
       })
       assert.strictEqual(sparse, share < 1)
       if (sparse) assert.deepStrictEqual(seen, integers)
+      const components = new Uint16Array(300)
+      const values = new Int8Array(300)
+      const count = unpackSparse(packed, 300, components, values)
+      assert.strictEqual(count, sparse ? integers.filter((value) => value !== 0).length : undefined)
+      const put = new Int8Array(300)
+      for (let i = 0; i < (count ?? 0); i++) put[components[i]!] = values[i]!
+      if (sparse) assert.deepStrictEqual(put, integers)
     }
   })
 })

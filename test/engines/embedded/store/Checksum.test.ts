@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DatabaseSync } from "node:sqlite"
-import { preparedValues, readVector, sumOf, summedVector } from "../../../../src/engines/embedded/store/Checksum.ts"
+import { preparedVectors, sumOf } from "../../../../src/engines/embedded/store/Checksum.ts"
 
-describe("a vector's row, read as one value", () => {
+describe("vectors, read together", () => {
   const embedders = ["hashed", "modèle \"b\"\\\u0001\n\u007f/日本", ""]
   const database = (): DatabaseSync => {
     const db = new DatabaseSync(":memory:")
@@ -19,17 +19,16 @@ describe("a vector's row, read as one value", () => {
     })
     return db
   }
-  const read = (db: DatabaseSync) =>
-    Array.from(preparedValues(db, `SELECT ${summedVector} FROM embeddings ORDER BY id`).iterate(), readVector)
+  const read = (db: DatabaseSync) => preparedVectors(db)(1, 200)
 
-  it("has the sum it was written with, whatever its embedder is called", () => {
+  it("have the sums they were written with, whatever their embedder is called", () => {
     assert.deepStrictEqual(
       read(database()).map(({ id, intact, packed }) => [id, intact, Array.from(packed)]),
       embedders.map((_, at) => [at + 1, true, Array.from({ length: 40 * at }, (_, i) => (i * 7) & 255)])
     )
   })
 
-  it("is not intact where any of its columns changed, or is none", () => {
+  it("of them, only the one is not intact of which any column changed, or is none", () => {
     for (
       const change of [
         "embedder = 'other'",
@@ -39,12 +38,16 @@ describe("a vector's row, read as one value", () => {
         "vector = NULL",
         "hash = NULL",
         "id = id + 100",
-        "sum = sum + 1"
+        "sum = sum + 1",
+        "sum = 'text'",
+        "sum = x'010203'"
       ]
     ) {
       const db = database()
       db.exec(`UPDATE embeddings SET ${change} WHERE id = 2`)
-      assert.strictEqual(read(db).filter(({ intact }) => !intact).length, 1, change)
+      const found = read(db)
+      assert.deepStrictEqual(found.map(({ intact }) => intact).sort(), [false, true, true], change)
+      assert.deepStrictEqual(found.filter(({ intact }) => intact).map(({ packed }) => packed.length), [0, 80], change)
     }
   })
 })
