@@ -16,7 +16,8 @@
  *
  * `--vary` answers with each value of a constant of `src/models/extractive/Answer.ts` and prints a row of each, of all the
  * questions of the half (or set) that is asked. "left out" is what a choice by the other corpora gives: each corpus is answered with
- * the value by which the most questions of the others end well, right where they have an answer and refused where not.
+ * the value by which the most questions of the others end well, right where they have an answer and refused where not, and
+ * are right by the first citation, each counted.
  *
  * `--generate URL#MODEL` prints the table twice, without a model and with one of a server that speaks OpenAI's protocol
  * (`http://127.0.0.1:1234/v1#qwen`; `OPENAI_API_KEY` is sent where it is set), and counts the citations that the model

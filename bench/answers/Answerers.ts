@@ -2,6 +2,7 @@
 import { Effect, Layer, ManagedRuntime } from "effect"
 import type { Answer } from "../../src/domain/Answer.ts"
 import type { Context } from "../../src/domain/Retrieval.ts"
+import { stretchesOf } from "../../src/domain/Stretches.ts"
 import { answerExtractively } from "../../src/models/extractive/Answer.ts"
 import * as OpenAiGenerator from "../../src/models/OpenAiGenerator.ts"
 import { Generator } from "../../src/ports/Generator.ts"
@@ -33,7 +34,7 @@ export const servedBy = (served: string): Answerer => {
 /** What became of the citations that were written. */
 export interface Cited {
   readonly shown: number
-  /** Shown, but not to the letter in a context of that file: 0 by construction. */
+  /** Shown, but not to the letter in a context of that file, or in such as follow each other: 0 by construction. */
   readonly invented: number
   /** Taken out of answers: of contexts that the model was not given, and such as do not bear the sentence out. */
   readonly unknown: number
@@ -49,8 +50,9 @@ export const citedIn = (
   return {
     shown: sum(({ answer }) => answer.citations.length),
     invented: sum(({ answer, contexts }) =>
-      answer.citations.filter(({ file, quote }) => !contexts.some((context) => context.file === file && context.text.includes(quote)))
-        .length
+      answer.citations.filter(({ file, quote }) =>
+        !stretchesOf(contexts).stretches.some(({ chunks, text }) => chunks[0]!.context.file === file && text.includes(quote))
+      ).length
     ),
     unknown: sum(({ answer }) => answer.removed?.unknown ?? 0),
     unsupported: sum(({ answer }) => answer.removed?.unsupported ?? 0),

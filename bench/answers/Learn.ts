@@ -105,10 +105,9 @@ export const train = (examples: ReadonlyArray<Example>): void => {
     const grounds = groundsOf(examined.question, ranked, examined.weights, contexts)
     const first = ranked[0]
     if (grounds === undefined || first === undefined) return []
-    const right = select(examined.question, ranked, examined.weights, contexts, shown).some(({ evidence, passage }) => {
-      const { sourceDisplayName, text } = contexts[evidence.unit.context]!
-      return isOf(asked, { quote: text.slice(passage.start, passage.end), sourceDisplayName })
-    })
+    const right = select(examined.question, ranked, examined.weights, contexts, shown).some(({ passage, stretch: { chunks, text } }) =>
+      isOf(asked, { quote: text.slice(passage.start, passage.end), sourceDisplayName: chunks[0]!.context.sourceDisplayName })
+    )
     return [{
       group: { file: asked.file ?? asked.question, corpus: asked.corpus },
       signs: { ...grounds },

@@ -36,9 +36,9 @@ export const isFirst = ({ answer, asked }: Outcome): boolean =>
 /** Right of those that have an answer, refused of those that have none. */
 const isWell = (outcome: Outcome): boolean => (outcome.asked.gold === undefined ? !outcome.answer.grounded : isRight(outcome))
 
-/** For each corpus its outcomes by the value that has the most questions end well over the other corpora. */
+/** For each corpus its outcomes by the value that has the most questions end well, and the most right by the first citation, over the other corpora. */
 export const leftOut = (ways: ReadonlyArray<ReadonlyArray<Outcome>>): ReadonlyArray<Outcome> => {
   const corpora = [...new Set(ways.flatMap((outcomes) => outcomes.map(({ asked }) => asked.corpus)))]
   const rows = corpora.map((corpus) => ways.map((outcomes) => outcomes.filter(({ asked }) => asked.corpus === corpus)))
-  return leaveOneOut(rows, (outcomes) => outcomes.filter(isWell).length).flat()
+  return leaveOneOut(rows, (outcomes) => outcomes.filter(isWell).length + outcomes.filter(isFirst).length).flat()
 }

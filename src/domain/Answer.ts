@@ -1,13 +1,17 @@
 import { Schema } from "effect"
 import { RagFileName } from "./RagFile.ts"
 
-/** One quoted piece of evidence. `quote` is to the letter in the cited context. */
+/**
+ * One quoted piece of evidence. `quote` is to the letter in the cited context; it may go on in the contexts that follow that
+ * one in its file.
+ */
 export const Citation = Schema.Struct({
   /** The number printed in the answer, from 1. */
   index: Schema.Int,
   file: RagFileName,
   sourceUri: Schema.String,
   sourceDisplayName: Schema.String,
+  /** The chunk that the quote begins in. */
   chunkId: Schema.optionalKey(Schema.String),
   /** The headings that the quote stands under, outermost first, where they are known. */
   headings: Schema.optionalKey(Schema.Array(Schema.String)),

@@ -7,6 +7,7 @@ import { ServiceError, type StateError } from "../domain/Errors.ts"
 import { factsOf, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
 import { mayRead, type RagFile, RagFileName } from "../domain/RagFile.ts"
 import type { Context as Passage } from "../domain/Retrieval.ts"
+import { chunkOver, stretchesOf } from "../domain/Stretches.ts"
 import type { Answered, KnowledgeBase, KnowledgeError, Narrowing } from "../mcp/KnowledgeBase.ts"
 import type { EntriesAmong, LedgerEntry, LedgerState, RunRecord } from "../ports/Ledger.ts"
 import type {
@@ -360,10 +361,16 @@ const quotedOf = (
   { chunkId, file, firstPage, headings = [], index, quote, sourceDisplayName }: Citation,
   { contexts }: Answered
 ): Quoted => {
-  const passage = contexts.find((each) => each.file === file && each.text.includes(quote) && (chunkId ?? each.chunkId) === each.chunkId) ??
-    contexts.find((each) => each.file === file && each.text.includes(quote))
-  const start = passage?.text.indexOf(quote) ?? 0
-  const byteStart = passage?.byteStart === undefined ? undefined : passage.byteStart + Buffer.byteLength(passage.text.slice(0, start))
+  const found = stretchesOf(contexts.filter((each) => each.file === file)).stretches.flatMap((stretch) => {
+    const own = stretch.chunks.find(({ context }) => context.chunkId === chunkId)
+    const at = stretch.text.indexOf(quote, own?.offset)
+    return at < 0 ? [] : [{ ...chunkOver(stretch, at, at + quote.length), at, isOwn: own !== undefined }]
+  })
+  const passage = found.find(({ isOwn }) => isOwn) ?? found[0]
+  const start = passage === undefined ? 0 : passage.at - passage.offset
+  const byteStart = passage?.context.byteStart === undefined
+    ? undefined
+    : passage.context.byteStart + Buffer.byteLength(passage.context.text.slice(0, start))
   return defined({
     index,
     document: idOf(file),
@@ -371,7 +378,7 @@ const quotedOf = (
     headings,
     page: firstPage,
     quote,
-    passage: passage === undefined ? undefined : { text: passage.text, span: [start, start + quote.length] as const },
+    passage: passage === undefined ? undefined : { text: passage.context.text, span: [start, start + quote.length] as const },
     byteStart,
     byteEnd: byteStart === undefined ? undefined : byteStart + Buffer.byteLength(quote)
   })

@@ -230,6 +230,35 @@ describe("ExtractiveGenerator", () => {
       }
     }))
 
+  it.effect("reads on where a chunk ends: what is led up to in one stands in the next, and is one citation of both", () =>
+    Effect.gen(function*() {
+      const texts = [
+        "To wait for several parcels at the depot, the porter has two commands:\n\n",
+        "- `gather parcels` holds the gate until all are there.\n- `gather --first` opens it for the first.\n\n"
+      ] as const
+      const lead = { ...context("depot.md", texts[0]), headings: ["Parcels"], byteStart: 100, byteEnd: 100 + texts[0].length }
+      const list = {
+        ...context("depot.md", texts[1]),
+        chunkId: "depot.md.1",
+        file: lead.file,
+        headings: ["Parcels", "Commands"],
+        byteStart: lead.byteEnd,
+        byteEnd: lead.byteEnd + texts[1].length
+      }
+      const question = "How do I wait for several parcels at the depot?"
+      const { citations: [cited, ...more], text } = yield* ask(question, [list, lead])
+      assert.include(text, "gather --first")
+      assert.deepStrictEqual(more, [])
+      assert.strictEqual(cited!.chunkId, lead.chunkId)
+      assert.include(cited!.quote, "several parcels")
+      assert.include(cited!.quote, "`gather parcels` holds")
+      const bytes = Buffer.from(texts.join("")).subarray(cited!.byteStart! - 100, cited!.byteEnd! - 100)
+      assert.strictEqual(bytes.toString(), cited!.quote)
+      // Where something stands between them, each is a text of its own.
+      const apart = yield* ask(question, [{ ...list, byteStart: list.byteStart + 1 }, lead])
+      assert.notInclude(apart.citations[0]!.quote, "gather")
+    }))
+
   it.effect("answers questions of two parts in reading order, without saying anything twice", () =>
     Effect.gen(function*() {
       const answer = yield* ask("How many days of annual leave do employees get and within how many working days are claims paid?")

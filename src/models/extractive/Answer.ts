@@ -1,5 +1,6 @@
 import { type Answer, type Citation, refusedAnswer, type Support } from "../../domain/Answer.ts"
 import type { Context } from "../../domain/Retrieval.ts"
+import { chunkAt, chunkOver } from "../../domain/Stretches.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 import { citationOf } from "../Citations.ts"
 import type { Grounds } from "./Coefficients.ts"
@@ -7,7 +8,7 @@ import { confidenceOf, groundsOf, type Shares, shares } from "./Confidence.ts"
 import { type Evidence, evidenceFor } from "./Evidence.ts"
 import { passageOf } from "./Passage.ts"
 import { type Question, questionOf } from "./Question.ts"
-import { type Chosen, type Reading, reading, select } from "./Select.ts"
+import { type Chosen, type Quoted, type Reading, reading, select } from "./Select.ts"
 import { unitsOf } from "./Units.ts"
 import { isCjk } from "./Words.ts"
 
@@ -98,19 +99,17 @@ export const answerExtractively = (
       ...(nearest.length === 0 ? {} : { nearest })
     }
   }
-  return { ...written(question, contexts, chosen, model), confidence }
+  return { ...written(chosen, model), confidence }
 }
 
-const written = (question: Question, contexts: ReadonlyArray<Context>, chosen: ReadonlyArray<Chosen>, model: string): Answer => {
+const written = (chosen: ReadonlyArray<Chosen>, model: string): Answer => {
   const citations: Array<Citation> = []
   const supports: Array<Support> = []
   let text = ""
   for (const { evidence, passage, sources } of chosen) {
     const marks: Array<number> = []
     for (const source of sources) {
-      const { unit } = source
-      const { end, start } = source === evidence ? passage : passageOf(unit, contexts[unit.context]!.text, question.kind)
-      const citation = citationOf(citations.length + 1, contexts[unit.context]!, start, end, unit.heading)
+      const citation = cited(citations.length + 1, source)
       const known = citations.find((other) => samePlace(other, citation))
       if (known === undefined) citations.push(citation)
       const mark = known?.index ?? citation.index
@@ -132,6 +131,13 @@ const written = (question: Question, contexts: ReadonlyArray<Context>, chosen: R
     if (!isMarked) text += `\n${marked}`
   }
   return { text, grounded: true, citations, supports, model }
+}
+
+/** Under the headings that its best unit stands under. */
+const cited = (index: number, { evidence: { unit }, passage: { end, start }, stretch }: Quoted): Citation => {
+  const { context, offset } = chunkOver(stretch, start, end)
+  const { headings } = chunkAt(stretch.chunks, unit.start).context
+  return citationOf(index, { ...context, headings }, start - offset, end - offset, unit.heading)
 }
 
 /** The best passages of different contexts, for a reader to judge. */

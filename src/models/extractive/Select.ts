@@ -1,16 +1,23 @@
 import type { Context } from "../../domain/Retrieval.ts"
+import { type Place, type Stretch, stretchesOf } from "../../domain/Stretches.ts"
+import { type Block, blocksOf } from "./Blocks.ts"
 import type { Evidence } from "./Evidence.ts"
 import { joined, type Passage, passageOf } from "./Passage.ts"
 import type { Question } from "./Question.ts"
 import { isCjk } from "./Words.ts"
 
-/** One passage of the answer and everywhere it is written. */
-export interface Chosen {
+/** What is quoted of a stretch. Offsets, blocks and `context` of its unit are those of the stretch, not of one context. */
+export interface Quoted {
   readonly evidence: Evidence
-  /** Of its context: the unit with what belongs to it, and with what stands beside it and is nearly as good. */
+  readonly stretch: Stretch
+  /** The unit with what belongs to it, and with what stands beside it and is nearly as good. */
   readonly passage: Passage
-  /** Units that say the same, best first, starting with the chosen one. */
-  readonly sources: ReadonlyArray<Evidence>
+}
+
+/** One passage of the answer and everywhere it is written. */
+export interface Chosen extends Quoted {
+  /** What says the same, best first, starting with the chosen one. */
+  readonly sources: ReadonlyArray<Quoted>
 }
 
 const maxSources = 3
@@ -25,13 +32,13 @@ export interface Reading {
   readonly loss: number
 }
 
-export const reading: Reading = { leastChance: 0.00006, passage: 200, loss: 3.5 }
+export const reading: Reading = { leastChance: 0.00006, passage: 400, loss: 3.5 }
 /** A Chinese or Japanese text says as much in a third of the characters. */
 const cjkCharacters = 3
 /** Units that are looked at; characters between what is joined, and in all of it. */
 const bounds = { units: 40, between: 500, characters: 1600 }
-/** Loss and characters for what is whole as it is: a passage that ends in the listing it leads up to, a field, a row. */
-const whole = { loss: 1.5, between: 120 }
+/** What is whole as it is, a passage that ends in the listing it leads up to, a field, a row, goes on only to what scores at most so much less. */
+const maxLossOfWhole = 1.5
 /** A further passage has this share of what the best one has of the question, … */
 const minShare = 0.6
 /** … or is another part of what is asked for: it adds this share of the question's weight and scores at most so much less, … */
@@ -52,22 +59,25 @@ interface Shown {
 /**
  * The best unit, then what contradicts it, then what is most likely to hold the answer for the characters it takes, as a
  * longer stretch of what is shown or as a further passage, then units that cover terms the chosen ones lack; at most `limit`
- * passages. `ranked` is best first. Of two that contradict each other the newer is first.
+ * passages. `found` is best first. Of two that contradict each other the newer is first.
  */
 export const select = (
   question: Question,
-  ranked: ReadonlyArray<Evidence>,
+  found: ReadonlyArray<Evidence>,
   weights: ReadonlyArray<number>,
   contexts: ReadonlyArray<Context>,
   limit: number,
   { leastChance, loss: mostLoss, passage: ofPassage }: Reading = reading
 ): ReadonlyArray<Chosen> => {
+  const { places, stretches } = stretchesOf(contexts)
+  const ranked = inStretches(found, contexts, places)
+  const passageFor = ({ unit }: Evidence): Passage => passageOf(unit, stretches[unit.context]!.text, question.kind)
   const first = ranked[0]
   if (first === undefined) return []
   const candidates = ranked
     .slice(0, bounds.units)
     .filter(({ score }) => first.score - score <= maxLossOfPart)
-    .map((evidence): Shown => ({ evidence, passage: passageFor(evidence, contexts, question) }))
+    .map((evidence): Shown => ({ evidence, passage: passageFor(evidence) }))
   const chanceOf = chances(ranked)
   const perCharacter = isCjk(first.unit.words[0] ?? "") ? cjkCharacters : 1
   const shown: Array<Shown> = [candidates[0]!]
@@ -94,7 +104,7 @@ export const select = (
       const end = Math.max(known.passage.end, passage.end)
       const between = Math.max(known.passage.start, passage.start) - Math.min(known.passage.end, passage.end)
       if (known.evidence.unit.context !== context || between > bounds.between) return
-      if (isWhole(known) && (loss > whole.loss || between > whole.between)) return
+      if (isWhole(known) && loss > maxLossOfWhole) return
       if (perCharacter * (end - start) > bounds.characters) return
       if (shown.some((rest) => rest !== known && meets(rest, context, start, end))) return
       consider(at, start, end, known.passage)
@@ -116,7 +126,7 @@ export const select = (
     const known = shown[at]
     shown[at] = known === undefined
       ? { evidence, passage }
-      : { ...known, passage: joined(known.passage, passage, contexts[evidence.unit.context]!.text, evidence.unit.blocks) }
+      : { ...known, passage: joined(known.passage, passage, stretches[evidence.unit.context]!.text, evidence.unit.blocks) }
   }
 
   const total = weights.reduce((sum, weight) => sum + weight, 0)
@@ -131,10 +141,56 @@ export const select = (
     shown.push({ evidence, passage })
   }
 
-  const newerFirst = other !== undefined && timeOf(other.evidence, contexts) > timeOf(first, contexts)
+  const timeOf = ({ unit }: Evidence): string => changed(stretches[unit.context]!)
+  const newerFirst = other !== undefined && timeOf(other.evidence) > timeOf(first)
   const inOrder = newerFirst ? [shown[1]!, shown[0]!, ...shown.slice(2)] : shown
-  return inOrder.map(({ evidence, passage }) => ({ evidence, passage, sources: sourcesOf(evidence, ranked) }))
+  const quoted = (evidence: Evidence, passage: Passage): Quoted => ({ evidence, passage, stretch: stretches[evidence.unit.context]! })
+  return inOrder.map(({ evidence, passage }) => ({
+    ...quoted(evidence, passage),
+    sources: sourcesOf(evidence, ranked).map((source) => quoted(source, source === evidence ? passage : passageFor(source)))
+  }))
 }
+
+/** Units of contexts as units of the stretches that these are of, so that what goes on in the next one is read on. */
+const inStretches = (
+  found: ReadonlyArray<Evidence>,
+  contexts: ReadonlyArray<Context>,
+  places: ReadonlyArray<Place>
+): ReadonlyArray<Evidence> => {
+  const own = new Map(found.map(({ unit }) => [unit.context, unit.blocks]))
+  const blocks = new Map<number, Array<Block>>()
+  const before = new Map<number, number>()
+  for (const context of [...contexts.keys()].sort((a, b) => places[a]!.offset - places[b]!.offset)) {
+    const { offset, stretch } = places[context]!
+    const known = blocks.get(stretch) ?? []
+    before.set(context, known.length)
+    known.push(...(own.get(context) ?? blocksOf(contexts[context]!.text)).map((block) => moved(block, offset)))
+    blocks.set(stretch, known)
+  }
+  return found.map((evidence) => {
+    const { unit } = evidence
+    const { offset, stretch } = places[unit.context]!
+    return {
+      ...evidence,
+      unit: {
+        ...unit,
+        context: stretch,
+        blocks: blocks.get(stretch)!,
+        block: unit.block + before.get(unit.context)!,
+        start: unit.start + offset,
+        end: unit.end + offset
+      }
+    }
+  })
+}
+
+const moved = (block: Block, by: number): Block =>
+  by === 0 ? block : {
+    ...block,
+    start: block.start + by,
+    end: block.end + by,
+    lines: block.lines.map((line) => ({ ...line, start: line.start + by, end: line.end + by }))
+  }
 
 /** Which passage is made longer, or added, by a unit's, and the chance that each character of it adds. */
 interface Worth extends Shown {
@@ -159,7 +215,7 @@ const holds = ({ evidence, passage }: Shown, { context, end, start }: Evidence["
 const toldBy = (shown: ReadonlyArray<Shown>): ReadonlyArray<number> =>
   shown[0]!.evidence.told.map((_, term) => Math.max(...shown.map(({ evidence }) => evidence.told[term]!)))
 
-/** The chance that a span of a context holds the answer: the weights are fitted so that scores are logarithms of it. */
+/** The chance that a span of a stretch holds the answer: the weights are fitted so that scores are logarithms of it. */
 const chances = (ranked: ReadonlyArray<Evidence>): (context: number, start: number, end: number) => number => {
   const powers = ranked.map(({ score }) => Math.exp(score - ranked[0]!.score))
   const total = powers.reduce((sum, power) => sum + power, 0)
@@ -173,7 +229,7 @@ const chances = (ranked: ReadonlyArray<Evidence>): (context: number, start: numb
     byContext.get(context)!.reduce((sum, unit) => (unit.start >= start && unit.end <= end ? sum + unit.chance : sum), 0)
 }
 
-/** One of each context at most. */
+/** One of each stretch at most. */
 const sourcesOf = (evidence: Evidence, ranked: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> => {
   const sources = [evidence]
   for (const other of ranked) {
@@ -183,12 +239,8 @@ const sourcesOf = (evidence: Evidence, ranked: ReadonlyArray<Evidence>): Readonl
   return sources
 }
 
-const passageFor = ({ unit }: Evidence, contexts: ReadonlyArray<Context>, { kind }: Question): Passage =>
-  passageOf(unit, contexts[unit.context]!.text, kind)
-
 /** When the file was last changed, as a text that orders by time; none is the oldest. */
-const timeOf = ({ unit }: Evidence, contexts: ReadonlyArray<Context>): string =>
-  contexts[unit.context]!.metadata?.["modifiedTime"]?.toString() ?? ""
+const changed = ({ chunks }: Stretch): string => chunks[0]!.context.metadata?.["modifiedTime"]?.toString() ?? ""
 
 /** Another number or date in nearly the same words, in another file, where one is asked for. */
 const contradicts = (question: Question, a: Evidence, b: Evidence): boolean =>
