@@ -1,17 +1,17 @@
 /**
  * The server bench: what HTTP costs beside the Retrieval port called directly, and what the hosted engine's client costs
- * beside bare undici, over one generated corpus in one run.
+ * beside plain sockets, over one generated corpus in one run.
  *
  *     npm run bench:server -- [--seconds 5] [--files 2000] [--bytes 10000000] [--seed 1] [--queries 2000]
  *                             [--connections 1,8,64] [--no-ingest] [--minutes 0] [--json results.json] [--cli FILE]
  *
  * Four ask the same questions, --seconds each, with as many requests at once as each of --connections says: `port` in
- * this process; `server` by undici from `sluice serve` in a process of its own; `client` by the hosted engine from the
- * same server; `floor` by undici from a server of nothing but `node:http`, which answers as many bytes. Then once more
- * with the most connections, all asking what was asked before, and while `sluice run` takes edited files in, again and
- * again, in a process of its own. No other question is asked twice. With
- * --minutes the server is asked for so long, and the command fails where its memory grows. Needs a build, or the file of
- * another one as --cli. The ratios of one run are what counts.
+ * this process; `server` over plain sockets from `sluice serve` in a process of its own; `client` by the hosted engine from
+ * the same server; `floor` over plain sockets from a server of nothing but `node:http`, which answers as many bytes. Then
+ * once more with the most connections, all asking what was asked before, and while `sluice run` takes edited files in,
+ * again and again, in a process of its own. No other question is asked twice. With --minutes the server is asked for so
+ * long, and the command fails where its memory grows. Needs a build, or the file of another one as --cli. The ratios of
+ * one run are what counts.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -21,7 +21,7 @@ import { Effect } from "effect"
 import { type CorpusOptions, corpusQueries, defaultCorpus, editCorpus, writeCorpus } from "./corpus.ts"
 import { machine, machineLine } from "./lib/Machine.ts"
 import { builtCommandLine, sluice } from "./lib/Sluice.ts"
-import { agree, bareUndici, hostedClient, port, textsOf } from "./server/Callers.ts"
+import { agree, bareSockets, hostedClient, port, textsOf } from "./server/Callers.ts"
 import { compare, type LoadSubject } from "./server/Load.ts"
 import { type Compared, report, type Subject } from "./server/Report.ts"
 import { serve, serveBare, type Served } from "./server/Serve.ts"
@@ -80,14 +80,14 @@ const bench = (workspace: string) =>
     const server = yield* running(() => serve(commandLine, store))
 
     const { corpusId, retrieve } = yield* port(store)
-    const asServer = yield* bareUndici(server.url, { connections, corpusId })
+    const asServer = yield* bareSockets(server.url, { connections, corpusId })
     const asClient = yield* hostedClient(server.url, { connections, corpusId, dataDir: join(workspace, "client") })
     const answers = [retrieve, async (query: string) => textsOf(await asServer(query)), asClient]
     yield* Effect.promise(() => agree(answers, queries.slice(0, queriesCompared)))
     const answerFile = join(workspace, "answer.json")
     writeFileSync(answerFile, yield* Effect.promise(() => asServer(queries[0] ?? "")))
     const floor = yield* running(() => serveBare(answerFile))
-    const asFloor = yield* bareUndici(floor.url, { connections, corpusId })
+    const asFloor = yield* bareSockets(floor.url, { connections, corpusId })
 
     const compared: Array<Compared> = []
     let asked = 0
@@ -97,8 +97,8 @@ const bench = (workspace: string) =>
       const asking = (ask: (query: string) => Promise<unknown>) => (request: number) => ask(question(request))
       return {
         port: { ask: asking(retrieve) },
-        floor: { ask: asking(async (query) => textsOf(await asFloor(query))), taken: floor.taken },
-        server: { ask: asking(async (query) => textsOf(await asServer(query))), taken: server.taken },
+        floor: { ask: asking(asFloor), taken: floor.taken },
+        server: { ask: asking(asServer), taken: server.taken },
         client: { ask: asking(asClient) }
       }
     }
@@ -137,8 +137,8 @@ const bench = (workspace: string) =>
         "",
         report(compared),
         "",
-        "port: the Retrieval port in this process. server: sluice serve, asked by bare undici. client: the hosted engine, asking the same server.",
-        "floor: a server of node:http alone, which reads a request as JSON and answers as many bytes, asked by bare undici.",
+        "port: the Retrieval port in this process. server: sluice serve, asked over plain sockets. client: the hosted engine, asking the same server.",
+        "floor: a server of node:http alone, which reads a request as JSON and answers as many bytes, asked over plain sockets.",
         "CPU: processor time per request, of the asking process and of the server's; for the port the first is all there is.",
         "loop held: for how long the server's event loop could answer nobody; what the floor's has is the machine's own noise."
       ].join("\n")

@@ -12,10 +12,14 @@ const server = createServer((request, response) => {
   request.on("data", (part: Buffer) => parts.push(part))
   request.on("end", () => {
     JSON.parse(Buffer.concat(parts).toString())
+    const body = JSON.stringify(answer)
     response.setHeader("content-type", "application/json; charset=utf-8")
-    response.end(JSON.stringify(answer))
+    response.setHeader("content-length", Buffer.byteLength(body))
+    response.end(body)
   })
 })
+// As long as the other server's: subjects take turns.
+server.keepAliveTimeout = 65_000
 server.listen(0, "127.0.0.1", () => {
   const { port } = server.address() as AddressInfo // it listens on a port
   process.stdout.write(`http://127.0.0.1:${port}\n`)

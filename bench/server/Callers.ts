@@ -1,4 +1,5 @@
-import { Pool } from "@effect/platform-node/Undici"
+import { once } from "node:events"
+import { connect, type Socket } from "node:net"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { CorpusName } from "../../src/domain/Corpus.ts"
 import type { ServiceError, StateError } from "../../src/domain/Errors.ts"
@@ -70,34 +71,113 @@ export const hostedClient = (
     }
   })
 
-/** The same requests by undici alone, encoded beforehand but for the question: no client can do less. Gives the body of an answer. */
-export const bareUndici = (
+/**
+ * The same requests over plain sockets, encoded beforehand but for the question: what asks shares the processors with
+ * what answers, and no client can do with less. Gives the body of an answer.
+ */
+export const bareSockets = (
   url: string,
   { connections, corpusId }: { readonly connections: number; readonly corpusId: string }
 ): Effect.Effect<(query: string) => Promise<string>, ServiceError, Scope.Scope> =>
   Effect.gen(function*() {
-    const pool = yield* Effect.acquireRelease(
-      Effect.sync(() => new Pool(url, { connections })),
-      (pool) => Effect.promise(() => pool.destroy())
-    )
+    const { host, hostname, port } = new URL(url)
+    const all = Array.from({ length: connections }, () => new Connection(hostname, Number(port)))
+    yield* Effect.addFinalizer(() => Effect.sync(() => all.forEach((connection) => connection.close())))
+    const idle = [...all]
     const route = routes.retrieveContexts
     const to = yield* Effect.fromResult(path(route, Transport.version, { parent: `projects/bench/locations/${location}` }))
     const question = "?"
     const request = yield* Effect.fromResult(retrieveRequestToWire({ corpus: corpusOf("bench", corpusId), query: question }))
     const encoded = JSON.stringify(yield* Effect.fromResult(encodeRequest(route, Transport.version, request)))
     const [before = "", after = ""] = encoded.split(JSON.stringify(question))
-    const headers = { "content-type": "application/json", accept: "application/json" }
+    const head = `POST ${to} HTTP/1.1\r\nhost: ${host}\r\ncontent-type: application/json\r\naccept: application/json\r\ncontent-length: `
     return async (query) => {
-      const { body, statusCode } = await pool.request({
-        method: "POST",
-        path: to,
-        headers,
-        body: `${before}${JSON.stringify(query)}${after}`
-      })
-      if (statusCode !== 200) throw new Error(`the server answered ${statusCode}: ${await body.text()}`)
-      return await body.text()
+      const connection = idle.pop()
+      if (connection === undefined) throw new Error(`more than ${connections} requests at once`)
+      const body = `${before}${JSON.stringify(query)}${after}`
+      const answer = await connection.ask(`${head}${Buffer.byteLength(body)}\r\n\r\n${body}`)
+      idle.push(connection)
+      return answer
     }
   })
+
+/** Sends one request after the other; answers say how long they are. */
+class Connection {
+  readonly #host: string
+  readonly #port: number
+  #socket: Socket | undefined
+  #parts: Array<Buffer> = []
+  #received = 0
+  /** Bytes of the answer with its head, once that has come. */
+  #whole: number | undefined
+  #asked: { readonly answered: (answer: Buffer) => void; readonly failed: (cause: Error) => void } | undefined
+
+  constructor(host: string, port: number) {
+    this.#host = host
+    this.#port = port
+  }
+
+  /** @throws for an answer other than 200 */
+  async ask(request: string): Promise<string> {
+    // A server closes what has been idle for long.
+    const socket = this.#socket ?? await this.#open()
+    const answer = await new Promise<Buffer>((answered, failed) => {
+      this.#asked = { answered, failed }
+      socket.write(request)
+    })
+    const start = answer.indexOf("\r\n\r\n") + 4
+    const head = answer.toString("latin1", 0, start)
+    if (/\r\nconnection: close\r\n/i.test(head)) this.#drop(socket)
+    const body = answer.toString("utf8", start)
+    const status = head.slice("HTTP/1.1 ".length, "HTTP/1.1 200".length)
+    if (status !== "200") throw new Error(`the server answered ${status}: ${body}`)
+    return body
+  }
+
+  close(): void {
+    this.#socket?.destroy()
+  }
+
+  async #open(): Promise<Socket> {
+    const socket = connect(this.#port, this.#host)
+    await once(socket, "connect")
+    socket.setNoDelay(true)
+    socket.on("data", (part: Buffer) => this.#take(part))
+    socket.on("error", (cause) => this.#asked?.failed(cause))
+    socket.on("close", () => {
+      if (this.#socket !== socket) return
+      this.#socket = undefined
+      this.#asked?.failed(new Error("the server closed the connection"))
+    })
+    this.#socket = socket
+    return socket
+  }
+
+  #drop(socket: Socket): void {
+    this.#socket = undefined
+    socket.destroy()
+  }
+
+  #take(part: Buffer): void {
+    this.#parts.push(part)
+    this.#received += part.length
+    this.#whole ??= lengthOf(this.#parts.length === 1 ? part : Buffer.concat(this.#parts))
+    if (this.#whole === undefined || this.#received < this.#whole) return
+    const answer = Buffer.concat(this.#parts)
+    this.#parts = []
+    this.#received = 0
+    this.#whole = undefined
+    this.#asked?.answered(answer)
+    this.#asked = undefined
+  }
+}
+
+/** Bytes of an answer with its head, as soon as that is there. One that does not say how long it is ends there. */
+const lengthOf = (begun: Buffer): number | undefined => {
+  const end = begun.indexOf("\r\n\r\n")
+  if (end === -1) return undefined
+  return end + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(begun.toString("latin1", 0, end))?.[1] ?? 0)
+}
 
 export const textsOf = (answer: string): ReadonlyArray<string> => {
   const { contexts }: RetrieveContextsResponse = JSON.parse(answer) // that it is one, `agree` shows

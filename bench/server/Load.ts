@@ -16,6 +16,8 @@ export interface Load {
 export interface ServerLoad {
   /** Milliseconds of its processor time per request, all its threads. */
   readonly cpu: number
+  /** Of these, its main thread's. */
+  readonly main: number
   /** Milliseconds for which its event loop was held: the worst turn's 99th percentile, and the longest of all. */
   readonly loopP99: number
   readonly loopMost: number
@@ -101,6 +103,7 @@ const together = (turns: ReadonlyArray<Turn>): Load => {
 const serverOf = (turns: ReadonlyArray<Taken>, requests: number): ServerLoad | undefined =>
   turns.length === 0 ? undefined : {
     cpu: turns.reduce((sum, { cpuMicros }) => sum + cpuMicros, 0) / 1000 / requests,
+    main: turns.reduce((sum, { mainMicros }) => sum + mainMicros, 0) / 1000 / requests,
     loopP99: Math.max(...turns.map(({ loopP99 }) => loopP99)),
     loopMost: Math.max(...turns.map(({ loopMost }) => loopMost))
   }

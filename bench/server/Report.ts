@@ -26,6 +26,12 @@ const figures: ReadonlyArray<Figure> = [
   { name: "p99", of: (load) => load.p99, show: milliseconds },
   { name: "caller's CPU", of: (load) => load.cpu, show: milliseconds },
   { name: "server's CPU", of: ofServer("cpu"), show: milliseconds },
+  { name: "of that its main thread", of: ofServer("main"), show: milliseconds },
+  {
+    name: "caller's share of CPU",
+    of: ({ cpu, server }) => server === undefined ? undefined : cpu / (cpu + server.cpu),
+    show: (value) => `${Math.round(value * 100)}%`
+  },
   { name: "loop held, p99", of: ofServer("loopP99"), show: milliseconds },
   { name: "loop held, most", of: ofServer("loopMost"), show: milliseconds }
 ]
@@ -49,7 +55,7 @@ export const report = (compared: ReadonlyArray<Compared>): string => {
           shown(floor),
           shown(server),
           // The server's work is done by another process.
-          name === "caller's CPU" ? "-" : ratio(of(server), of(port)),
+          name.startsWith("caller's") ? "-" : ratio(of(server), of(port)),
           ratio(of(server), of(floor)),
           shown(client),
           ratio(of(client), of(server))

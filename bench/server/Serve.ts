@@ -7,6 +7,8 @@ import { createInterface } from "node:readline"
 export interface Taken {
   /** Of all its threads. */
   readonly cpuMicros: number
+  /** Of the thread that has its event loop. */
+  readonly mainMicros: number
   /** Milliseconds for which its event loop was held, or the machine gave it no processor: of a hundred times one was longer, … */
   readonly loopP99: number
   /** … and none was longer than this. */

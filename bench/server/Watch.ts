@@ -9,16 +9,20 @@ import type { Taken } from "./Serve.ts"
 const delay = monitorEventLoopDelay({ resolution: 1 })
 delay.enable()
 let cpu = process.cpuUsage()
+let main = process.threadCpuUsage()
 
 process.on("message", (message) => {
   if (message !== "taken" && message !== "settled") return
   if (message === "settled") globalThis.gc?.()
   const { system, user } = process.cpuUsage(cpu)
   cpu = process.cpuUsage()
+  const own = process.threadCpuUsage(main)
+  main = process.threadCpuUsage()
   // The histogram has the timer's own millisecond in it.
   const held = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - 1)
   const taken: Taken = {
     cpuMicros: system + user,
+    mainMicros: own.system + own.user,
     loopP99: held(delay.percentile(99)),
     loopMost: held(delay.max),
     residentBytes: process.memoryUsage.rss()

@@ -8,11 +8,10 @@ const mostYoung = 16 * 1024 * 1024
 const growth = 100
 
 /**
- * Bounds the garbage that this process holds, for a command that works through any number of files or
- * requests. V8 lets the young
- * generation of a main thread grow to 128 MB as long as anything in it lives on, and the old one to four times what is in
- * use. Threads have bounds of their own, which can only be given to a main thread before it starts, so that its growth is
- * ended once it is large enough. For whole processes only: the flags are those of all threads.
+ * Bounds the garbage that this process holds, for a command that works through any number of files or requests. V8 lets
+ * the young generation of a main thread grow to 128 MB as long as anything in it lives on, and the old one to four times
+ * what is in use. Threads have bounds of their own, which can only be given to a main thread before it starts, so that its
+ * growth is ended once it is large enough. For whole processes only: the flags are those of all threads.
  */
 export const boundHeap = (): void => {
   setFlagsFromString(`--heap-growing-percent=${growth}`)

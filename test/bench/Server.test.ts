@@ -1,8 +1,12 @@
+import { once } from "node:events"
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { createServer } from "node:http"
+import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Effect } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
-import { agree } from "../../bench/server/Callers.ts"
+import { agree, bareSockets } from "../../bench/server/Callers.ts"
 import { compare, type Load } from "../../bench/server/Load.ts"
 import { report } from "../../bench/server/Report.ts"
 import { serve, serveBare } from "../../bench/server/Serve.ts"
@@ -60,14 +64,16 @@ describe("the report", () => {
       p99: 200 / requestsPerSecond,
       cpu: 50 / requestsPerSecond
     })
-    const floor = { ...load(2000), server: { cpu: 0.1, loopP99: 1, loopMost: 2 } }
-    const server = { ...load(500), server: { cpu: 0.3, loopP99: 2, loopMost: 8 } }
+    const floor = { ...load(2000), server: { cpu: 0.1, main: 0.1, loopP99: 1, loopMost: 2 } }
+    const server = { ...load(500), server: { cpu: 0.3, main: 0.2, loopP99: 2, loopMost: 8 } }
     const text = report([{ callers: 16, loads: { port: load(1000), floor, server, client: load(400) } }])
-    const [, rate, p50, , cpu, serverCpu, , most] = text.split("\n").map((line) => line.trim().split(/ {2,}/))
+    const [, rate, p50, , cpu, serverCpu, main, share, , most] = text.split("\n").map((line) => line.trim().split(/ {2,}/))
     expect(rate).toEqual(["16", "requests/s", "1,000", "2,000", "500", "0.50 x", "0.25 x", "400", "0.80 x"])
     expect(p50).toEqual(["16", "p50", "0.10 ms", "0.05 ms", "0.20 ms", "2.00 x", "4.00 x", "0.25 ms", "1.25 x"])
     expect(cpu?.[5]).toBe("-")
     expect(serverCpu).toEqual(["16", "server's CPU", "-", "0.10 ms", "0.30 ms", "-", "3.00 x", "-", "-"])
+    expect(main).toEqual(["16", "of that its main thread", "-", "0.10 ms", "0.20 ms", "-", "2.00 x", "-", "-"])
+    expect(share).toEqual(["16", "caller's share of CPU", "-", "20%", "25%", "-", "1.25 x", "-", "-"])
     expect(most).toEqual(["16", "loop held, most", "-", "2.00 ms", "8.00 ms", "-", "4.00 x", "-", "-"])
     expect(new Set(text.split("\n").map((line) => line.length)).size).toBe(1)
   })
@@ -78,6 +84,29 @@ describe("callers", () => {
     await agree([async () => ["a"], async () => ["a"]], ["question"])
     await expect(agree([async () => ["a"], async () => ["b"]], ["question"])).rejects.toThrow(/question/)
     await expect(agree([async () => [], async () => []], ["question"])).rejects.toThrow(/question/)
+  })
+
+  it("over plain sockets read answers whole, come again where the server has closed, and tell of refusals", async () => {
+    const answers = [{ status: 200, text: "ä".repeat(200_000) }, { status: 200, text: "again" }, { status: 503, text: "busy" }]
+    const asked: Array<string> = []
+    const server = createServer((request, response) => {
+      const { status, text } = answers[asked.length]!
+      request.on("data", (part) => asked.push(JSON.parse(String(part)).query.text))
+      request.on("end", () => response.writeHead(status, { connection: "close", "content-length": Buffer.byteLength(text) }).end(text))
+    })
+    server.listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const { port } = server.address() as AddressInfo // it listens on a port
+    await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
+      const ask = yield* bareSockets(`http://127.0.0.1:${port}`, { connections: 1, corpusId: "c" })
+      yield* Effect.promise(async () => {
+        expect(await ask("first")).toBe("ä".repeat(200_000))
+        expect(await ask("\"second\"")).toBe("again")
+        await expect(ask("third")).rejects.toThrow("503: busy")
+      })
+    })))
+    expect(asked).toEqual(["first", "\"second\"", "third"])
+    server.close()
   })
 })
 
@@ -117,8 +146,10 @@ describe("a served data directory", () => {
     const { settled, stop, taken, url } = await serveBare(answer)
     const ask = async () => (await fetch(url, { method: "POST", body: "{}" })).json()
     expect(await ask()).toEqual({ contexts: {} })
-    const { cpuMicros, loopMost, residentBytes } = await taken()
+    const { cpuMicros, loopMost, mainMicros, residentBytes } = await taken()
     expect(cpuMicros).toBeGreaterThan(1_000)
+    expect(mainMicros).toBeGreaterThan(1_000)
+    expect(mainMicros).toBeLessThanOrEqual(cpuMicros)
     expect(loopMost).toBeGreaterThanOrEqual(0)
     expect(residentBytes).toBeGreaterThan(10e6)
     expect((await taken()).cpuMicros).toBeLessThan(cpuMicros)
@@ -126,7 +157,13 @@ describe("a served data directory", () => {
     expect(requestsPerSecond).toBeGreaterThan(0)
     expect(before).toBeGreaterThan(10e6)
     let residence = 100e6
-    const growing = (bytes: number) => async () => ({ cpuMicros: 0, loopP99: 0, loopMost: 0, residentBytes: residence += bytes })
+    const growing = (bytes: number) => async () => ({
+      cpuMicros: 0,
+      mainMicros: 0,
+      loopP99: 0,
+      loopMost: 0,
+      residentBytes: residence += bytes
+    })
     expect((await steady({ settled: growing(0), stop, taken, url }, ask, 2, 0.2)).grew).toBe(false)
     expect((await steady({ settled: growing(1e6), stop, taken, url }, ask, 2, 0.2)).grew).toBe(true)
     await stop()

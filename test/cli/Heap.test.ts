@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { spawnSync } from "node:child_process"
+import { Effect } from "effect"
+import { spawn, spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { root } from "../support/Root.ts"
+import { tempFolder, write } from "../support/TempFolder.ts"
 
 const heap = join(root, "src", "cli", "Heap.ts")
 
@@ -29,4 +31,50 @@ describe("the heap of a run", () => {
     assert.isAtMost(bounded, 20 * 1024 * 1024)
     assert.isAbove(youngGenerationOf(false), bounded)
   })
+})
+
+/** Loaded before a command: says which of V8's flags it sets. */
+const telling = `
+import { syncBuiltinESMExports } from "node:module"
+import v8 from "node:v8"
+const { setFlagsFromString } = v8
+v8.setFlagsFromString = (flag) => {
+  process.stderr.write("set " + flag + "\\n")
+  setFlagsFromString(flag)
+}
+syncBuiltinESMExports()
+`
+
+describe("a command that works for as long as it is let", () => {
+  it.live.each(["serve --port 0", "watch"])("bounds its heap: %s", (command) =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      write(cwd, {
+        "telling.mjs": telling,
+        "pipeline.yaml": "name: docs\nengine: embedded\ncorpus: { displayName: Docs }\nsources: { docs: { local: { path: ./docs } } }\n",
+        "docs/leave.md": "# Leave\n\n28 days.\n"
+      })
+      const child = yield* Effect.acquireRelease(
+        Effect.sync(() => spawn(process.execPath, ["--import", "./telling.mjs", join(root, "src/bin.ts"), ...command.split(" ")], { cwd })),
+        (child) =>
+          Effect.promise(() =>
+            new Promise((resolve) => {
+              if (child.exitCode !== null) return resolve(undefined)
+              child.on("exit", resolve)
+              child.kill("SIGKILL")
+            })
+          )
+      )
+      const said = yield* Effect.promise(() =>
+        new Promise<string>((resolve) => {
+          let text = ""
+          child.stderr.setEncoding("utf8").on("data", (part: string) => {
+            text += part
+            if (text.includes("set --heap-growing-percent=")) resolve(text)
+          })
+          child.on("exit", () => resolve(text))
+        })
+      )
+      assert.include(said, "set --heap-growing-percent=")
+    }).pipe(Effect.scoped))
 })
