@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
 import { preparedVectors, type ReadVector } from "../store/Checksum.ts"
-import { cosineOf, inverseNorm, isMostlyZeros, unpackVector } from "../store/Vector.ts"
+import { cosinesWith, inverseNorm, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 import { type Columns, columnsOf, hasColumnSums, weightsOf } from "./ColumnSums.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
@@ -56,11 +56,12 @@ export class DenseScan {
     const components = componentsOf(query)
     if (components.length === 0) return out
     const cached = this.#hasColumns(segments, query.length)
+    const cosineOf = cosinesWith(query, cached ? "scanned" : "exact")
     forEachBlock(segments, out, (segment, first, block) => {
-      if (!cached) return this.#reckon(index, segment, first, query, block)
+      if (!cached) return this.#reckon(index, segment, first, cosineOf, block)
       const vectors = this.#readFirst(index, segments, segment, first, query.length)
       if (vectors === undefined) addColumns(block, this.#block(index, segment, first, query.length), query, components)
-      else addVectors(block, vectors, query)
+      else addVectors(block, vectors, cosineOf)
     })
     return out
   }
@@ -73,10 +74,11 @@ export class DenseScan {
     const components = componentsOf(query)
     if (!hasColumnSums || components.length === 0 || !this.#hasColumns(segments, query.length)) return undefined
     const { error, scale, weights } = weightsOf(query, components)
+    const cosineOf = cosinesWith(query, "scanned")
     let off = 0
     forEachBlock(segments, out, (segment, first, into) => {
       const vectors = this.#readFirst(index, segments, segment, first, query.length)
-      if (vectors !== undefined) return addVectors(into, vectors, query)
+      if (vectors !== undefined) return addVectors(into, vectors, cosineOf)
       const { inverseNorms, sums } = this.#block(index, segment, first, query.length)
       if (sums === undefined) return
       addScaled(into, sums(components, weights), inverseNorms, 1 / scale)
@@ -122,9 +124,9 @@ export class DenseScan {
   }
 
   /** Reads every vector of a block. */
-  #reckon(index: CorpusIndex, segment: Segment, first: number, query: Float32Array, out: Float64Array): void {
+  #reckon(index: CorpusIndex, segment: Segment, first: number, cosineOf: (packed: Uint8Array) => number, out: Float64Array): void {
     this.#forEachVector(index, segment, first, (chunk, packed) => {
-      out[chunk] = cosineOf(packed, query)
+      out[chunk] = cosineOf(packed)
     })
   }
 
@@ -229,10 +231,10 @@ const componentsOf = (query: Float32Array): ReadonlyArray<number> => {
 }
 
 /** What columns of them come to, to the last bit: of zeros, nothing is added. */
-const addVectors = (out: Float64Array, vectors: ReadVectors, query: Float32Array): void => {
+const addVectors = (out: Float64Array, vectors: ReadVectors, cosineOf: (packed: Uint8Array) => number): void => {
   for (let i = 0; i < vectors.length; i++) {
     const vector = vectors[i]
-    if (vector !== undefined) out[i] = cosineOf(vector, query, "scanned")
+    if (vector !== undefined) out[i] = cosineOf(vector)
   }
 }
 

@@ -155,7 +155,7 @@ export const forEachComponent = (packed: Uint8Array, visit: (component: number, 
   if (packed[0] === Form.dense) return false
   if (packed[0] === Form.bitmap) {
     let next = 1
-    for (let end = packed.length; next < end; next++) end -= bitsOf(packed[next] as number)
+    for (let end = packed.length; next < end; next++) end -= bitsIn[packed[next] as number] as number
     const bitmap = next
     for (let i = 1; i < bitmap; i++) {
       for (let bits = packed[i] as number; bits !== 0; bits &= bits - 1) {
@@ -172,12 +172,6 @@ export const forEachComponent = (packed: Uint8Array, visit: (component: number, 
     visit(component, ((packed[reader.position++] as number) << 24) >> 24)
   }
   return true
-}
-
-const bitsOf = (byte: number): number => {
-  let count = 0
-  for (let bits = byte; bits !== 0; bits &= bits - 1) count++
-  return count
 }
 
 /** A packed vector at full length: of norm 1, or zero. */
@@ -232,6 +226,41 @@ export const cosineOf = (bytes: Uint8Array, query: Float32Array, rounding: Round
   }
   return roundedCosine(dot, squares, rounding)
 }
+
+/**
+ * {@link cosineOf} of one query with many vectors, to the last bit: of a vector that is mostly zeros, only the components that
+ * the query has too are looked up.
+ */
+export const cosinesWith = (query: Float32Array, rounding: Rounding): (packed: Uint8Array) => number => {
+  const bitmap = (query.length + 7) >> 3
+  const asked = new Uint8Array(bitmap)
+  for (let d = 0; d < query.length; d++) if (query[d] !== 0) asked[d >> 3]! |= 1 << (d & 7)
+  return (packed) => {
+    if (packed[0] !== Form.bitmap) return cosineOf(packed, query, rounding)
+    const end = packed.length
+    let squares = 0
+    for (let at = 1 + bitmap; at < end; at++) {
+      const value = ((packed[at] as number) << 24) >> 24
+      squares += value * value
+    }
+    let dot = 0
+    let next = 1 + bitmap
+    for (let i = 0; i < bitmap; i++) {
+      const byte = packed[1 + i] as number
+      for (let bits = byte & (asked[i] as number); bits !== 0; bits &= bits - 1) {
+        const bit = bits & -bits
+        const value = ((packed[next + (bitsIn[byte & (bit - 1)] as number)] as number) << 24) >> 24
+        dot += (query[i * 8 + 31 - Math.clz32(bit)] as number) * value
+      }
+      next += bitsIn[byte] as number
+    }
+    return roundedCosine(dot, squares, rounding)
+  }
+}
+
+/** How many bits of a byte are set. */
+const bitsIn = new Uint8Array(256)
+for (let byte = 1; byte < 256; byte++) bitsIn[byte] = (bitsIn[byte >> 1] as number) + (byte & 1)
 
 /** The cosine of a vector of these squares whose product with a query of norm 1 is `dot`. */
 export const roundedCosine = (dot: number, squares: number, rounding: Rounding): number =>

@@ -6,6 +6,7 @@ import { columnsOf, weightsOf } from "../../../../src/engines/embedded/search/Co
 import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
 import {
   cosineOf,
+  cosinesWith,
   forEachComponent,
   packSparse,
   packVector,
@@ -235,6 +236,12 @@ describe("dense candidates from lists", () => {
       const norm = Math.sqrt(unpackVector(packed, 300, integers))
       const dot = integers.reduce((sum, value, d) => sum + value * (query[d] ?? 0), 0)
       assert.closeTo(cosineOf(packed, query), norm === 0 ? 0 : dot / norm, 1e-9)
+      // A query has zeros too.
+      for (const some of [query, query.map((value, d) => d % 9 === 0 ? value : 0), new Float32Array(300)]) {
+        for (const rounding of ["exact", "scanned"] as const) {
+          assert.strictEqual(cosinesWith(some, rounding)(packed), cosineOf(packed, some, rounding))
+        }
+      }
       const seen = new Int8Array(300)
       const sparse = forEachComponent(packed, (component, value) => {
         seen[component] = value
