@@ -10,7 +10,7 @@ import { factsOf, type MetadataFilter, parseMetadataFilter, passes } from "../do
 import { type RagFile, RagFileName } from "../domain/RagFile.ts"
 import type { Context as Passage, RetrievalRequest } from "../domain/Retrieval.ts"
 import type { SparseVector } from "../ports/Embedder.ts"
-import { facetsOf, type Files } from "../ports/Files.ts"
+import { facetsOf, type Files, filesNamed, stillThere } from "../ports/Files.ts"
 import { type Page, pages } from "../ports/Paging.ts"
 import { countTokens } from "../text/Tokens.ts"
 
@@ -177,20 +177,14 @@ export const make = (
         )
         return isAllowed(file) ? file : yield* missing
       }
-      const [file] = yield* pages((page) => files.list(parent, page)).pipe(
-        Stream.filter((file) => file.displayName === document && isAllowed(file)),
-        Stream.take(1),
-        Stream.runCollect
-      )
-      return file ?? (yield* missing)
+      return (yield* filesNamed(files, parent, document)).find(isAllowed) ?? (yield* missing)
     })
 
     /** Some of the documents that may be read. */
     const chosenFrom = Effect.fnUntraced(function*(parent: CorpusName, most: number) {
       if (files.sample !== undefined) {
         const { names, of } = yield* files.sample(parent, most, seen)
-        const gone = { onFailure: () => [], onSuccess: (file: RagFile) => [file] }
-        return { found: (yield* Effect.forEach(names, (name) => Effect.match(files.get(name), gone))).flat(), of }
+        return { found: (yield* Effect.forEach(names, (name) => stillThere(files.get(name)))).flat(), of }
       }
       const chosen = new Chosen<RagFile>(most)
       yield* pages((page) => files.list(parent, page), chosenOf).pipe(

@@ -37,6 +37,8 @@ export class Files extends Context.Service<Files, {
   readonly list: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<RagFile>, ServiceError>
   /** {@link list} with nothing but what runs compare, which is sooner told. Absent: it is not. */
   readonly held?: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<HeldFile>, ServiceError>
+  /** The files of a corpus with this display name, oldest first. Absent: they have to be listed ({@link filesNamed}). */
+  readonly named?: (corpus: CorpusName, displayName: string) => Effect.Effect<ReadonlyArray<RagFile>, ServiceError>
   /**
    * The text of a file as it is stored and found: its chunks, in order. `UNIMPLEMENTED` where the engine does not give
    * texts back, `DATA_LOSS` where one is damaged.
@@ -66,8 +68,25 @@ export class Files extends Context.Service<Files, {
   readonly delete: (name: RagFileName) => Effect.Effect<void, ServiceError>
 }>()("sluice/ports/Files") {}
 
-/** Files of a page of a listing that is only counted. */
+/** Files of a page of a listing that is only looked through. */
 const countedPage = 500
+
+/** The files of a corpus with this display name, oldest first: the engine finds them, or else every file is listed. */
+export const filesNamed = Effect.fnUntraced(function*(
+  files: Files["Service"],
+  corpus: CorpusName,
+  displayName: string
+): Effect.fn.Return<ReadonlyArray<RagFile>, ServiceError> {
+  if (files.named !== undefined) return yield* files.named(corpus, displayName)
+  return yield* pages((page) => files.list(corpus, page), countedPage).pipe(
+    Stream.filter((file) => file.displayName === displayName),
+    Stream.runCollect
+  )
+})
+
+/** A file, or none where it was deleted since somebody named it. */
+export const stillThere = (file: Effect.Effect<RagFile, ServiceError>): Effect.Effect<ReadonlyArray<RagFile>, ServiceError> =>
+  file.pipe(Effect.map((found) => [found]), Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed([])))
 
 /** How many files of a corpus have which values of their metadata: the engine counts, or else every file is listed. */
 export const facetsOf = Effect.fnUntraced(function*(

@@ -1,9 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Stream } from "effect"
+import type { CorpusName } from "../../src/domain/Corpus.ts"
 import { defined } from "../../src/domain/Defined.ts"
 import { corpusOf } from "../../src/domain/RagFile.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
-import { Files } from "../../src/ports/Files.ts"
+import { Files, filesNamed } from "../../src/ports/Files.ts"
 import { pages } from "../../src/ports/Paging.ts"
 import { managed, textFile } from "./Cases.ts"
 
@@ -66,6 +67,25 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files, E>):
           )
         )
         assert.deepStrictEqual(told.map(({ marker }) => marker?.pathHash), [marker.pathHash, "no hash", undefined])
+      }))
+
+    it.effect("finds files by what they are called, in one corpus, and says where there are none", () =>
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpora = yield* Corpora
+        const corpus = (yield* corpora.create(managed("named"))).name
+        const other = (yield* corpora.create(managed("named too"))).name
+        const upload = (at: CorpusName, displayName: string, text: string) =>
+          Effect.map(files.upload(textFile(at, displayName, text)), ({ file }) => file.name)
+        const first = yield* upload(corpus, "a.txt", "one text")
+        yield* upload(corpus, "folder/a.txt", "another text")
+        const second = yield* upload(corpus, "a.txt", "a third text")
+        yield* upload(other, "a.txt", "a fourth text")
+        const named = (displayName: string) => Effect.map(filesNamed(files, corpus, displayName), (found) => found.map((file) => file.name))
+        assert.sameMembers([...yield* named("a.txt")], [first, second])
+        assert.deepStrictEqual(yield* named("A.TXT"), [])
+        yield* files.delete(first)
+        assert.deepStrictEqual(yield* named("a.txt"), [second])
       }))
 
     it.effect("keeps the corpora's files apart", () =>

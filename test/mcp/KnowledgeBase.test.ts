@@ -15,7 +15,10 @@ const fresh = Layer.unwrap(Effect.map(tempFolder, (folder) => engine(folder).pip
 
 /** Knowledge bases of one corpus, by the limits of their operators. */
 const corpusOf = Effect.fnUntraced(
-  function*(documents: Readonly<Record<string, Partial<Parameters<Files["Service"]["upload"]>[0]> & { readonly text: string }>>) {
+  function*(
+    documents: Readonly<Record<string, Partial<Parameters<Files["Service"]["upload"]>[0]> & { readonly text: string }>>,
+    changed: Partial<Files["Service"]> = {}
+  ) {
     const corpora = yield* Corpora
     const files = yield* Files
     const retrieval = yield* Retrieval
@@ -26,7 +29,7 @@ const corpusOf = Effect.fnUntraced(
       Effect.fromResult(KnowledgeBase.make({
         title: "c",
         corpus: Effect.succeed(corpus),
-        files,
+        files: { ...files, ...changed },
         retrieve: ({ question, ...inquiry }) => retrieval.retrieve({ corpus, query: question, ...inquiry }),
         answer: ({ question }) => Effect.map(generator.answer({ question, contexts: [] }), (answer) => ({ answer, contexts: [] })),
         status: Effect.succeed({})
@@ -37,6 +40,13 @@ const corpusOf = Effect.fnUntraced(
 const onlyAnn = { public: false, principals: ["user:ann@x.com"] }
 
 layer(fresh, { excludeTestServices: true })("a knowledge base", (it) => {
+  it.effect("finds a document by its path without listing the others", () =>
+    Effect.gen(function*() {
+      const documents = { "a.txt": { text: "one text" }, "b/a.txt": { text: "another text" } }
+      const { read } = yield* (yield* corpusOf(documents, { list: () => Effect.die("listed") }))()
+      assert.strictEqual((yield* read("b/a.txt")).text.trim(), "another text")
+    }))
+
   it.effect("shows nothing that its operator left out, whatever is asked for", () =>
     Effect.gen(function*() {
       const base = yield* corpusOf({

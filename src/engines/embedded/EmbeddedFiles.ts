@@ -7,7 +7,7 @@ import { unfit } from "../../domain/MetadataRules.ts"
 import { corpusOf, type RagFile, type RagFileName, type UploadRequest, type UploadResult } from "../../domain/RagFile.ts"
 import { Embedder } from "../../ports/Embedder.ts"
 import { EmbeddingBudget } from "../../ports/EmbeddingBudget.ts"
-import { Files, type LedgerOfUpload } from "../../ports/Files.ts"
+import { Files, type LedgerOfUpload, stillThere } from "../../ports/Files.ts"
 import type { Prepared } from "../../text/Prepared.ts"
 import { TextPool } from "../../text/TextPool.ts"
 import { isElsewhere } from "../../domain/Corpus.ts"
@@ -183,6 +183,14 @@ export const embeddedFiles = (
           const corpus = yield* names.corpusId(name)
           const page = yield* reader.held((yield* reader.corpus(corpus)).id, request)
           return { ...page, items: page.items.map((row) => heldFileOf(row, corpus, names)) }
+        }),
+        named: Effect.fn("Files.named")(function*(name, displayName) {
+          const corpus = yield* names.corpusId(name)
+          const found: Array<string> = []
+          yield* eachOf(yield* reader.corpus(corpus), { keys: [] }, (file) => {
+            if (file.displayName === displayName) found.push(file.name)
+          })
+          return (yield* Effect.forEach(found, (file) => stillThere(get(names.file(corpus, file))))).flat()
         }),
         chunks: Effect.fn("Files.chunks")(function*(name, request) {
           const { corpus, file } = yield* names.fileIds(name)

@@ -18,6 +18,7 @@ export interface StoredFacts extends FileFacts {
   readonly id: number
   /** The last segment of its name. */
   readonly name: string
+  readonly displayName: string
 }
 
 /** What is said of files of a corpus, oldest first; of the rest of their records nothing. */
@@ -29,6 +30,7 @@ export const factsAfter = (
   const columns = [
     "id",
     "name",
+    "display_name",
     ...(where === undefined && (keys ?? []).length === 0 ? [] : ["metadata", "title", "author"]),
     ...(principal === undefined ? [] : ["permissions"]),
     ...(wanted?.length === 0 ? [] : [writtenColumn(wanted === undefined ? "" : " AND key IN (SELECT value FROM json_each(?4))")])
@@ -43,6 +45,7 @@ export const factsAfter = (
     return {
       id: Number(row["id"]),
       name: String(row["name"]),
+      displayName: String(row["display_name"]),
       metadata: metadataOfRow(row),
       userMetadata: known.get(written),
       permissions: permissionsOfRow(row)
