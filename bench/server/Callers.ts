@@ -119,15 +119,16 @@ class Connection {
 
   /** @throws for an answer other than 200 */
   async ask(request: string): Promise<string> {
-    // A server closes what has been idle for long.
-    const socket = this.#socket ?? await this.#open()
-    const answer = await new Promise<Buffer>((answered, failed) => {
-      this.#asked = { answered, failed }
-      socket.write(request)
+    const kept = this.#socket
+    const answer = await this.#exchange(kept ?? await this.#open(), request).catch(async (cause: Error) => {
+      // A server closes what has been idle for long, also while a request is on its way.
+      if (kept === undefined || this.#received > 0) throw cause
+      this.#drop(kept)
+      return this.#exchange(await this.#open(), request)
     })
     const start = answer.indexOf("\r\n\r\n") + 4
     const head = answer.toString("latin1", 0, start)
-    if (/\r\nconnection: close\r\n/i.test(head)) this.#drop(socket)
+    if (/\r\nconnection: close\r\n/i.test(head) && this.#socket !== undefined) this.#drop(this.#socket)
     const body = answer.toString("utf8", start)
     const status = head.slice("HTTP/1.1 ".length, "HTTP/1.1 200".length)
     if (status !== "200") throw new Error(`the server answered ${status}: ${body}`)
@@ -138,12 +139,21 @@ class Connection {
     this.#socket?.destroy()
   }
 
+  #exchange(socket: Socket, request: string): Promise<Buffer> {
+    return new Promise((answered, failed) => {
+      this.#asked = { answered, failed }
+      socket.write(request)
+    })
+  }
+
   async #open(): Promise<Socket> {
     const socket = connect(this.#port, this.#host)
     await once(socket, "connect")
     socket.setNoDelay(true)
     socket.on("data", (part: Buffer) => this.#take(part))
-    socket.on("error", (cause) => this.#asked?.failed(cause))
+    socket.on("error", (cause) => {
+      if (this.#socket === socket) this.#asked?.failed(cause)
+    })
     socket.on("close", () => {
       if (this.#socket !== socket) return
       this.#socket = undefined

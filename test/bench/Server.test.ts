@@ -87,12 +87,20 @@ describe("callers", () => {
   })
 
   it("over plain sockets read answers whole, come again where the server has closed, and tell of refusals", async () => {
-    const answers = [{ status: 200, text: "ä".repeat(200_000) }, { status: 200, text: "again" }, { status: 503, text: "busy" }]
+    const whole = "ä".repeat(200_000)
+    const answers = [{ text: whole }, { text: "again", connection: "keep-alive" }, undefined, { text: "after all" }, {
+      status: 503,
+      text: "busy"
+    }]
     const asked: Array<string> = []
     const server = createServer((request, response) => {
-      const { status, text } = answers[asked.length]!
+      const answer = answers[asked.length]
       request.on("data", (part) => asked.push(JSON.parse(String(part)).query.text))
-      request.on("end", () => response.writeHead(status, { connection: "close", "content-length": Buffer.byteLength(text) }).end(text))
+      request.on("end", () => {
+        if (answer === undefined) return void request.socket.destroy()
+        const { connection = "close", status = 200, text } = answer
+        response.writeHead(status, { connection, "content-length": Buffer.byteLength(text) }).end(text)
+      })
     })
     server.listen(0, "127.0.0.1")
     await once(server, "listening")
@@ -100,12 +108,13 @@ describe("callers", () => {
     await Effect.runPromise(Effect.scoped(Effect.gen(function*() {
       const ask = yield* bareSockets(`http://127.0.0.1:${port}`, { connections: 1, corpusId: "c" })
       yield* Effect.promise(async () => {
-        expect(await ask("first")).toBe("ä".repeat(200_000))
+        expect(await ask("first")).toBe(whole)
         expect(await ask("\"second\"")).toBe("again")
-        await expect(ask("third")).rejects.toThrow("503: busy")
+        expect(await ask("third")).toBe("after all")
+        await expect(ask("fourth")).rejects.toThrow("503: busy")
       })
     })))
-    expect(asked).toEqual(["first", "\"second\"", "third"])
+    expect(asked).toEqual(["first", "\"second\"", "third", "third", "fourth"])
     server.close()
   })
 })
