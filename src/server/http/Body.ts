@@ -68,7 +68,7 @@ const received = (request: HttpServerRequest.HttpServerRequest, limit: number): 
 
 const unreadable = (): ServiceError => new ServiceError({ code: "INVALID_ARGUMENT", message: "the request's body could not be read" })
 
-/** All of a body whose length is declared: every call has one, and what reads any stream takes a tenth of a call. */
+/** All of a body whose length is declared. Every call of a client has one, so that it is read without a stream of effects. */
 const declaredBody = (source: IncomingMessage): Effect.Effect<Uint8Array, ServiceError> =>
   Effect.callback((resume) => {
     // Its client has left: nothing more is told of it.
