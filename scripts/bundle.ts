@@ -16,6 +16,9 @@ const unbundled = [...Object.keys(dependencies ?? {}), ...Object.keys(optionalDe
 
 const external = (names: ReadonlyArray<string>) => names.map((name) => new RegExp(`^${name}(/|$)`))
 
+/** What the command line loads late on purpose, the library may load at once. */
+const checks = { ineffectiveDynamicImport: false }
+
 /** Workers are entries, so that they can be started by file name from beside the code that starts them. */
 const textWorker = "src/text/pool/worker.ts"
 const storeWriter = "src/engines/embedded/store/writer.worker.ts"
@@ -88,7 +91,7 @@ const inFewFiles = async (
   together: Together,
   packages: boolean
 ): Promise<BuildOptions> => {
-  const { output } = await build({ ...bundle, write: false, plugins: [plainFields] })
+  const { output } = await build({ ...bundle, checks, write: false, plugins: [plainFields] })
   const chunks = output.filter((chunk) => chunk.type === "chunk")
   const parsed = loadedWith(chunks, parsing)
   const nameOf = new Map([...parsed].map((id) => [id, "parsing"]))
@@ -180,7 +183,7 @@ const notices = (names: Iterable<string>): string =>
 try {
   const packages = new Set<string>()
   for (const bundle of bundles) {
-    const { output: chunks } = await build({ ...bundle, plugins: [plainFields] })
+    const { output: chunks } = await build({ ...bundle, checks, plugins: [plainFields] })
     const code = chunks.filter((chunk) => chunk.type === "chunk")
     for (const name of packagesIn(code)) packages.add(name)
     code.forEach(shrink)
