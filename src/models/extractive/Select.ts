@@ -22,30 +22,45 @@ export interface Chosen extends Quoted {
 
 const maxSources = 3
 
-/** What an answer may cost its reader. The table of these figures is in `docs/answers.md`. */
+/** What an answer may cost its reader. The tables of these figures are in `docs/answers.md`; losses are of a unit's score to the best one's. */
 export interface Reading {
   /** The least chance of holding the answer that a character more must bring. */
   readonly leastChance: number
   /** Characters that a further passage costs besides its own: it is of another place. */
   readonly passage: number
-  /** How much less than the best one a unit may score: beyond, little chances are no longer true. */
+  /** The most that a unit may lose: beyond, little chances are no longer true. */
   readonly loss: number
+  /** The most where a passage is whole as it is, ends in the listing it leads up to, is a field or a row, and would go on. */
+  readonly wholeLoss: number
+  /** Characters between what is joined, and in all of it. */
+  readonly between: number
+  readonly characters: number
+  /** A further passage has this share of what the best one has of the question, … */
+  readonly share: number
+  /** … or is another part of what is asked for: it adds this share of the question's weight and loses at most so much, … */
+  readonly gain: number
+  readonly partLoss: number
+  /** … or so much where it adds two whole terms. */
+  readonly partsLoss: number
 }
 
-export const reading: Reading = { leastChance: 0.00006, passage: 400, loss: 3.5 }
+export const reading: Reading = {
+  leastChance: 0.00006,
+  passage: 400,
+  loss: 3.5,
+  wholeLoss: 1.5,
+  between: 500,
+  characters: 1600,
+  share: 0.6,
+  gain: 0.2,
+  partLoss: 3,
+  partsLoss: 6
+}
+
 /** A Chinese or Japanese text says as much in a third of the characters. */
 const cjkCharacters = 3
-/** Units that are looked at; characters between what is joined, and in all of it. */
-const bounds = { units: 40, between: 500, characters: 1600 }
-/** What is whole as it is, a passage that ends in the listing it leads up to, a field, a row, goes on only to what scores at most so much less. */
-const maxLossOfWhole = 1.5
-/** A further passage has this share of what the best one has of the question, … */
-const minShare = 0.6
-/** … or is another part of what is asked for: it adds this share of the question's weight and scores at most so much less, … */
-const minGain = 0.2
-const maxLoss = 3
-/** … or so much where it adds two whole terms. */
-const maxLossOfPart = 6
+/** Units that are looked at. */
+const mostUnits = 40
 /** Word overlap (Jaccard) from which two quotes say the same, and from which they speak of the same. */
 const sameness = 0.8
 const likeness = 0.45
@@ -67,7 +82,7 @@ export const select = (
   weights: ReadonlyArray<number>,
   contexts: ReadonlyArray<Context>,
   limit: number,
-  { leastChance, loss: mostLoss, passage: ofPassage }: Reading = reading
+  by: Reading = reading
 ): ReadonlyArray<Chosen> => {
   const { places, stretches } = stretchesOf(contexts)
   const ranked = inStretches(found, contexts, places)
@@ -75,14 +90,14 @@ export const select = (
   const first = ranked[0]
   if (first === undefined) return []
   const candidates = ranked
-    .slice(0, bounds.units)
-    .filter(({ score }) => first.score - score <= maxLossOfPart)
+    .slice(0, mostUnits)
+    .filter(({ score }) => first.score - score <= by.partsLoss)
     .map((evidence): Shown => ({ evidence, passage: passageFor(evidence) }))
   const chanceOf = chances(ranked)
   const perCharacter = isCjk(first.unit.words[0] ?? "") ? cjkCharacters : 1
   const shown: Array<Shown> = [candidates[0]!]
   const other = limit > 1
-    ? candidates.find(({ evidence }) => evidence.score >= first.score - maxLoss && contradicts(question, first, evidence))
+    ? candidates.find(({ evidence }) => evidence.score >= first.score - by.partLoss && contradicts(question, first, evidence))
     : undefined
   if (other !== undefined) shown.push(other)
 
@@ -90,26 +105,28 @@ export const select = (
   const worthOf = ({ evidence, passage }: Shown): Worth | undefined => {
     const { context } = evidence.unit
     const loss = first.score - evidence.score
-    if (loss > mostLoss) return undefined
+    if (loss > by.loss) return undefined
     if (shown.some((known) => holds(known, evidence.unit) || same(known.evidence, evidence))) return undefined
     let best: Worth | undefined
     const consider = (at: number, start: number, end: number, before?: Passage): void => {
-      const added = before === undefined ? end - start + ofPassage / perCharacter : end - start - (before.end - before.start)
+      const added = before === undefined ? end - start + by.passage / perCharacter : end - start - (before.end - before.start)
       const chance = chanceOf(context, start, end) - (before === undefined ? 0 : chanceOf(context, before.start, before.end))
       const worth = chance / (perCharacter * added)
-      if (worth >= leastChance && worth > (best?.worth ?? 0)) best = { at, worth, evidence, passage }
+      if (worth >= by.leastChance && worth > (best?.worth ?? 0)) best = { at, worth, evidence, passage }
     }
     shown.forEach((known, at) => {
       const start = Math.min(known.passage.start, passage.start)
       const end = Math.max(known.passage.end, passage.end)
       const between = Math.max(known.passage.start, passage.start) - Math.min(known.passage.end, passage.end)
-      if (known.evidence.unit.context !== context || between > bounds.between) return
-      if (isWhole(known) && loss > maxLossOfWhole) return
-      if (perCharacter * (end - start) > bounds.characters) return
+      if (known.evidence.unit.context !== context || between > by.between) return
+      if (isWhole(known) && loss > by.wholeLoss) return
+      if (perCharacter * (end - start) > by.characters) return
       if (shown.some((rest) => rest !== known && meets(rest, context, start, end))) return
       consider(at, start, end, known.passage)
     })
-    if (shown.length < limit && isLikely(first, evidence) && !shown.some((known) => meets(known, context, passage.start, passage.end))) {
+    if (
+      shown.length < limit && isLikely(first, evidence, by) && !shown.some((known) => meets(known, context, passage.start, passage.end))
+    ) {
       consider(shown.length, passage.start, passage.end)
     }
     return best
@@ -136,7 +153,7 @@ export const select = (
     const loss = first.score - evidence.score
     const gain = weights.reduce((sum, weight, term) => sum + weight * Math.max(0, evidence.matches[term]! - covered[term]!), 0)
     const added = evidence.matches.filter((match, term) => match >= 0.8 && covered[term]! < 0.5).length
-    if (gain < minGain * total || loss > (added > 1 ? maxLossOfPart : maxLoss)) continue
+    if (gain < by.gain * total || loss > (added > 1 ? by.partsLoss : by.partLoss)) continue
     if (shown.some((known) => same(known.evidence, evidence) || meets(known, evidence.unit.context, passage.start, passage.end))) continue
     shown.push({ evidence, passage })
   }
@@ -202,8 +219,8 @@ const isWhole = ({ evidence, passage }: Shown): boolean =>
   passage.parts.at(-1)!.listing || evidence.unit.kind === "key" || evidence.unit.kind === "row"
 
 /** What is about another name is not another answer; nor is what has no number, date or name where one is asked for. */
-const isLikely = (first: Evidence, { signs, typed }: Evidence): boolean =>
-  (typed || !first.typed) && signs.told >= minShare * first.signs.told && signs.names >= first.signs.names
+const isLikely = (first: Evidence, { signs, typed }: Evidence, { share }: Reading): boolean =>
+  (typed || !first.typed) && signs.told >= share * first.signs.told && signs.names >= first.signs.names
 
 const meets = ({ evidence, passage }: Shown, context: number, start: number, end: number): boolean =>
   evidence.unit.context === context && passage.start < end && start < passage.end
