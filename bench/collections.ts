@@ -3,19 +3,26 @@
  *
  *     node bench/collections.ts squad FOLDER/NAME FILE… [--queries N]
  *     node bench/collections.ts paragraphs FOLDER/NAME FILE… [--characters 28]
+ *     node bench/collections.ts numbered FOLDER/NAME FILE… [--queries N]
  *
  * `squad`: files as SQuAD has them (XQuAD, JaQuAD, DRCD, CMRC, KorQuAD, PersianQA). Each paragraph is a document, found by
  * each question that it answers; at most --queries of them, spread over the files.
  *
  * `paragraphs`: pages in HTML. Each paragraph of more than 60 characters is a document, found by what stands near its beginning,
  * after a third and after two thirds of it, so many characters each, from a blank on where one is near.
+ *
+ * `numbered`: files that go by a number, such as `pep-0008.rst`, each a document of that name. Each is found by its number and one
+ * of its headings that another file has too: "References of pep 8".
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { join } from "node:path"
+import { basename, join } from "node:path"
 import { parseArgs } from "node:util"
 import { parseDocument, DomUtils } from "htmlparser2"
+import { numberedName } from "../src/text/FileNames.ts"
 
 interface Made {
+  /** Their ids; absent: their places. */
+  readonly names?: ReadonlyArray<string>
   readonly documents: ReadonlyArray<string>
   /** Each with the document that it finds. */
   readonly questions: ReadonlyArray<{ readonly text: string; readonly document: number }>
@@ -65,23 +72,51 @@ const paragraphs = (files: ReadonlyArray<string>, characters: number): Made => {
   return { documents, questions }
 }
 
+const numbered = (files: ReadonlyArray<string>, most: number): Made => {
+  const read = files.map((file) => ({ name: basename(file), text: readFileSync(file, "utf8") }))
+  const headings = read.map(({ text }) => new Set([...text.matchAll(heading)].map(({ 0: line, 1: title = line }) => title.trim())))
+  const having = new Map<string, number>()
+  for (const title of headings.flatMap((own) => [...own])) having.set(title, (having.get(title) ?? 0) + 1)
+  const questions = read.flatMap(({ name }, document) => {
+    const number = numberedName(name)
+    const shared = [...headings[document]!].filter((title) => (having.get(title) ?? 0) > 1)
+    const title = shared[document % shared.length]
+    return number === undefined || title === undefined ? [] : [{ text: `${title} of ${number}`, document }]
+  })
+  const every = Math.ceil(questions.length / most)
+  return {
+    names: read.map(({ name }) => name),
+    documents: read.map(({ text }) => text),
+    questions: questions.filter((_, at) => at % every === 0)
+  }
+}
+
+/** Of Markdown, or of reStructuredText, whose headings are underlined. */
+const heading = /(?<=^#{1,6} ).+$|^(\S.*)(?=\n[=~"'^*+#-]{4,}$)/gm
+
 const { positionals: [kind, folder, ...files], values } = parseArgs({
   allowPositionals: true,
   options: { queries: { type: "string", default: "400" }, characters: { type: "string", default: "28" } }
 })
 
-if (folder === undefined || files.length === 0 || (kind !== "squad" && kind !== "paragraphs")) {
-  process.stderr.write("usage: node bench/collections.ts squad|paragraphs FOLDER/NAME FILE… [--queries N] [--characters N]\n")
+if (folder === undefined || files.length === 0 || (kind !== "squad" && kind !== "paragraphs" && kind !== "numbered")) {
+  process.stderr.write("usage: node bench/collections.ts squad|paragraphs|numbered FOLDER/NAME FILE… [--queries N] [--characters N]\n")
   process.exitCode = 4
 } else {
-  const { documents, questions } = kind === "squad" ? squad(files, Number(values.queries)) : paragraphs(files, Number(values.characters))
+  const most = Number(values.queries)
+  const { documents, names, questions } = kind === "squad"
+    ? squad(files, most)
+    : kind === "numbered"
+    ? numbered(files, most)
+    : paragraphs(files, Number(values.characters))
+  const idOf = (document: number) => names?.[document] ?? String(document)
   const jsonl = (texts: ReadonlyArray<string>, idOf: (at: number) => string) =>
     texts.map((text, at) => `${JSON.stringify({ _id: idOf(at), title: "", text })}\n`).join("")
   const question = (at: number) => String(at + 1).padStart(6, "0")
   mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, "corpus.jsonl"), jsonl(documents, String))
+  writeFileSync(join(folder, "corpus.jsonl"), jsonl(documents, idOf))
   writeFileSync(join(folder, "queries.jsonl"), jsonl(questions.map(({ text }) => text), question))
-  const judgements = questions.map(({ document }, at) => `${question(at)}\t${document}\t1\n`).join("")
+  const judgements = questions.map(({ document }, at) => `${question(at)}\t${idOf(document)}\t1\n`).join("")
   writeFileSync(join(folder, "qrels.tsv"), `query-id\tcorpus-id\tscore\n${judgements}`)
   process.stdout.write(`${documents.length} documents, ${questions.length} questions\n`)
 }

@@ -14,7 +14,7 @@
  * misspelt questions (two words, or every sixth of more), without correction and with it, and how many of the slips are read
  * as what was meant. Spelling is corrected but where that is said. --slips N asks the misspelt questions N times, with other
  * slips each time, and prints the mean. At most --queries questions are asked, spread over the file; the reference has all
- * of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens) show what becomes of files
+ * of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens, no overlap) show what becomes of files
  * that are longer than a chunk.
  *
  * With --embedding or --rank, from offline to full: Lucene, BM25, the default, the default with the model's vectors, these
@@ -89,7 +89,7 @@ type Row = { readonly [column: string]: Figures | Corrected | undefined }
 const chunkSize = values["chunk-size"]
 const engine: EngineOptions = {
   keep: values.keep,
-  chunking: chunkSize === undefined ? undefined : { ...defaultChunking, size: Number(chunkSize) }
+  chunking: chunkSize === undefined ? undefined : { ...defaultChunking, size: Number(chunkSize), overlap: 0 }
 }
 
 /** From offline to full: with a model's vectors and a cross encoder, where they are named. */

@@ -101,14 +101,18 @@ const rankers = Layer.effect(
   })
 )
 
-/** Document by name of its file. Ids may be addresses, so files are numbered. */
-const fileNames = ({ documents }: Collection): ReadonlyMap<string, string> => new Map(documents.map(({ id }, place) => [`${place}.md`, id]))
+/** What a document's file is called. Ids may be addresses, so files are numbered, but where the id is a name of a file. */
+const fileName = (id: string, place: number): string => /^[\w-]+\.(?:md|rst|txt)$/.test(id) ? id : `${place}.md`
+
+/** Document by name of its file. */
+const fileNames = ({ documents }: Collection): ReadonlyMap<string, string> =>
+  new Map(documents.map(({ id }, place) => [fileName(id, place), id]))
 
 const writeFiles = (collection: Collection, docs: string): ReadonlyMap<string, string> => {
   mkdirSync(docs, { recursive: true })
-  collection.documents.forEach(({ text, title }, place) => {
+  collection.documents.forEach(({ id, text, title }, place) => {
     // What is nothing but a title is a document too, but one without a word is none.
-    if (`${title}${text}`.trim() !== "") writeFileSync(join(docs, `${place}.md`), title === "" ? text : `# ${title}\n\n${text}`)
+    if (`${title}${text}`.trim() !== "") writeFileSync(join(docs, fileName(id, place)), title === "" ? text : `# ${title}\n\n${text}`)
   })
   return fileNames(collection)
 }

@@ -39,6 +39,19 @@ describe("collections of other forms", () => {
     ])
   })
 
+  it("find files by their numbers and a heading that others have", async () => {
+    writeFileSync(join(folder, "adr-0012-cache.md"), "# Cache\n\nWhy.\n\n## Consequences\n\nMuch.\n")
+    const made = await make(
+      "numbered",
+      "pep-0008.rst",
+      "PEP: 8\n\nNaming\n======\n\nHow.\n\nConsequences\n------------\n\nFew.\n",
+      join(folder, "adr-0012-cache.md")
+    )
+    expect(made.documents.map(({ id }) => id)).toEqual(["pep-0008.rst", "adr-0012-cache.md"])
+    const answers = made.queries.map(({ id, text }) => [text, ...[...made.judgements.get(id) ?? []].flat()])
+    expect(answers).toEqual([["Consequences of pep 8", "pep-0008.rst", 1], ["Consequences of adr 12", "adr-0012-cache.md", 1]])
+  })
+
   it("find a page's paragraphs by what stands in them", async () => {
     const long = "Everyone has the right to a nationality, and nobody shall be deprived of it at will."
     const made = await make("paragraphs", "a.html", `<h1>Rights</h1><p>Too short.</p><p>Everyone has the <i>right</i>${long.slice(22)}</p>`)

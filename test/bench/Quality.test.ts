@@ -1,10 +1,11 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { run } from "../../bench/lib/Process.ts"
 import { evaluateEach, type Hit, leftOut } from "../../bench/quality/Evaluate.ts"
 import { misspell } from "../../bench/quality/Misspell.ts"
+import { ranking } from "../../src/search/Ranking.ts"
 
 /** One document for each question, found by its words. */
 const subjects = [
@@ -71,6 +72,13 @@ describe("the bench of quality", () => {
       const { exitCode, stderr } = await bench("--vary", wrong)
       expect([exitCode, stderr], wrong).toEqual([4, expect.stringContaining("NAME is one of candidates, grammar")])
     }
+  })
+})
+
+describe("the constants of ranking", () => {
+  it("each has its place in docs/search.md", () => {
+    const page = readFileSync(join(import.meta.dirname, "../../docs/search.md"), "utf8")
+    expect(["alpha", ...Object.keys(ranking)].filter((name) => !page.includes(`\`${name}\``))).toEqual([])
   })
 })
 
