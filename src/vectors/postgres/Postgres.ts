@@ -50,8 +50,8 @@ const leastVersion = [0, 8] as const
 const fields: Fields = { address: "postgres.url", key: "postgres.url", part: "postgres.url" }
 /** Components that an index of half precision takes. */
 const mostDimensions = 4_000
-/** Chunks of one statement, each some 20 kB of text with its vector, and files of one deletion. */
-const chunksAtOnce = 256
+/** Chunks of one statement, and files of one deletion. */
+const chunksAtOnce = 100
 const filesAtOnce = 1_000
 /** Milliseconds of one statement. */
 const statementLimit = 60_000
@@ -333,9 +333,10 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
       transaction("writing chunks", (run) =>
         run(
           `INSERT INTO ${table} (${columns.join(", ")})
-            SELECT * FROM unnest(${columns.map((column, at) => `$${at + 1}::text::${types[column] ?? "text"}[]`).join(", ")})
+            SELECT ${columns.map((column) => casts[column] ?? column).join(", ")}
+            FROM jsonb_to_recordset($1::text::jsonb) AS r(${columns.map((column) => `${column} ${types[column] ?? "text"}`).join(", ")})
             ON CONFLICT (id) DO UPDATE SET ${columns.map((column) => `${column} = excluded.${column}`).join(", ")}`,
-          arraysOf(batch.map(([file, chunk]) => rowOf(corpus, file, chunk)))
+          [withoutNul(JSON.stringify(batch.map(([file, chunk]) => rowOf(corpus, file, chunk))))]
         )), { discard: true }).pipe(Effect.andThen(written(files.reduce((sum, { chunks }) => sum + chunks.length, 0))))
 
   const remove: VectorStore["delete"] = (files) =>
@@ -357,7 +358,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     Effect.asVoid(transaction("signing the corpus", (run) =>
       run(
         `INSERT INTO ${records} (corpus, record) VALUES ($1, $2) ON CONFLICT (corpus) DO UPDATE SET record = excluded.record`,
-        [corpus, withoutEscapedNul(JSON.stringify(record))]
+        [corpus, withoutNul(JSON.stringify(record))]
       )))
 
   const versions: VectorStore["versions"] = Effect.map(
@@ -537,43 +538,29 @@ const types: Readonly<Record<string, string>> = {
   last_page: "integer",
   metadata: "jsonb",
   permissions: "jsonb",
-  terms: "tsvector",
-  length: "integer",
-  embedding: "halfvec"
+  length: "integer"
 }
+const casts: Readonly<Record<string, string>> = { terms: "terms::tsvector", embedding: "embedding::halfvec" }
 
 const rowOf = (corpus: string, file: VectorFile, chunk: VectorFile["chunks"][number]) => ({
   id: chunkId(corpus, file.file, chunk.ordinal),
   file_id: file.file,
   ordinal: chunk.ordinal,
   text: chunk.text,
-  headings: jsonOf(chunk.headings),
+  headings: chunk.headings,
   byte_start: chunk.byteStart,
   byte_end: chunk.byteEnd,
-  first_page: chunk.firstPage,
-  last_page: chunk.lastPage,
+  first_page: chunk.firstPage ?? null,
+  last_page: chunk.lastPage ?? null,
   source_uri: file.sourceUri,
   display_name: file.displayName,
-  metadata: jsonOf(file.metadata),
-  permissions: jsonOf(file.permissions),
-  record: chunk.record,
+  metadata: file.metadata ?? null,
+  permissions: file.permissions ?? null,
+  record: chunk.record ?? null,
   terms: tsvector(chunk.terms),
   length: chunk.terms.length,
   embedding: vectorJson(chunk.vector)
 })
-
-const jsonOf = (value: unknown): string | undefined => value === undefined ? undefined : withoutEscapedNul(JSON.stringify(value))
-
-/** Rows by columns, each an array as PostgreSQL reads one. */
-const arraysOf = (rows: ReadonlyArray<ReturnType<typeof rowOf>>): ReadonlyArray<string> =>
-  columns.map((column) =>
-    `{${
-      rows.map((row) => {
-        const value = row[column]
-        return value === undefined ? "NULL" : `"${withoutNul(String(value)).replace(/["\\]/g, "\\$&")}"`
-      }).join(",")
-    }}`
-  )
 
 const hitOf = (row: Row): VectorHit => ({ file: String(row["file_id"]), ordinal: Number(row["ordinal"]), score: Number(row["score"]) })
 
@@ -633,9 +620,8 @@ const tsvector = (terms: ReadonlyArray<string>): string => {
   }).join(" ")
 }
 
-/** PostgreSQL keeps no NUL in a text, nor in JSON, where it is written `\\u0000`. */
-const withoutNul = (text: string): string => text.replaceAll("\0", "")
-const withoutEscapedNul = (json: string): string => json.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1")
+/** PostgreSQL keeps no NUL in a text, whether written as it is or in JSON. */
+const withoutNul = (text: string): string => text.replaceAll("\0", "").replace(/(?<!\\)((?:\\\\)*)\\u0000/g, "$1")
 
 const undefinedTable = "42P01"
 const diskFull = "53100"
