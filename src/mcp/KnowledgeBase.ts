@@ -65,8 +65,8 @@ export interface Found {
   readonly leftOut: number
 }
 
-/** An excerpt of a document. */
-export interface Excerpt {
+/** A portion of a document. */
+export interface Portion {
   readonly file: RagFile
   readonly text: string
   /** UTF-8 byte of the document's text that `text` begins at. */
@@ -108,7 +108,7 @@ export class KnowledgeBase extends Context.Service<KnowledgeBase, {
     count: number
   ) => Effect.Effect<{ readonly file: RagFile; readonly chunks: ReadonlyArray<FileChunk> }, KnowledgeError>
   /** The text of a document, from a byte of it on; found as by `find`. */
-  readonly read: (document: string, from?: number) => Effect.Effect<Excerpt, KnowledgeError>
+  readonly read: (document: string, from?: number) => Effect.Effect<Portion, KnowledgeError>
   /** Documents whose path begins with `prefix`; `token` is that of the page before. */
   readonly list: (
     options: { readonly prefix?: string; readonly where?: string; readonly token?: string }
@@ -219,7 +219,7 @@ export const make = (
       read: Effect.fnUntraced(function*(document, from = 0) {
         const file = yield* documentNamed(document)
         const chunks = pages((page) => files.chunks(file.name, page), chunksRead).pipe(Stream.filter(({ byteEnd }) => byteEnd > from))
-        return { file, from, ...yield* excerptOf(chunks, from, tokens) }
+        return { file, from, ...yield* portionOf(chunks, from, tokens) }
       }),
       facets: Effect.fnUntraced(function*({ as, keys, where }) {
         yield* notAnother(as)
@@ -284,7 +284,7 @@ const cut = (text: string, tokens: number): string => {
 }
 
 /** Chunks from a byte on, put together again: what two of them share is there once. */
-const excerptOf = Effect.fnUntraced(function*(chunks: Stream.Stream<FileChunk, ServiceError>, from: number, tokens: number) {
+const portionOf = Effect.fnUntraced(function*(chunks: Stream.Stream<FileChunk, ServiceError>, from: number, tokens: number) {
   const parts: Array<string> = []
   let room = tokens
   let end = from

@@ -120,7 +120,7 @@ layer(fresh, { excludeTestServices: true })("a knowledge base", (it) => {
       let whole = ""
       let at: number | undefined = 0
       while (at !== undefined) {
-        const piece: KnowledgeBase.Excerpt = yield* read("long.txt", at)
+        const piece: KnowledgeBase.Portion = yield* read("long.txt", at)
         assert.isAtMost(countTokens(piece.text), 310)
         whole += `${piece.text}\n\n`
         at = piece.next
