@@ -28,8 +28,9 @@ export const open = (config: SettingsOf<"local">, context: { readonly dataDir?: 
     list: () =>
       Stream.unwrap(Effect.gen(function*() {
         const folders = walk(config, { now: yield* Clock.currentTimeMillis, dataDir: context.dataDir })
-        return Stream.fromIteratorSucceed(guarded(folders, config.path)).pipe(
-          Stream.mapEffect((folder) => folder.error === undefined ? Effect.as(Effect.yieldNow, folder.listed) : Effect.fail(folder.error)),
+        // One at a time: a chunk of thousands of parts would walk the whole tree at once, and hold it.
+        return Stream.fromIteratorSucceed(guarded(folders, config.path), 1).pipe(
+          Stream.mapEffect((part) => part.error === undefined ? Effect.as(Effect.yieldNow, part.listed) : Effect.fail(part.error)),
           Stream.flatMap(Stream.fromIterable),
           // A folder that went away meanwhile looks as if its files had been deleted.
           Stream.concat(Stream.fromEffect(Effect.as(check, { _tag: "complete" as const })))

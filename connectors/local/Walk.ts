@@ -73,9 +73,12 @@ interface Folder {
   readonly above: ReadonlyArray<string>
 }
 
+/** Entries listed before others have their turn, though the folder has more. */
+const mostAtOnce = 500
+
 /**
- * Lists a folder depth first, names in code-unit order. Plain and synchronous, a folder at a time: the caller decides
- * when to let others run. Holds the open folders only, never the whole tree.
+ * Lists a folder depth first, names in code-unit order. Plain and synchronous, a folder or {@link mostAtOnce} entries of it
+ * at a time: the caller decides when to let others run. Holds the open folders only, never the whole tree.
  *
  * @throws {ServiceError} when the root itself cannot be read
  */
@@ -88,13 +91,17 @@ export function* walk(
   const dataDir = options.dataDir === undefined ? undefined : realIfThere(options.dataDir)
   const stack: Array<Folder> = [{ real: "", path: "", ignores: [], above: [root] }]
   for (let folder = stack.pop(); folder !== undefined; folder = stack.pop()) {
-    const out: Array<Listed> = []
+    let out: Array<Listed> = []
     const entries = readFolder(config.path, folder, out)
     const ignores = rules.enter(folder.real, folder.ignores)
     const names = new Set(entries.map((entry) => entry.name))
     const at = join(config.path, folder.real)
     const folders: Array<Folder> = []
     for (const entry of entries) {
+      if (out.length >= mostAtOnce) {
+        yield out
+        out = []
+      }
       // Two names that differ in normalisation only are two files; only a lone one is spelled in NFC.
       const composed = entry.name.normalize("NFC")
       const name = composed !== entry.name && names.has(composed) ? entry.name : composed

@@ -50,6 +50,25 @@ describe("the local source", () => {
       assert.deepStrictEqual(yield* list({ path }), listed)
     }).pipe(Effect.scoped))
 
+  it.live("lists what is next when it is asked for, and holds neither a tree nor a large folder", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      const names = Array.from({ length: 1_200 }, (_, at) => `a/${String(at).padStart(4, "0")}.md`)
+      write(path, Object.fromEntries([...names, "b/1.md"].map((name) => [name, name])))
+      let listed = 0
+      const found = yield* local({ path }).list().pipe(
+        Stream.tap(() =>
+          Effect.sync(() => {
+            if (listed++ > 0) return
+            write(path, { "b/2.md": "made meanwhile" })
+            rmSync(join(path, "a/1199.md"))
+          })
+        ),
+        Stream.runCollect
+      )
+      assert.deepStrictEqual(paths(found), [...names.slice(0, -1), "b/1.md", "b/2.md"])
+    }).pipe(Effect.scoped))
+
   it.live("does not wait on a pipe that took a file's place since it was listed", () =>
     Effect.gen(function*() {
       const path = yield* tempFolder
