@@ -116,7 +116,7 @@ const closeness = ({ cosine, related }: Candidate): number => related ?? cosine
  * nothing below 0. Where all are equal, all are best, unless they are 0.
  */
 const scaleOf = (scores: ReadonlyArray<number>, least?: number): (score: number) => number => {
-  const ascending = Float64Array.from(scores).sort()
+  const ascending = new Float64Array(scores).sort()
   return scaleBetween(ascending.at(-ranking.candidates) ?? least ?? ascending[0] ?? 0, ascending.at(-1) ?? 0)
 }
 
