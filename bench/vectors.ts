@@ -2,13 +2,16 @@
  * Ingest, edits and questions with the vectors in each database that is there, beside the managed one. The documents are
  * generated; each database has a process of its own.
  *
- *     npm run bench:vectors -- [--files 2000] [--only postgres,weaviate,qdrant,lancedb,pinecone]
+ *     npm run bench:vectors -- [--files 2000] [--only postgres,weaviate,qdrant,lancedb,pinecone] [--recall]
+ *
+ * `--recall`: also how many of the 100 nearest chunks PostgreSQL's index finds, beside comparing each, and how long it takes.
  *
  * Where they are: POSTGRES_URL, WEAVIATE_URL, QDRANT_URL, LANCEDB_URI (a folder), PINECONE_INDEX with PINECONE_API_KEY
  * (2,048 dimensions, dot product). One that has nothing there is left out, so is what --only does not name; the managed one
  * is always measured, because figures of one run compare with each other and with nothing else.
  */
 import { Effect, Layer, Redacted } from "effect"
+import postgresClient from "postgres"
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -18,16 +21,22 @@ import { vectorStores } from "../src/compose/VectorStores.ts"
 import type { VectorDb } from "../src/domain/Corpus.ts"
 import { SecretVersion } from "../src/domain/Secret.ts"
 import * as Embedded from "../src/engines/embedded/Embedded.ts"
-import { HashEmbedder } from "../src/models/HashEmbedder.ts"
+import { hashEmbedder, HashEmbedder } from "../src/models/HashEmbedder.ts"
 import { Corpora } from "../src/ports/Corpora.ts"
 import { Files } from "../src/ports/Files.ts"
 import { Retrieval } from "../src/ports/Retrieval.ts"
 import { Secrets } from "../src/ports/Secrets.ts"
+import { VectorStores } from "../src/ports/VectorStore.ts"
 import { TextPool } from "../src/text/TextPool.ts"
 import { machineLine } from "./lib/Machine.ts"
 
 const { values } = parseArgs({
-  options: { files: { type: "string", default: "2000" }, only: { type: "string" }, row: { type: "string" } }
+  options: {
+    files: { type: "string", default: "2000" },
+    only: { type: "string" },
+    recall: { type: "boolean", default: false },
+    row: { type: "string" }
+  }
 })
 const files = Number(values.files)
 const questions = 100
@@ -119,16 +128,45 @@ const edit = ({ corpus, stored }: Filled) =>
       }), { concurrency: 64 })
   })
 
+/** What PostgreSQL's index finds of the nearest chunks, as it finds them itself where it may not use it. */
+const recall = (vectorDb: VectorDb, url: string, { corpus }: Filled) =>
+  Effect.gen(function*() {
+    const wanted = 100
+    const id = corpus.slice(corpus.lastIndexOf("/") + 1)
+    const { open } = yield* VectorStores
+    const store = yield* open(vectorDb, { corpus: id, dimensions: hashEmbedder.dimensions })
+    const sql = yield* Effect.acquireRelease(
+      Effect.sync(() => postgresClient(url, { max: 1, fetch_types: false, prepare: false, onnotice: () => {} })),
+      (sql) => Effect.promise(() => sql.end({ timeout: 1 }))
+    )
+    yield* Effect.promise(() => sql.unsafe("SET enable_indexscan = off"))
+    let found = 0
+    const times: Array<number> = []
+    for (const vector of yield* hashEmbedder.embed(asked, "query")) {
+      const from = performance.now()
+      const { dense } = yield* store.search({ vector, count: wanted })
+      times.push(performance.now() - from)
+      const exact = yield* Effect.promise(() =>
+        sql.unsafe<Array<{ readonly score: number }>>(
+          `SELECT 1 - (embedding <=> $1::text::halfvec) AS score FROM bench.corpus_${id} ORDER BY embedding <=> $1::text::halfvec LIMIT ${wanted}`,
+          [JSON.stringify([...vector])]
+        )
+      )
+      // Chunks that are as near as the last of them are as good.
+      const least = Number(exact.at(-1)?.score) - 1e-5
+      found += dense.filter(({ score }) => score >= least).length
+    }
+    const p50 = times.toSorted((a, b) => a - b)[questions / 2] ?? 0
+    return `recall@${wanted} by vectors: ${(found / (wanted * questions)).toFixed(4)}, p50 ${p50.toFixed(1)} ms`
+  }).pipe(Effect.scoped)
+
 /** Measures one database, and prints its row. */
 const measure = async ({ name, secret = "", vectorDb }: Place): Promise<void> => {
   const secrets = Layer.succeed(Secrets, { resolve: () => Effect.succeed(Redacted.make(secret)) })
   const folder = mkdtempSync(join(tmpdir(), "sluice-bench-"))
   const engine = Embedded.layer({ dataDir: join(folder, "data") }).pipe(
-    Layer.provide([
-      HashEmbedder,
-      TextPool.layer(),
-      vectorStores({ packages: join(import.meta.dirname, "../node_modules/.lancedb") }).pipe(Layer.provide(secrets))
-    ])
+    Layer.provide([HashEmbedder, TextPool.layer()]),
+    Layer.provideMerge(vectorStores({ packages: join(import.meta.dirname, "../node_modules/.lancedb") }).pipe(Layer.provide(secrets)))
   )
   /** With an engine of its own: the seconds that it takes and those of this process's processor time, opening and closing among them. */
   const timed = async <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof engine>>) => {
@@ -141,6 +179,7 @@ const measure = async ({ name, secret = "", vectorDb }: Place): Promise<void> =>
   try {
     const { busy, seconds: ingest, value: filled } = await timed(fill(name, vectorDb))
     const { value: times } = await timed(ask(filled))
+    const near = values.recall && vectorDb._tag === "postgres" ? (await timed(recall(vectorDb, secret, filled))).value : undefined
     const { seconds: edited } = await timed(edit(filled))
     await timed(Effect.flatMap(Corpora, (corpora) => corpora.delete(filled.corpus, { force: true })))
     const chunks = filled.stored.reduce((sum, file) => sum + (file.chunks ?? 0), 0)
@@ -148,7 +187,7 @@ const measure = async ({ name, secret = "", vectorDb }: Place): Promise<void> =>
     console.log(
       `| ${name} | ${chunks} | ${ingest.toFixed(1)} s | ${busy.toFixed(1)} s | ${(files / ingest).toFixed(0)} | ${edited.toFixed(1)} s | ${
         p50.toFixed(1)
-      } ms | ${p95.toFixed(1)} ms |`
+      } ms | ${p95.toFixed(1)} ms |${near === undefined ? "" : `\n\n${near}\n`}`
     )
   } finally {
     rmSync(folder, { recursive: true, force: true })
@@ -165,9 +204,10 @@ if (values.row === undefined) {
   console.log(
     "| database | chunks | ingest | of it here | files/s | a tenth edited | question p50 | p95 |\n|---|---|---|---|---|---|---|---|"
   )
+  const own = [import.meta.filename, "--files", String(files), ...(values.recall ? ["--recall"] : [])]
   for (const [name, place] of Object.entries(places)) {
     if (place === undefined || (only !== undefined && name !== "managed" && !only.includes(name))) continue
-    const { status } = spawnSync(process.execPath, [import.meta.filename, "--files", String(files), "--row", name], { stdio: "inherit" })
+    const { status } = spawnSync(process.execPath, [...own, "--row", name], { stdio: "inherit" })
     if (status !== 0) process.exitCode = 1
   }
 } else {
