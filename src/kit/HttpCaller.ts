@@ -10,9 +10,9 @@ import { retry, type RetryOptions } from "../net/Retry.ts"
 /** How many calls may start in a second, and be under way at once. */
 export interface RateLimitOptions {
   /** Default: as many as come. */
-  readonly requestsPerSecond?: number
+  readonly requestsPerSecond?: number | undefined
   /** Requests under way at once. Default: as many as come. */
-  readonly concurrency?: number
+  readonly concurrency?: number | undefined
 }
 
 /**
@@ -37,25 +37,25 @@ export const rateLimit = ({ concurrency, requestsPerSecond }: RateLimitOptions) 
 /** Where a caller calls, with which credentials, how often and how patiently. */
 export interface HttpCallerOptions extends RateLimitOptions {
   /** Default: the process's own client (pooled, through the proxy of the environment, five redirects at most). */
-  readonly http?: HttpClient.HttpClient
+  readonly http?: HttpClient.HttpClient | undefined
   /**
    * Connect to public addresses only, redirects included, as for addresses that pages name. `allowHosts` are taken
    * wherever they lead. Takes the place of `http`, and goes without a proxy.
    */
-  readonly publicOnly?: { readonly allowHosts: ReadonlyArray<string> }
+  readonly publicOnly?: { readonly allowHosts: ReadonlyArray<string> } | undefined
   /** Sent with every request to the origin of `baseUrl`, and to no other. Their values are kept out of errors. */
-  readonly credentials?: Effect.Effect<Readonly<Record<string, Redacted.Redacted<string>>>, ServiceError | SecretError>
+  readonly credentials?: Effect.Effect<Readonly<Record<string, Redacted.Redacted<string>>>, ServiceError | SecretError> | undefined
   /** What relative addresses are relative to. */
-  readonly baseUrl?: string
+  readonly baseUrl?: string | undefined
   /** Milliseconds until an answer begins. Default 30,000. */
-  readonly timeoutMs?: number
-  readonly retry?: RetryOptions
+  readonly timeoutMs?: number | undefined
+  readonly retry?: RetryOptions | undefined
 }
 
 /** One request. Default: a GET without headers of its own. */
 export interface HttpRequestOptions {
-  readonly method?: "GET" | "HEAD" | "POST"
-  readonly headers?: Readonly<Record<string, string>>
+  readonly method?: "GET" | "HEAD" | "POST" | undefined
+  readonly headers?: Readonly<Record<string, string>> | undefined
   /** Sent as JSON. Of a POST that may be made twice only, as calls are tried again. */
   readonly body?: unknown
   /** Answers that are no errors. Default: any 2xx. */

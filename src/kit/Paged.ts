@@ -7,11 +7,11 @@ import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
 export interface ListedPage<Position> {
   readonly listed: ReadonlyArray<Listed>
   /** Where the next page begins. Absent: this is the last page. */
-  readonly next?: Position
+  readonly next?: Position | undefined
   /** Of the last page: from where a later listing tells what changed since. Absent: every listing is of everything. */
-  readonly since?: Position
+  readonly since?: Position | undefined
   /** Of the last page: something was not seen, so nothing may be deleted on this listing's word. Default false. */
-  readonly incomplete?: boolean
+  readonly incomplete?: boolean | undefined
 }
 
 /**

@@ -10,6 +10,7 @@ import { corpusOf } from "./RunPipeline.ts"
 import type { BatchSettings } from "./definition/StageSettings.ts"
 import { Models } from "./Services.ts"
 import { answerByJob, answerNow, type BatchAnswered, type BatchRetrieved, orFailed } from "./stages/Batch.ts"
+import { withFileOffsets } from "./stages/FileOffsets.ts"
 
 export interface BatchPipelineOptions {
   /** Says of the questions which they are: equal for equal questions. A batch job of theirs is found by it again. */
@@ -55,7 +56,7 @@ export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
     const generator = yield* models.generator(model)
     return Stream.mapEffect(
       Stream.filter(questions, ({ customId }) => !done(customId)),
-      (question) => orFailed(question, Effect.flatMap(retrieve(question), answerNow(options))),
+      (question) => orFailed(question, Effect.flatMap(retrieve(question), answerNow(options))).pipe(Effect.flatMap(located)),
       { concurrency }
     ).pipe(Stream.provideService(Generator, generator))
   }
@@ -71,7 +72,13 @@ export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
       ...(observe === undefined ? {} : { observe })
     }
   )
-  return Stream.filter(answers, ({ customId }) => !done(customId))
+  return Stream.filter(answers, ({ customId }) => !done(customId)).pipe(Stream.mapEffect(located))
 })
+
+/** Citations of files of this machine point into them, as those of a single answer do. */
+const located = (answered: BatchAnswered) =>
+  answered.answer === undefined
+    ? Effect.succeed(answered)
+    : Effect.map(withFileOffsets(answered.answer), (answer): BatchAnswered => ({ ...answered, answer }))
 
 export type { BatchAnswered, BatchQuestion }

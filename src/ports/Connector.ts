@@ -15,16 +15,16 @@ export interface SourceItem {
    */
   readonly revision: string
   /** The revision is too young to be trusted (modified within 2 s of the scan): read and hash anyway. */
-  readonly unsettled?: boolean
+  readonly unsettled?: boolean | undefined
   /** Bytes, where the listing tells. */
-  readonly size?: number
-  readonly mimeType?: string
-  readonly metadata?: Metadata
-  readonly permissions?: Permissions
+  readonly size?: number | undefined
+  readonly mimeType?: string | undefined
+  readonly metadata?: Metadata | undefined
+  readonly permissions?: Permissions | undefined
   /** Attached to another item or packed inside it: that item, and the path within. Set by sync; a connector is not asked for it. */
-  readonly within?: { readonly item: SourceItem; readonly path: string }
+  readonly within?: { readonly item: SourceItem; readonly path: string } | undefined
   /** What is attached to it is listed as items of its own. Set by sync. */
-  readonly opened?: boolean
+  readonly opened?: boolean | undefined
 }
 
 /** Why a source does not offer an item that it saw. */
@@ -43,7 +43,7 @@ export type Listed =
   | { readonly _tag: "deleted"; readonly path: string }
   /** Everything up to here was listed: from this cursor a listing that is cut short goes on. */
   | { readonly _tag: "checkpoint"; readonly cursor: string }
-  | { readonly _tag: "complete"; readonly cursor?: string }
+  | { readonly _tag: "complete"; readonly cursor?: string | undefined }
 
 /**
  * What a source tells of itself between listings. The listing is the truth: a hint only says when one is worth making.

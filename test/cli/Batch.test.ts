@@ -144,9 +144,13 @@ describe("batch jobs on this machine", () => {
       assert.match(failed.stderr, /run it again to ask only those that failed/)
       const [first, second] = jsonLines(join(cwd, "out.jsonl"))
       assert.deepInclude(first, { custom_id: "q1", grounded: true })
-      assert.match(
+      const quote = "The hotel limit in Osaka is 150 euros a night."
+      assert.match(JSON.stringify(first?.["citations"]), /"sourceDisplayName":"travel\/hotels\.md"/)
+      // Of the file, as a single answer's are.
+      const byteStart = readFileSync(join(cwd, "docs/travel/hotels.md")).indexOf(quote)
+      assert.include(
         JSON.stringify(first?.["citations"]),
-        /"sourceDisplayName":"travel\/hotels\.md".*"quote":"The hotel limit in Osaka is 150 euros a night\."/
+        `"quote":"${quote}","byteStart":${byteStart},"byteEnd":${byteStart + quote.length},"offsets":"file"`
       )
       assert.deepInclude(second, { custom_id: "2", team: "x" })
       assert.match(JSON.stringify(second?.["error"]), /not now/)

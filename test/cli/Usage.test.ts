@@ -1,9 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
 import packageJson from "../../package.json" with { type: "json" }
 import { events, type Finished } from "../support/Finished.ts"
 import { command } from "../support/Command.ts"
+import { root } from "../support/Root.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
 const run = (cwd: string, args: ReadonlyArray<string>, env: Record<string, string> = {}): Effect.Effect<Finished> =>
@@ -69,6 +72,16 @@ describe("usage", () => {
         const wide = stdout.split("\n").filter((line) => line.length > 60 && !/^ {2}(sluice|#)/.test(line))
         assert.deepStrictEqual(wide, [], command)
       }
+    }).pipe(Effect.scoped))
+
+  it.live("has every flag of serve in its page, and no other", () =>
+    Effect.gen(function*() {
+      const help = (yield* run(yield* tempFolder, ["serve", "--help"])).stdout
+      const flags = help.slice(help.indexOf("\nFlags\n"), help.indexOf("\nFlags of every command")).match(/(?<=^ {2})--[a-z-]+/gm)
+      const page = readFileSync(join(root, "docs/serve.md"), "utf8")
+      const rows = page.slice(page.indexOf("## Flags"), page.indexOf("`GET /healthz`")).match(/(?<=^\| )`--[^|]*/gm)
+      const documented = new Set(rows?.flatMap((row) => row.match(/--[a-z-]+/g) ?? []))
+      assert.deepStrictEqual([...documented].toSorted(), flags?.toSorted())
     }).pipe(Effect.scoped))
 
   it.live("answers mistakes on stderr with exit code 4, and with what was probably meant", () =>

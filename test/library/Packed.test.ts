@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
-import { existsSync, readdirSync, statSync } from "node:fs"
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { app, declared, manifestOf, run } from "../support/PackedApp.ts"
 import { root } from "../support/Root.ts"
@@ -124,7 +124,8 @@ describe("the packed library in a strict TypeScript project", () => {
         "state.ts": program("docs/leave.md"),
         "failing.ts": failing,
         "others.ts": others,
-        "memos.ts": memos
+        "memos.ts": memos,
+        "own-source.ts": readFileSync(join(root, "examples/own-source.ts"), "utf8")
       })
       const files = packed.files.map(({ path }) => path)
       assert.includeMembers(files, [

@@ -104,7 +104,8 @@ export const evaluate = Command.make(
       })
     }
     if (against !== undefined && before === undefined) {
-      return yield* new UsageError({ message: "no result was saved yet", fix: "save one first: sluice eval --save" })
+      if (!args.save) return yield* new UsageError({ message: "no result was saved yet", fix: "save one first: sluice eval --save" })
+      yield* output.say("no result was saved yet: this is the first, compared with none")
     }
     if (args.save) yield* saved.writable
     const unjudged = args.judge ? 0 : onlyJudged(tests)
