@@ -7,7 +7,10 @@ export interface Ranking {
   readonly candidates: number
   /** What a word of grammar counts for beside the others. */
   readonly grammar: number
-  /** What a pair of hiragana counts for: what a text is about is written in the other scripts. */
+  /**
+   * What a pair of characters counts for that has hiragana: endings, particles and the bounds of words; what a text is about is
+   * written in the other scripts.
+   */
   readonly hiragana: number
   /** Power of the inverse document frequency that a word of the question counts for in its vector; 0: all alike. */
   readonly rarity: number

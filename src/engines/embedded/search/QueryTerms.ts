@@ -27,7 +27,7 @@ export interface ScoredTerm {
  * a query may hold nothing else.
  */
 export const factorOf = (term: string, grammar: boolean): number =>
-  grammar ? ranking.grammar : /^\p{sc=Hira}{2}$/u.test(term) ? ranking.hiragana : 1
+  grammar ? ranking.grammar : /^(?:\p{sc=Hira}.|.\p{sc=Hira})$/u.test(term) ? ranking.hiragana : 1
 
 /** What a word counts for by the edits that made it one of the corpus. */
 const trustIn = (edits: 0 | 1 | 2): number => edits === 0 ? 1 : edits === 1 ? ranking.slip : ranking.slips

@@ -148,7 +148,7 @@ export class SharedWords {
 }
 
 const factorIn = (term: string): number =>
-  factorOf(term, false) * (/^[\p{sc=Han}\p{sc=Kana}\p{sc=Hang}]{2}$/u.test(term) ? ranking.sharedIdeographs : 1)
+  factorOf(term, false) * (/^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]{2}$/u.test(term) ? ranking.sharedIdeographs : 1)
 
 interface Share {
   readonly term: string

@@ -140,6 +140,29 @@ describe("ranking", () => {
     assert.deepStrictEqual(names(8), all.slice(0, 8))
   })
 
+  it("counts pairs with hiragana less than those that a text is about, unless BM25 alone is asked for", () => {
+    const notes: ReadonlyArray<File> = Array.from(
+      { length: 20 },
+      (_, i) => ({ name: `note-${i}`, texts: [`${i}番目の植木鉢が庭園にある。`] })
+    )
+    // Formal texts ask no questions, so what asks is as rare as the subject.
+    const files: ReadonlyArray<File> = [
+      ...notes,
+      { name: "subject", texts: ["蔵書印、蔵書票、蔵書数。"] },
+      { name: "form", texts: ["人は何の役に立つのか、と問う。"] }
+    ]
+    const query = "蔵書は何の"
+    const [mixed] = ask(files, query)
+    assert.strictEqual(mixed?.sourceDisplayName, "subject")
+    const factors = (contexts: ReadonlyArray<Context>) =>
+      Object.fromEntries(
+        (contexts[0]?.explanation?.terms ?? []).filter(({ shared }) => shared !== true).map(({ factor, term }) => [term, factor ?? 1])
+      )
+    assert.deepInclude(factors(ask(files, query)), { 蔵書: 1, は何: 0.3, 何の: 0.3 })
+    assert.deepInclude(factors(ask(files, query, 0)), { 蔵書: 1, は何: 1, 何の: 1 })
+    assert.strictEqual(ask(files, query, 0)[0]?.sourceDisplayName, "form")
+  })
+
   describe("words that the best chunks share", () => {
     const others: ReadonlyArray<File> = Array.from({ length: 40 }, (_, i) => ({
       name: `other-${i}`,
@@ -223,6 +246,23 @@ describe("ranking", () => {
       const added = sum(terms.filter(({ shared }) => shared === true))
       assert.isAbove(added, 0)
       assert.isBelow(added, 0.3 * sum(terms.filter(({ shared }) => shared !== true)))
+    })
+
+    it("in Japanese weigh less still where a pair has hiragana: it is an ending, or the bound between two words", () => {
+      const notes: ReadonlyArray<File> = Array.from(
+        { length: 40 },
+        (_, i) => ({ name: `note-${i}`, texts: [`${i}番目の植木鉢が庭園にあり、毎週欠かさず散水する。`] })
+      )
+      const subjects: ReadonlyArray<File> = [
+        { name: "one", texts: ["白内障では角膜から超音波で手術し、レンズを入れる。"] },
+        { name: "two", texts: ["眼科では白内障を角膜から超音波で手術し、レンズを選ぶ。"] }
+      ]
+      const [first] = ask([...notes, ...subjects], "白内障の手術は何ですか")
+      const weight = (term: string) =>
+        first?.explanation?.terms.find((one) => one.term === term && one.shared === true)?.weight ?? assert.fail(`${term} is not shared`)
+      // All of them are once in both, and nowhere else.
+      for (const pair of ["膜か", "波で"]) assert.closeTo(weight(pair) / weight("超音"), 0.3, 1e-6)
+      assert.closeTo(weight("ンズ") / weight("超音"), 1, 1e-6)
     })
 
     it("are the same whatever was asked before", () => {
