@@ -58,8 +58,6 @@ const statementLimit = 60_000
 /** Milliseconds of making the index of vectors, the memory it may take, and how long nothing is written before it is made. */
 const indexLimit = 3_600_000
 const indexMemory = "512MB"
-/** Its neighbours of a chunk, and candidates for them: pgvector's defaults. */
-const indexOptions = "m = 16, ef_construction = 64"
 /**
  * Candidates of a search: so many for each hit that is wanted, and at least; pgvector takes 1,000. Recall of the nearest
  * hundred is .89 with 200, .98 with 1,000 (`npm run bench:vectors -- --recall`).
@@ -291,9 +289,7 @@ export const make = Effect.fnUntraced(function*(options: PostgresOptions): Effec
     const build = (settings: Readonly<Record<string, string>>) =>
       transaction("indexing vectors", async (run) => {
         await run(`SELECT pg_advisory_xact_lock(hashtext($1))`, [table])
-        return run(
-          `CREATE INDEX IF NOT EXISTS "${name}_embedding" ON ${table} USING hnsw (embedding halfvec_cosine_ops) WITH (${indexOptions})`
-        )
+        return run(`CREATE INDEX IF NOT EXISTS "${name}_embedding" ON ${table} USING hnsw (embedding halfvec_cosine_ops)`)
       }, { limit: indexLimit, settings: { maintenance_work_mem: indexMemory, ...settings } })
     // Processes that build together need that memory shared, of which a container has 64 MB where nobody gave it more.
     yield* Effect.catchIf(build({}), ({ reason }) => reason === diskFull, () => build({ max_parallel_maintenance_workers: "0" }))
