@@ -69,7 +69,7 @@ export class Files extends Context.Service<Files, {
 }>()("sluice/ports/Files") {}
 
 /** Files of a page of a listing that is only looked through. */
-const countedPage = 500
+const wholePage = 500
 
 /** The files of a corpus with this display name, oldest first: the engine finds them, or else every file is listed. */
 export const filesNamed = Effect.fnUntraced(function*(
@@ -78,7 +78,7 @@ export const filesNamed = Effect.fnUntraced(function*(
   displayName: string
 ): Effect.fn.Return<ReadonlyArray<RagFile>, ServiceError> {
   if (files.named !== undefined) return yield* files.named(corpus, displayName)
-  return yield* pages((page) => files.list(corpus, page), countedPage).pipe(
+  return yield* pages((page) => files.list(corpus, page), wholePage).pipe(
     Stream.filter((file) => file.displayName === displayName),
     Stream.runCollect
   )
@@ -96,6 +96,6 @@ export const facetsOf = Effect.fnUntraced(function*(
 ): Effect.fn.Return<ReadonlyArray<Facet>, ServiceError> {
   if (files.facets !== undefined) return yield* files.facets(corpus, query)
   const counts = new FacetCounts(query)
-  yield* Stream.runForEach(pages((page) => files.list(corpus, page), countedPage), (file) => Effect.sync(() => counts.add(file)))
+  yield* Stream.runForEach(pages((page) => files.list(corpus, page), wholePage), (file) => Effect.sync(() => counts.add(file)))
   return counts.facets
 })

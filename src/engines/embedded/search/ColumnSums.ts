@@ -207,6 +207,3 @@ const compiled = (): object | undefined => {
 }
 
 const code = compiled()
-
-/** Whether this machine has the wide registers that {@link Columns.sums} needs. */
-export const hasColumnSums = code !== undefined

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite"
 import { preparedVectors, type ReadVector } from "../store/Checksum.ts"
 import { cosinesWith, inverseNorm, isMostlyZeros, unpackVector } from "../store/Vector.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
-import { type Columns, columnsOf, hasColumnSums, weightsOf } from "./ColumnSums.ts"
+import { type Columns, columnsOf, weightsOf } from "./ColumnSums.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 import { addCodes, bytesOfCode, coded, codedBytes, type CodedBlock, codeQuery } from "./VectorCodes.ts"
 
@@ -72,16 +72,16 @@ export class DenseScan {
    */
   nearly(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): number | undefined {
     const components = componentsOf(query)
-    if (!hasColumnSums || components.length === 0 || !this.#hasColumns(segments, query.length)) return undefined
+    if (components.length === 0 || !this.#hasColumns(segments, query.length)) return undefined
     const { error, scale, weights } = weightsOf(query, components)
     const cosineOf = cosinesWith(query, "scanned")
     let off = 0
     forEachBlock(segments, out, (segment, first, into) => {
       const vectors = this.#readFirst(index, segments, segment, first, query.length)
       if (vectors !== undefined) return addVectors(into, vectors, cosineOf)
-      const { inverseNorms, sums } = this.#block(index, segment, first, query.length)
-      if (sums === undefined) return
-      addScaled(into, sums(components, weights), inverseNorms, 1 / scale)
+      const block = this.#block(index, segment, first, query.length)
+      if (block.sums === undefined) return addColumns(into, block, query, components)
+      addScaled(into, block.sums(components, weights), block.inverseNorms, 1 / scale)
       // The inverse norms are kept in 24 bits.
       off = error + 1e-7
     })
