@@ -137,7 +137,7 @@ const notifyFields = {
   timeout: withDefault(
     DurationText.check(
       rule<Duration.Duration>((time) => Duration.toMillis(time) <= 3_600_000, { rule: "must be an hour at most" })
-    ).annotate({ description: "How long one try may take, at most 1h. Default 10s." }),
+    ).pipe(Schema.annotateEncoded({ description: "How long one try may take, at most 1h. Default 10s." })),
     "10s"
   )
 }

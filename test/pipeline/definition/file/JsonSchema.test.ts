@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs"
 import { Ajv } from "ajv"
 import { describe, expect, it } from "vitest"
 import { parse } from "yaml"
+import { pipelinePage } from "../../../../scripts/pipeline-page.ts"
 import { pipelineJsonSchema } from "../../../../src/pipeline/definition/JsonSchema.ts"
 import { pipelineHash, writtenPipeline } from "../../../../src/pipeline/definition/Print.ts"
 import { minimal, withSource, withStages, withVectorDb } from "../schema/Support.ts"
@@ -28,12 +29,19 @@ describe("pipelines/pipeline.schema.json", () => {
           visit(property, at)
         }
       }
-      for (const inner of ["items", "patternProperties", "anyOf"]) {
+      if ("items" in schema) visit(schema.items, `${path}[]`)
+      for (const inner of ["patternProperties", "anyOf"]) {
         if (inner in schema) { for (const part of Object.values((schema as Record<string, object>)[inner] ?? {})) visit(part, path) }
       }
     }
     visit(pipelineJsonSchema(), "")
     expect(missing).toEqual([])
+  })
+})
+
+describe("docs/pipeline.md", () => {
+  it("is current: write it again with npm run schema", () => {
+    expect(read("docs/pipeline.md")).toBe(pipelinePage())
   })
 })
 
