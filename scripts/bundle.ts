@@ -21,6 +21,7 @@ const checks = { ineffectiveDynamicImport: false }
 
 /** Workers are entries, so that they can be started by file name from beside the code that starts them. */
 const textWorker = "src/text/pool/worker.ts"
+const textGuard = "src/text/pool/guard.worker.ts"
 const storeWriter = "src/engines/embedded/store/writer.worker.ts"
 const storeAnalysis = "src/engines/embedded/store/analysis.worker.ts"
 const storeSearch = "src/engines/embedded/search/search.worker.ts"
@@ -140,7 +141,7 @@ const bundles: ReadonlyArray<BuildOptions> = [
   await inFewFiles(library, { start: ["src/index.ts"], ...loadedTogether }, false),
   // Threads share nothing: with the little of effect that they need inside, the library's threads start in a third of the time.
   {
-    input: { storeWriter, storeAnalysis, storeSearch },
+    input: { textGuard, storeWriter, storeAnalysis, storeSearch },
     platform: "node",
     external: external(unbundled),
     output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
@@ -189,7 +190,7 @@ try {
     code.forEach(shrink)
   }
   // The threads of the command line are those of the library.
-  for (const name of ["storeWriter", "storeAnalysis", "storeSearch"]) {
+  for (const name of ["textGuard", "storeWriter", "storeAnalysis", "storeSearch"]) {
     writeFileSync(join(fresh, "cli", `${name}.js`), `import "../${name}.js"\n`)
   }
   packages.add("js-tiktoken")

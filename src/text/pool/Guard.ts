@@ -1,12 +1,9 @@
-import { Worker, workerData } from "node:worker_threads"
+import { Worker } from "node:worker_threads"
 import type { Limits } from "../Prepared.ts"
 
 /** How a worker process ends itself, so that the pool can tell why. Nothing else in it uses these signals. */
 export const overTime = "SIGALRM"
 export const overMemory = "SIGUSR2"
-
-/** Milliseconds between looks. A parser that allocates 1 GB/s overshoots its limit by 50 MB. */
-const interval = 50
 
 /**
  * Shared with the guarding thread: milliseconds of processor time for the current file, 0 between files, and how many
@@ -24,6 +21,9 @@ const timedBytes = 16 * 1024 * 1024
 export const timeFor = ({ timeMs }: Pick<Limits, "timeMs">, { content }: { readonly content: Uint8Array }): number =>
   timeMs * Math.max(1, content.byteLength / timedBytes)
 
+/** Of the guarding thread: a file of its own, since what parses takes longer to load than a thread to start. */
+const entry = new URL(import.meta.url.endsWith(".ts") ? "./guard.worker.ts" : "./textGuard.js", import.meta.url)
+
 /**
  * Watches this process from a thread of its own, which no loop in a parser can stop: ends the process when a file's
  * time or the process's memory is over, and when the parent is gone, however that one died.
@@ -37,8 +37,7 @@ export class Guard {
     this.#current[0] = timeMs
     if (this.#watching) return
     this.#watching = true
-    // The entry of this process: it finds itself in a thread and calls `watch`.
-    const thread = new Worker(process.argv[1]!, {
+    const thread = new Worker(entry, {
       workerData: { current: this.#current, memory, parent: process.ppid } satisfies Watch,
       resourceLimits: { maxOldGenerationSizeMb: 16, maxYoungGenerationSizeMb: 2 },
       execArgv: []
@@ -51,33 +50,12 @@ export class Guard {
   }
 }
 
-interface Watch {
+/** What the guarding thread is told. */
+export interface Watch {
   readonly current: Float64Array
   readonly memory: number
   readonly parent: number
 }
-
-/** The guarding thread. */
-export const watch = (): void => {
-  // Typed by the one place that starts this thread, above.
-  const { current, memory, parent } = workerData as Watch
-  let watched = 0
-  let processor = 0
-  let clock = 0
-  setInterval(() => {
-    const [timeMs = 0, file = 0] = current
-    if (process.ppid !== parent) process.kill(process.pid, "SIGKILL")
-    else if (process.memoryUsage.rss() > memory) process.kill(process.pid, overMemory)
-    else if (timeMs > 0 && file !== watched) {
-      watched = file
-      processor = processorTime() + timeMs
-      clock = now() + timeMs * patience
-    } else if (timeMs > 0 && (processorTime() > processor || now() > clock)) process.kill(process.pid, overTime)
-  }, interval)
-}
-
-/** The same clock in every thread, which no change of the wall clock moves. */
-const now = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
 /** Milliseconds that all threads of this process have computed. */
 export const processorTime = (): number => {

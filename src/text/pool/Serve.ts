@@ -1,6 +1,5 @@
-import { isMainThread } from "node:worker_threads"
 import type { Limits } from "../Prepared.ts"
-import { Guard, processorTime, timeFor, watch } from "./Guard.ts"
+import { Guard, processorTime, timeFor } from "./Guard.ts"
 import { BrokenInstallation } from "../parse/ReadFailure.ts"
 import { type Answer, mostKept, type Ready, type Reply, type Request, type Result, type Task } from "./Messages.ts"
 import { refusalOf } from "./Refusal.ts"
@@ -19,10 +18,9 @@ const keptFor = 20
 
 /**
  * Runs this process as a worker of the text pool: files in, an answer for each, one at a time and in order. `load`
- * brings in what prepares a file, so that the guarding thread, which runs the same entry, does not.
+ * brings in what prepares a file.
  */
 export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => {
-  if (!isMainThread) return watch()
   process.on("disconnect", () => process.exit())
   const prepareFile = await load()
   const guard = new Guard()
