@@ -55,13 +55,13 @@ function* guarded(folders: ReturnType<typeof walk>, root: string) {
 }
 
 /** A file's bytes; it must be the same file before and after. */
-export const readFile = (item: SourceItem, maxBytes: number, followLinks: boolean) =>
-  Stream.fromIterableEffect(
-    (item.size ?? Infinity) <= pieceSize
-      // A small file comes from the page cache sooner than a thread could be asked for it.
-      ? Effect.try({ try: () => readSmall(item, maxBytes, followLinks), catch: (cause) => asServiceError(cause, item.path) })
-      : Effect.tryPromise({ try: () => readLarge(item, maxBytes, followLinks), catch: (cause) => asServiceError(cause, item.path) })
-  )
+export const readFile = (item: SourceItem, maxBytes: number, followLinks: boolean): Stream.Stream<Uint8Array, ServiceError> => {
+  const notRead = (cause: unknown) => asServiceError(cause, item.path)
+  return (item.size ?? Infinity) <= pieceSize
+    // A small file comes from the page cache sooner than a thread could be asked for it.
+    ? Stream.fromEffect(Effect.try({ try: () => readSmall(item, maxBytes, followLinks), catch: notRead }))
+    : Stream.fromIterableEffect(Effect.tryPromise({ try: () => readLarge(item, maxBytes, followLinks), catch: notRead }))
+}
 
 /**
  * A file that has become a link since it was listed is not followed: it could lead anywhere. One that has become a pipe
@@ -74,7 +74,7 @@ const assertFile = (item: SourceItem, stats: BigIntStats): void => {
   if (!stats.isFile()) throw new ServiceError({ code: "NOT_FOUND", message: `${item.path} is not a file any more` })
 }
 
-const readSmall = (item: SourceItem, maxBytes: number, followLinks: boolean): ReadonlyArray<Uint8Array> => {
+const readSmall = (item: SourceItem, maxBytes: number, followLinks: boolean): Uint8Array => {
   const fd = openSync(fileURLToPath(item.uri), flags(followLinks))
   try {
     const before = fstatSync(fd, { bigint: true })
@@ -84,7 +84,7 @@ const readSmall = (item: SourceItem, maxBytes: number, followLinks: boolean): Re
     let length = 0
     for (let read = -1; read !== 0 && length < bytes.length; length += read) read = readSync(fd, bytes, length, bytes.length - length, null)
     assertSame(item, before, fstatSync(fd, { bigint: true }), length)
-    return [bytes]
+    return bytes
   } finally {
     closeSync(fd)
   }

@@ -92,7 +92,8 @@ export const lazyConnector = (
 ): Connector => {
   const { hints, settles, ...said } = facts
   let loading: ReturnType<typeof load> | undefined
-  const loaded = Effect.promise(() => loading ??= load())
+  let made: Awaited<ReturnType<typeof load>> | undefined
+  const loaded = Effect.promise(async () => made = await (loading ??= load()))
   return {
     ...said,
     ...(hints === true ? { hints: Stream.unwrap(Effect.map(loaded, (made) => made.hints ?? Stream.never)) } : {}),
@@ -101,7 +102,8 @@ export const lazyConnector = (
       : {}),
     check: Effect.flatMap(loaded, ({ check }) => check),
     list: (cursor) => Stream.unwrap(Effect.map(loaded, ({ list }) => list(cursor))),
-    read: (item, maxBytes) => Stream.unwrap(Effect.map(loaded, ({ read }) => read(item, maxBytes)))
+    // Of very many files, nearly all come when it is there.
+    read: (item, maxBytes) => made?.read(item, maxBytes) ?? Stream.unwrap(Effect.map(loaded, ({ read }) => read(item, maxBytes)))
   }
 }
 

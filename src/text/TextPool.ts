@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os"
 import { Context, Effect, Layer } from "effect"
 import { defined } from "../domain/Defined.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
+import { traced } from "../domain/Traced.ts"
 import { BrokenInstallation } from "./parse/ReadFailure.ts"
 import { isRefusal, type Refusal, type Result, type Task } from "./pool/Messages.ts"
 import { Pool } from "./pool/Pool.ts"
@@ -70,9 +71,9 @@ export class TextPool extends Context.Service<TextPool, {
           }),
           (pool) => Effect.sync(() => pool.close())
         )
-        const submit = Effect.fnUntraced(function*<A extends Result>(task: Task) {
-          if (task.content.byteLength > limits.bytes) return yield* tooLarge(limits)
-          return yield* Effect.callback<A, DocumentError | ServiceError>((resume) => {
+        const submit = <A extends Result>(task: Task) =>
+          Effect.callback<A, DocumentError | ServiceError>((resume) => {
+            if (task.content.byteLength > limits.bytes) return resume(tooLarge(limits))
             const cancel = pool.submit(task, (outcome) => {
               if (outcome instanceof Error) resume(Effect.fail(notRead(outcome)))
               else if (isRefusal(outcome)) resume(Effect.fail(documentError(outcome)))
@@ -81,9 +82,8 @@ export class TextPool extends Context.Service<TextPool, {
             })
             return Effect.sync(cancel)
           })
-        })
         return TextPool.of({
-          prepare: Effect.fn("TextPool.prepare")((raw: Raw) => submit<Prepared>(raw)),
+          prepare: (raw) => traced("TextPool.prepare")(submit<Prepared>(raw)),
           open: Effect.fn("TextPool.open")((opening: Opening) => submit<Opened>(opening)),
           locate: Effect.fn("TextPool.locate")((locating: Locating) => submit<Located>(locating)),
           picture: Effect.fn("TextPool.picture")((picturing: Picturing) => submit<Pictured>(picturing)),

@@ -27,6 +27,7 @@ import { type CorpusRow, fileOfRow, heldFileOf, newFileOf } from "./store/Rows.t
 import { sparseVectorOf } from "./store/Vector.ts"
 import { Writer } from "./store/Writer.ts"
 import { newId, now } from "../../domain/Stamps.ts"
+import { traced } from "../../domain/Traced.ts"
 
 /** Files whose facts are read before others have their turn. */
 const readAtOnce = 2_000
@@ -73,22 +74,25 @@ export const embeddedFiles = (
         }
       })
 
-      /** Embeds what has no vector yet and commits; gives when, and which hashes were sent to the embedder. */
-      const store = Effect.fnUntraced(function*(
-        corpus: CorpusRow,
-        file: NewFile,
-        more: Pick<Commands["putFile"]["in"], "described" | "ledger" | "replaces">
-      ): Effect.fn.Return<{ readonly at: number; readonly embedded: ReadonlySet<string> }, ServiceError, Scope.Scope> {
-        const embedded = new Set<string>()
-        if (embedder.hashed === true && !isElsewhere(corpus.vectorDb) && budget?.isLimited() !== true) {
+      /** Commits a file whose vectors the writer makes. */
+      const storeHashed = Effect.fnUntraced(
+        function*(corpus: CorpusRow, file: NewFile, more: MoreOfFile): Effect.fn.Return<Stored, ServiceError> {
           const at = yield* now
           const put = yield* writer.send("putFile", { corpus: corpus.name, file, ...more, vectors: "hashed", at })
           if ("missing" in put) return yield* ServiceError.internal("the writer asked for vectors that it makes itself")
           const made = put.made.map((place) => file.chunks[place]!)
-          for (const { hash } of made) embedded.add(hash)
           budget?.settle([], made.map(({ tokens }) => tokens))
-          return { at, embedded }
+          return { at, embedded: new Set(made.map(({ hash }) => hash)) }
         }
+      )
+
+      /** Embeds what has no vector yet and commits. */
+      const storeEmbedded = Effect.fnUntraced(function*(
+        corpus: CorpusRow,
+        file: NewFile,
+        more: MoreOfFile
+      ): Effect.fn.Return<Stored, ServiceError, Scope.Scope> {
+        const embedded = new Set<string>()
         const texts = new Map(file.chunks.map(({ hash, text }) => [hash, text]))
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
         const tokensOf = (hash: string): number => tokens.get(hash) ?? 0
@@ -116,7 +120,7 @@ export const embeddedFiles = (
       /** What a change left to do in a corpus's own database. */
       const tidied = ({ name, vectorDb }: CorpusRow) => isElsewhere(vectorDb) ? corpusVectors.tidy(name) : Effect.void
 
-      const upload = Effect.fn("Files.upload")(function*(
+      const upload = Effect.fnUntraced(function*(
         request: UploadRequest,
         ledger?: LedgerOfUpload
       ): Effect.fn.Return<UploadResult, ServiceError | DocumentError> {
@@ -139,11 +143,14 @@ export const embeddedFiles = (
         const described = request.describing?.describe(prepared.properties ?? {})
         if (described?.fails === true) return yield* unfit(described)
         const file = newFile(request, prepared)
-        const { at, embedded } = yield* Effect.scoped(store(corpus, file, {
+        const more = {
           replaces,
           described,
           ledger: ledger === undefined ? undefined : { scope: ledger.scope, change: ledger.change(names.file(corpusId, file.name)) }
-        }))
+        }
+        const { at, embedded } = yield* embedder.hashed === true && !isElsewhere(corpus.vectorDb) && budget?.isLimited() !== true
+          ? storeHashed(corpus, file, more)
+          : Effect.scoped(storeEmbedded(corpus, file, more))
         if (replaces !== undefined) yield* tidied(corpus)
         const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
         return {
@@ -153,7 +160,7 @@ export const embeddedFiles = (
           remark: prepared.remark,
           described
         }
-      })
+      }, traced("Files.upload"))
 
       return Files.of({
         upload,
@@ -236,6 +243,16 @@ export const embeddedFiles = (
       })
     })
   )
+
+/** What is written with a file, in one transaction. */
+type MoreOfFile = Pick<Commands["putFile"]["in"], "described" | "ledger" | "replaces">
+
+interface Stored {
+  /** Microseconds since the epoch. */
+  readonly at: number
+  /** Hashes of the texts that were sent to the embedder. */
+  readonly embedded: ReadonlySet<string>
+}
 
 const refuse = (error: ServiceError | undefined): Effect.Effect<void, ServiceError> =>
   error === undefined ? Effect.void : Effect.fail(error)

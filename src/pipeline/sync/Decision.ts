@@ -110,20 +110,30 @@ const decideReadable = Effect.fnUntraced(function*(
 export const whyDrifted = ({ known }: Pick<Work, "known">): Pick<FileOutcome, "reason" | "message"> =>
   known?.reason === drifted ? { reason: drifted, message: known.message } : {}
 
-/** An item that changes while it is read is read again, this often. */
+/** An item that changes while it is read is read again, this often, the first time after {@link rereadAfter}. */
 const rereads = 3
+const rereadAfter = "200 millis"
+const rereading = Schedule.jittered(Schedule.exponential("400 millis"))
 
 /** The whole of an item's bytes, bounded by `maxBytes`. */
-export const readItem = (connector: Connector, item: SourceItem, maxBytes: number): Effect.Effect<Uint8Array, ServiceError | SecretError> =>
-  connector.read(item, maxBytes).pipe(
+export const readItem = (
+  connector: Connector,
+  item: SourceItem,
+  maxBytes: number
+): Effect.Effect<Uint8Array, ServiceError | SecretError> => {
+  const read = connector.read(item, maxBytes).pipe(
     Stream.runCollect,
-    Effect.map((parts) => parts.length === 1 && parts[0] !== undefined ? parts[0] : concat(parts)),
-    Effect.retry({
-      schedule: Schedule.jittered(Schedule.exponential("200 millis")),
-      times: rereads,
-      while: (error) => error._tag === "ServiceError" && error.code === "ABORTED"
-    })
+    Effect.map((parts) => parts.length === 1 && parts[0] !== undefined ? parts[0] : concat(parts))
   )
+  // What does not change meanwhile, as nearly all do not, needs no schedule.
+  return Effect.catchIf(
+    read,
+    isChanging,
+    () => Effect.delay(Effect.retry(read, { schedule: rereading, times: rereads - 1, while: isChanging }), rereadAfter)
+  )
+}
+
+const isChanging = (error: ServiceError | SecretError): boolean => error._tag === "ServiceError" && error.code === "ABORTED"
 
 const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))

@@ -1,4 +1,4 @@
-import { Cause, Clock, Effect, Exit, Stream } from "effect"
+import { Cause, Clock, Effect, Exit, Pull, Semaphore, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import type { Report } from "../../domain/Report.ts"
@@ -185,12 +185,38 @@ const applyQueued = Effect.fnUntraced(function*(
     yield* emit({ type: "file", ...outcome })
     if (failed && spec.onFileError === "stop") stop.ended = "stopped"
   }, Effect.catch((error) => Effect.sync(() => error._tag === "OverBudget" ? void (stop.ended = "budget") : stop.fail(error))))
-  yield* scan.queued.pipe(
-    Stream.mapEffect(one, { concurrency: spec.concurrency ?? engine.concurrency, unordered: true }),
-    Stream.runDrain
-  )
+  yield* forEachOf(scan.queued, spec.concurrency ?? engine.concurrency, one)
   return staged
 })
+
+/** Does something with all that a stream brings, so many at once, in no order: by so many fibers, and not by one for each. */
+const forEachOf = <A, E, E2, R, R2>(
+  stream: Stream.Stream<A, E, R>,
+  concurrency: number,
+  use: (element: A) => Effect.Effect<void, E2, R2>
+) =>
+  Effect.scoped(Effect.gen(function*() {
+    const pull = yield* Stream.toPull(stream)
+    const pulling = yield* Semaphore.make(1)
+    let here: ReadonlyArray<A> = []
+    let at = 0
+    let ended = false
+    const isDry = () => at === here.length && !ended
+    const more = Pull.matchEffect(pull, {
+      onSuccess: (elements) => Effect.sync(() => void ([here, at] = [elements, 0])),
+      onFailure: Effect.failCause,
+      onDone: () => Effect.sync(() => void (ended = true))
+    })
+    const work: Effect.Effect<void, E | E2, R | R2> = Effect.suspend(() =>
+      at < here.length
+        ? Effect.andThen(use(here[at++]!), work)
+        : ended
+        ? Effect.void
+        : Effect.andThen(pulling.withPermits(1)(Effect.suspend(() => isDry() ? more : Effect.void)), work)
+    )
+    yield* more
+    if (!ended) yield* Effect.all(Array.from({ length: concurrency }, () => work), { concurrency: "unbounded", discard: true })
+  }))
 
 /** Has the engine import what it fetches by itself: one import after the other, as a corpus takes one at a time. */
 const importAll = Effect.fnUntraced(function*(
