@@ -117,9 +117,14 @@ export class DocumentTerms {
     scanBytes(this.#bytes, this.#takeWord, this.#takeOther)
   }
 
+  /** What was met has become too large. */
+  get isFull(): boolean {
+    return this.#words.size >= this.#mostRemembered || this.#vocabulary.size >= this.#mostRemembered
+  }
+
   /** Forgets what was met, with the vocabulary, when that has become too large; numbers of words and terms are then void. */
   forgetIfFull(): boolean {
-    if (this.#words.size < this.#mostRemembered && this.#vocabulary.size < this.#mostRemembered) return false
+    if (!this.isFull) return false
     this.#words.clear()
     this.#met = new MetWords()
     this.#speakers = []

@@ -47,11 +47,11 @@ export class ByteWriter {
     this.bytes(other.#bytes, 0, other.#length)
   }
 
-  /** How many bytes this and `source`, up to `length`, begin with alike. */
-  sharedPrefix(source: Uint8Array, length: number): number {
-    const limit = Math.min(this.#length, length)
+  /** How many bytes this and `source`, from `start` to `end`, begin with alike. */
+  sharedPrefix(source: Uint8Array, start: number, end: number): number {
+    const limit = Math.min(this.#length, end - start)
     let i = 0
-    while (i < limit && this.#bytes[i] === source[i]) i++
+    while (i < limit && this.#bytes[i] === source[start + i]) i++
     return i
   }
 

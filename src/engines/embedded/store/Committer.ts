@@ -17,7 +17,15 @@ import { outdatedCorpora } from "./OutdatedIndex.ts"
 import { SegmentDamage } from "./SegmentTable.ts"
 import { VectorTable, type VectorWork } from "./VectorTable.ts"
 
-/** Milliseconds for which vectors that no file uses are kept, unless it is said otherwise. */
+export interface CommitterOptions {
+  /** Milliseconds for which vectors that no file uses are kept. Default 24 hours. */
+  readonly keepVectors?: number | undefined
+  /** Milliseconds that a step of a merge takes at most. Default 250. */
+  readonly mergePatience?: number
+  /** Postings of the last segments that are kept in memory until these become one. Default 1.5 million, 4 bytes each. */
+  readonly mostRecent?: number
+}
+
 const defaultKeepVectors = 24 * 3600 * 1_000
 
 /** Commits to a corpus after which its segments are merged though more writes wait: what a query reads stays bounded. */
@@ -76,14 +84,17 @@ export class Committer {
   /** Why nothing is written any more. */
   #damaged: StateError | undefined
 
-  /** `keepVectors`: milliseconds for which vectors that no file uses are kept. `mergePatience`: those that a step of a merge takes at most. */
-  constructor(db: DatabaseSync, path: string, keepVectors = defaultKeepVectors, mergePatience?: number) {
+  constructor(
+    db: DatabaseSync,
+    path: string,
+    { keepVectors = defaultKeepVectors, mergePatience, mostRecent }: CommitterOptions = {}
+  ) {
     this.#db = db
     this.#keepVectors = keepVectors
     this.#path = path
     this.#corpora = new CorpusTable(db)
     this.#files = new FileTable(db)
-    this.#index = new Index(db, mergePatience)
+    this.#index = new Index(db, mergePatience, mostRecent)
     this.#metadata = new MetadataTable(db)
     this.#operations = new OperationTable(db)
     this.#ledger = new LedgerTable(db)
@@ -205,10 +216,11 @@ export class Committer {
     if (this.#index.merging !== undefined) return this.#mergeOnce(this.#index.merging, mergeRatio[pace])
     if (pace === "idle" && this.#index.mayHaveStrays) transaction(this.#db, () => this.#index.sweep())
     for (const [corpus, commits] of this.#unmerged) {
-      if (pace === "busy" && commits < mergeEvery) continue
+      const many = commits >= mergeEvery
+      if (pace === "busy" && !many && !this.#index.isDue(corpus)) continue
       if (this.#mergeOnce(corpus, mergeRatio[pace])) return true
-      if (pace === "busy") this.#unmerged.set(corpus, 0)
-      else this.#unmerged.delete(corpus)
+      if (pace === "idle") this.#unmerged.delete(corpus)
+      else if (many) this.#unmerged.set(corpus, 0)
     }
     return false
   }

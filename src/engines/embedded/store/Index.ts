@@ -6,7 +6,8 @@ import { NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
 import { sumOf } from "./Checksum.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import { FileWords, languageOf, type WordsOfFile } from "./FileWords.ts"
-import { SegmentBuilder } from "./SegmentBuilder.ts"
+import { RecentSegments } from "./RecentSegments.ts"
+import type { SegmentBuilder } from "./SegmentBuilder.ts"
 import { type MergeStep, SegmentMerger } from "./SegmentMerger.ts"
 import { SegmentTable, summed } from "./SegmentTable.ts"
 import type { SegmentBody } from "./SegmentBody.ts"
@@ -30,14 +31,16 @@ export class Index {
   readonly #vocabulary = new Vocabulary()
   readonly #documents = new DocumentTerms(this.#vocabulary)
   readonly #numbered = new NumberedWords()
+  readonly #recent: RecentSegments
   readonly #building = new Map<number, Building>()
   /** Corpora that lost chunks. */
   readonly #shrunk = new Set<number>()
 
-  /** `patience`: milliseconds that a step of a merge takes at most. */
-  constructor(db: DatabaseSync, patience?: number) {
+  /** `patience`: milliseconds that a step of a merge takes at most. `mostRecent`: postings that are kept of recent segments. */
+  constructor(db: DatabaseSync, patience?: number, mostRecent?: number) {
     this.#table = new SegmentTable(db)
-    this.#merger = new SegmentMerger(db, this.#table, patience)
+    this.#recent = new RecentSegments(this.#vocabulary, mostRecent)
+    this.#merger = new SegmentMerger(db, this.#table, this.#recent, patience)
     this.#bury = db.prepare("INSERT INTO tombstones (corpus, first_chunk, chunks, sum) VALUES (?, ?, ?, ?)")
     this.#unbury = db.prepare("DELETE FROM tombstones WHERE corpus = ?")
   }
@@ -51,7 +54,9 @@ export class Index {
   add(corpus: number, file: IndexedFile): void {
     let building = this.#building.get(corpus)
     if (building === undefined) {
-      building = { builder: new SegmentBuilder(), languages: new CorpusLanguages(summed(this.#table.analyzers(corpus))), waiting: [] }
+      const builder = this.#recent.builderOf(corpus)
+      const languages = new CorpusLanguages(summed(this.#table.analyzers(corpus)))
+      building = { builder, first: builder.chunks.length, analyzers: new Map(), languages, waiting: [] }
       this.#building.set(corpus, building)
     }
     const { builder, languages, waiting } = building
@@ -75,10 +80,11 @@ export class Index {
     for (const file of building.waiting.splice(0)) this.#take(building, file)
   }
 
-  #take({ builder, languages }: Building, file: IndexedFile, count?: (decision: Decision) => void): void {
+  #take({ analyzers, builder, languages }: Building, file: IndexedFile, count?: (decision: Decision) => void): void {
     this.#analyze(file, languages.most, (decision, chunk) => {
       count?.(decision)
-      builder.add(chunk.number, chunk.embedding, decision, this.#documents.terms, this.#documents.length)
+      builder.add(chunk.number, chunk.embedding, this.#documents.terms, this.#documents.length)
+      analyzers.set(decision.analyzer, (analyzers.get(decision.analyzer) ?? 0) + (decision.told ? 1 : 0))
     })
   }
 
@@ -109,11 +115,17 @@ export class Index {
   discard(): void {
     this.#building.clear()
     this.#shrunk.clear()
+    this.#recent.forget()
   }
 
   /** The corpus of a merge that goes on. */
   get merging(): number | undefined {
     return this.#merger.corpus
+  }
+
+  /** Whether the corpus's last segments are to be merged now: later they would have to be read. */
+  isDue(corpus: number): boolean {
+    return this.#recent.isDue(corpus)
   }
 
   /** One step of merging. @throws {SegmentDamage} */
@@ -124,6 +136,7 @@ export class Index {
   /** A step of merging failed with its transaction. */
   forgetMerge(): void {
     this.#merger.forget()
+    this.#recent.forget()
   }
 
   /** Whether merges of processes that were killed may have left something behind. */
@@ -141,6 +154,7 @@ export class Index {
     this.#building.delete(corpus)
     this.#shrunk.delete(corpus)
     this.#merger.abandon()
+    this.#recent.forget()
     this.#table.drop(corpus)
     this.#unbury.run(corpus)
   }
@@ -150,9 +164,17 @@ export class Index {
     this.drop(corpus)
     for (const { chunks, language, title } of files) {
       this.add(corpus, { chunks, language, words: this.wordsOf(chunks, title) })
-      if ((this.#building.get(corpus)?.builder.chunks.length ?? 0) >= rebuildStep) this.#write(corpus)
+      const building = this.#building.get(corpus)
+      if (building !== undefined && building.builder.chunks.length - building.first >= rebuildStep) this.#writeAlone(corpus)
     }
+    this.#writeAlone(corpus)
+  }
+
+  /** Writes a segment that is not small, and keeps nothing of it. */
+  #writeAlone(corpus: number): void {
     this.#write(corpus)
+    this.#recent.forget()
+    this.#forgetIfFull()
   }
 
   /** Writes the segment in the making. */
@@ -160,24 +182,36 @@ export class Index {
     const building = this.#building.get(corpus)
     if (building !== undefined) this.#takeWaiting(building)
     this.#building.delete(corpus)
-    if (building !== undefined && building.builder.chunks.length > 0) this.#insert(corpus, building.builder)
-    // Builders know terms by their numbers.
-    if (this.#building.size === 0 && this.#documents.forgetIfFull()) this.#numbered.forget()
+    if (building !== undefined && building.builder.chunks.length > building.first) this.#insert(corpus, building)
+    this.#forgetIfFull()
   }
 
-  #insert(corpus: number, builder: SegmentBuilder): void {
+  #insert(corpus: number, { analyzers, builder, first }: Building): void {
     const body: SegmentBody = {
-      chunks: Float64Array.from(builder.chunks),
-      lengths: Uint32Array.from(builder.lengths),
-      embeddings: Float64Array.from(builder.embeddings)
+      chunks: Float64Array.from(builder.chunks.slice(first)),
+      lengths: Uint32Array.from(builder.lengths.slice(first)),
+      embeddings: Float64Array.from(builder.embeddings.slice(first))
     }
-    this.#table.insert(corpus, body, builder.analyzers, (pages) => builder.writeTo(pages, this.#vocabulary))
+    const id = this.#table.insert(corpus, body, analyzers, (pages) => builder.writeTo(pages, this.#vocabulary, first))
+    this.#recent.wrote(id, builder, first)
+  }
+
+  /** Builders know terms by their numbers: what is kept of segments is made one before they are void, or is kept no longer. */
+  #forgetIfFull(): void {
+    if (this.#building.size > 0 || this.#merger.corpus !== undefined || !this.#documents.isFull) return
+    this.#recent.close()
+    if (!this.#recent.isEmpty) return
+    if (this.#documents.forgetIfFull()) this.#numbered.forget()
   }
 }
 
 /** The segment of a corpus that is being made. */
 interface Building {
   readonly builder: SegmentBuilder
+  /** Ordinal of its first chunk among those of the builder. */
+  readonly first: number
+  /** Of how many chunks the words told that they are to be analyzed so. */
+  readonly analyzers: Map<AnalyzerId, number>
   readonly languages: CorpusLanguages
   /** Files that come when it is known what most of the corpus is in. */
   readonly waiting: Array<IndexedFile>

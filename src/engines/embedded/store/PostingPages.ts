@@ -30,22 +30,23 @@ export class PostingPageWriter {
     this.#emit = emit
   }
 
-  /** Takes the list in hand as `term`'s, `term` being `source` up to `length`. */
-  add(source: Uint8Array, length: number): void {
+  /** Takes the list in hand as that of a term, `source` from `start` to `end`. */
+  add(source: Uint8Array, start: number, end: number): void {
     const { count, last } = this.list
     const list = this.#listBytes
+    const length = end - start
     if (this.#page.length > 0 && this.#page.length + length + list.length + 12 > pageSize) this.finish()
-    const shared = this.#firstTerm === undefined ? 0 : this.#lastTerm.sharedPrefix(source, length)
-    this.#firstTerm ??= Uint8Array.from(source.subarray(0, length))
+    const shared = this.#firstTerm === undefined ? 0 : this.#lastTerm.sharedPrefix(source, start, end)
+    this.#firstTerm ??= Uint8Array.from(source.subarray(start, end))
     this.#page.varint(shared)
     this.#page.varint(length - shared)
-    this.#page.bytes(source, shared, length)
+    this.#page.bytes(source, start + shared, end)
     this.#page.varint(count)
     if (count > 1) this.#page.varint(last)
     this.#page.varint(list.length)
     this.#page.append(list)
     this.#lastTerm.clear()
-    this.#lastTerm.bytes(source, 0, length)
+    this.#lastTerm.bytes(source, start, end)
   }
 
   /** Closes the page in hand; call it once after the last term. */

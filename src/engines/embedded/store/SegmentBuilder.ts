@@ -1,50 +1,55 @@
 import { grown } from "../../../text/WordTable.ts"
-import type { AnalyzerId, Decision } from "../../../search/analysis/Detection.ts"
 import type { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
 import type { PostingPageWriter } from "./PostingPages.ts"
 
-/** A segment in the making: the chunks of one group commit that belong to one corpus. */
+/**
+ * Segments in the making: chunks of one corpus, and which terms they have. A posting is one number: of its term, or of its
+ * chunk, and in the lowest 8 bits how often the chunk has it, {@link often} for as often or more.
+ */
 export class SegmentBuilder {
   readonly chunks: Array<number> = []
   readonly lengths: Array<number> = []
   readonly embeddings: Array<number> = []
-  /** Of how many chunks the words told that they are to be analyzed so. */
-  readonly analyzers = new Map<AnalyzerId, number>()
-  /** Postings, chunk after chunk: the term, and how often the chunk has it. */
-  #terms = new Uint32Array(1 << 12)
-  #frequencies = new Uint32Array(1 << 12)
+  /** Postings, chunk after chunk. */
+  #postings = new Uint32Array(1 << 12)
+  #count = 0
+  /** By place of a posting: how much more often than {@link often} its chunk has the term. */
+  readonly #more = new Map<number, number>()
   /** End of each chunk's postings. */
   readonly #ends: Array<number> = []
-  #count = 0
   /** By term: where its posting of the chunk at hand is, + 1; 0 between chunks. */
   #places = new Uint32Array(1 << 12)
 
+  /** How many there are. */
+  get postings(): number {
+    return this.#count
+  }
+
   /** Chunks come in ascending order of their numbers. `terms` up to `length` are numbers of the vocabulary. */
-  add(chunk: number, embedding: number, { analyzer, told }: Decision, terms: Uint32Array, length: number): void {
+  add(chunk: number, embedding: number, terms: Uint32Array, length: number): void {
     this.chunks.push(chunk)
     this.embeddings.push(embedding)
     this.lengths.push(length)
-    this.analyzers.set(analyzer, (this.analyzers.get(analyzer) ?? 0) + (told ? 1 : 0))
+    while (this.#count + length > this.#postings.length) this.#postings = grown(this.#postings)
+    const postings = this.#postings
     const first = this.#count
-    for (let i = 0; i < length; i++) this.#take(terms[i] as number)
-    for (let i = first; i < this.#count; i++) this.#places[this.#terms[i] as number] = 0
+    for (let i = 0; i < length; i++) {
+      const term = terms[i] as number
+      while (term >= this.#places.length) this.#places = grown(this.#places)
+      const place = this.#places[term] as number
+      if (place === 0) {
+        postings[this.#count] = (term << 8 | 1) >>> 0
+        this.#places[term] = ++this.#count
+      } else if ((postings[place - 1]! & 0xff) < often) postings[place - 1]!++
+      else this.#more.set(place - 1, (this.#more.get(place - 1) ?? 0) + 1)
+    }
+    this.#clear(first)
     this.#ends.push(this.#count)
   }
 
-  #take(term: number): void {
-    while (term >= this.#places.length) this.#places = grown(this.#places)
-    const place = this.#places[term] as number
-    if (place > 0) {
-      this.#frequencies[place - 1] = (this.#frequencies[place - 1] as number) + 1
-      return
-    }
-    if (this.#count === this.#terms.length) {
-      this.#terms = grown(this.#terms)
-      this.#frequencies = grown(this.#frequencies)
-    }
-    this.#terms[this.#count] = term
-    this.#frequencies[this.#count] = 1
-    this.#places[term] = ++this.#count
+  /** Marks the terms of the postings from `first` on as those of no chunk at hand. */
+  #clear(first: number): void {
+    for (let i = first; i < this.#count; i++) this.#places[this.#postings[i]! >>> 8] = 0
   }
 
   /** Forgets all chunks but the first `count`. */
@@ -55,45 +60,59 @@ export class SegmentBuilder {
     this.#ends.length = count
     const kept = this.#ends.at(-1) ?? 0
     // Of a chunk that was not finished, the places are still marked.
-    for (let i = kept; i < this.#count; i++) this.#places[this.#terms[i] as number] = 0
+    this.#clear(kept)
+    for (const place of this.#more.keys()) if (place >= kept) this.#more.delete(place)
     this.#count = kept
   }
 
-  /** Writes every term with its postings, in order, at once. */
-  *writeTo(pages: PostingPageWriter, vocabulary: Vocabulary): Generator<void, void> {
-    const { frequencies, ordinals, starts } = this.#byTerm(vocabulary.size)
-    const scratch = Buffer.allocUnsafe(longestTerm)
+  /**
+   * Writes every term of the chunks from the ordinal `from` on with its postings, in order, in steps. What is added after
+   * the first step is not among them.
+   */
+  *writeTo(pages: PostingPageWriter, vocabulary: Vocabulary, from: number): Generator<void, void> {
+    const { more, postings, starts } = this.#byTerm(vocabulary.size, from)
+    let lists = 0
     for (const term of vocabulary.sorted()) {
       const end = starts[term + 1] as number
       let i = starts[term] as number
       if (i === end) continue
+      if (++lists % listsOfStep === 0) yield
       pages.list.start()
-      for (; i < end; i++) pages.list.add(ordinals[i] as number, frequencies[i] as number)
-      const text = vocabulary.term(term)
-      const bytes = text.length * 3 <= longestTerm ? scratch : Buffer.from(text)
-      pages.add(bytes, bytes === scratch ? scratch.write(text) : bytes.length)
+      for (; i < end; i++) {
+        const posting = postings[i] as number
+        const frequency = posting & 0xff
+        pages.list.add(posting >>> 8, frequency < often ? frequency : often + (more.get(i) ?? 0))
+      }
+      pages.add(vocabulary.bytes, vocabulary.startOf(term), vocabulary.startOf(term + 1))
     }
   }
 
   /** The postings sorted by term, and where each term's start: a counting sort, which keeps the chunks' order. */
-  #byTerm(terms: number) {
+  #byTerm(terms: number, from: number) {
+    const first = this.#ends[from - 1] ?? 0
     const starts = new Uint32Array(terms + 1)
-    for (let i = 0; i < this.#count; i++) starts[this.#terms[i] as number]!++
+    for (let i = first; i < this.#count; i++) starts[this.#postings[i]! >>> 8]!++
     // Now they are ends.
     for (let term = 1; term <= terms; term++) starts[term] = (starts[term] as number) + (starts[term - 1] as number)
-    const ordinals = new Uint32Array(this.#count)
-    const frequencies = new Uint32Array(this.#count)
-    let ordinal = this.chunks.length - 1
-    // From the last posting to the first, each goes before what its term has got: ends become starts on the way.
-    for (let i = this.#count - 1; i >= 0; i--) {
-      while (ordinal > 0 && i < (this.#ends[ordinal - 1] as number)) ordinal--
-      const at = --starts[this.#terms[i] as number]!
-      ordinals[at] = ordinal
-      frequencies[at] = this.#frequencies[i] as number
+    const postings = new Uint32Array(this.#count - first)
+    const more = new Map<number, number>()
+    // From the last chunk to the first, each posting goes before what its term has got: ends become starts on the way.
+    for (let ordinal = this.chunks.length - 1; ordinal >= from; ordinal--) {
+      const start = this.#ends[ordinal - 1] ?? 0
+      for (let i = this.#ends[ordinal]! - 1; i >= start; i--) {
+        const posting = this.#postings[i] as number
+        const frequency = posting & 0xff
+        const at = --starts[posting >>> 8]!
+        postings[at] = ((ordinal - from) << 8 | frequency) >>> 0
+        if (frequency === often) more.set(at, this.#more.get(i) ?? 0)
+      }
     }
-    return { starts, ordinals, frequencies }
+    return { more, postings, starts }
   }
 }
 
-/** Bytes of UTF-8 up to which terms share a buffer on their way out. */
-const longestTerm = 1_024
+/** The highest frequency that a posting holds. */
+const often = 0xff
+
+/** Lists of postings written in one step. */
+const listsOfStep = 1_024

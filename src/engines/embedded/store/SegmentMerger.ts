@@ -1,10 +1,11 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { ByteWriter } from "./Bytes.ts"
+import type { RecentSegments } from "./RecentSegments.ts"
 import { mergePlan } from "./MergePlan.ts"
 import { PostingPageReader, type PostingPageWriter } from "./PostingPages.ts"
 import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "./SegmentBody.ts"
 import { checkedColumns, isIntact } from "./Checksum.ts"
-import { SegmentDamage, type SegmentIds, type SegmentRow, summed, type SegmentTable } from "./SegmentTable.ts"
+import { SegmentDamage, type SegmentIds, type SegmentRow, summed, type SegmentTable, type WriteTerms } from "./SegmentTable.ts"
 
 const dead = 0xffffffff
 
@@ -19,6 +20,8 @@ interface Merging {
   readonly corpus: number
   readonly ids: SegmentIds
   readonly inputs: ReadonlyArray<Input>
+  /** The inputs are kept: none of them is read. */
+  readonly kept: boolean
   readonly writing: Generator<void, void>
 }
 
@@ -29,6 +32,7 @@ interface Merging {
  */
 export class SegmentMerger {
   readonly #table: SegmentTable
+  readonly #recent: RecentSegments
   readonly #tombstones: StatementSync
   readonly #forget: StatementSync
   readonly #patience: number
@@ -36,8 +40,9 @@ export class SegmentMerger {
   /** What other processes left behind has been swept. */
   #swept = false
 
-  constructor(db: DatabaseSync, table: SegmentTable, patience = defaultPatience) {
+  constructor(db: DatabaseSync, table: SegmentTable, recent: RecentSegments, patience = defaultPatience) {
     this.#table = table
+    this.#recent = recent
     this.#patience = patience
     this.#tombstones = db.prepare(`SELECT ${checkedColumns("tombstones")} FROM tombstones WHERE corpus = ? ORDER BY first_chunk`)
     this.#forget = db.prepare("DELETE FROM tombstones WHERE corpus = ? AND first_chunk = ?")
@@ -74,6 +79,8 @@ export class SegmentMerger {
     }
     if (this.#merging !== undefined) this.#table.settle()
     this.#merging = undefined
+    if (merging.kept) this.#recent.replace(merging.inputs.map(({ segment }) => segment.id), merging.ids.segment)
+    else if (merging.inputs.some(({ segment }) => this.#recent.has(segment.id))) this.#recent.forget()
     return "done"
   }
 
@@ -107,13 +114,20 @@ export class SegmentMerger {
       return { first: Number(row["first_chunk"]), count: Number(row["chunks"]) }
     })
     const buriedIn = (segment: SegmentRow) => tombstones.filter(({ first }) => first >= segment.firstChunk && first <= segment.lastChunk)
-    const run = mergePlan(
+    const planned = mergePlan(
       segments.map((segment) => ({
         chunks: segment.chunks,
         dead: buriedIn(segment).reduce((sum, { count }) => sum + count, 0)
       })),
       ratio
     )
+    const due = this.#recent.isDue(corpus)
+    const wanted = due ? 0 : planned?.from ?? segments.length
+    // Those that are kept become one first: of them all only that is to be read.
+    const from = Math.max(wanted, segments.length - this.#recent.countIn(segments))
+    const kept = from < segments.length - 1 && segments.slice(from).every((segment) => buriedIn(segment).length === 0)
+    if (due && !kept) this.#recent.forget()
+    const run = kept ? { from, to: segments.length } : planned
     if (run === undefined) return undefined
     this.#table.sweep()
     const merged = segments.slice(run.from, run.to)
@@ -121,10 +135,11 @@ export class SegmentMerger {
     const body = concatenate(inputs)
     const analyzers = summed(merged.map((segment) => segment.analyzers))
     const ids = { ...this.#table.nextIds(), room: roomFor(merged) }
-    const writing = body.chunks.length === 0
-      ? nothing()
-      : this.#table.inserting(corpus, body, analyzers, ids, (pages) => mergeTerms(this.#table, inputs, pages))
-    return { corpus, ids, inputs, writing }
+    const writeTerms: WriteTerms = kept
+      ? this.#recent.writerOf(merged.length)
+      : (pages) => mergeTerms(this.#table, inputs, pages)
+    const writing = body.chunks.length === 0 ? nothing() : this.#table.inserting(corpus, body, analyzers, ids, writeTerms)
+    return { corpus, ids, inputs, kept, writing }
   }
 
   #open(segment: SegmentRow, tombstones: ReadonlyArray<Tombstone>): Input {
@@ -263,13 +278,13 @@ function* mergeTerms(table: SegmentTable, inputs: ReadonlyArray<Input>, pages: P
   const term = new ByteWriter()
   /** Writes the term in hand, if any of its postings is live. */
   const close = (): void => {
-    if (pages.list.count > 0) pages.add(term.view(), term.length)
+    if (pages.list.count > 0) pages.add(term.view(), 0, term.length)
   }
   for (let lists = 1; heap.length > 0; lists++) {
     if (lists % listsOfStep === 0) yield
     const cursor = heap[0] as TermCursor
     const { termBytes, termLength } = cursor.page
-    if (term.length !== termLength || term.sharedPrefix(termBytes, termLength) !== termLength) {
+    if (term.length !== termLength || term.sharedPrefix(termBytes, 0, termLength) !== termLength) {
       close()
       pages.list.start()
       term.clear()

@@ -107,9 +107,11 @@ export class SegmentTable {
     this.#vectorLists = new VectorListTable(db)
   }
 
-  /** Writes a segment; `writeTerms` gives its terms in order. */
-  insert(corpus: number, body: SegmentBody, analyzers: ReadonlyMap<AnalyzerId, number>, writeTerms: WriteTerms): void {
-    for (const _ of this.inserting(corpus, body, analyzers, this.nextIds(), writeTerms)) continue
+  /** Writes a segment, and gives its row; `writeTerms` gives its terms in order. */
+  insert(corpus: number, body: SegmentBody, analyzers: ReadonlyMap<AnalyzerId, number>, writeTerms: WriteTerms): number {
+    const ids = this.nextIds()
+    for (const _ of this.inserting(corpus, body, analyzers, ids, writeTerms)) continue
+    return ids.segment
   }
 
   /** The ids that a segment would have which is written now. */

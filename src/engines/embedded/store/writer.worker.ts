@@ -35,7 +35,7 @@ const committer = (): Committer => {
   database = db
   // Pages that many commits touch are copied into the database once for all of them.
   db.exec("PRAGMA wal_autocheckpoint = 4000")
-  opened = new Committer(db, path, keepVectors)
+  opened = new Committer(db, path, { keepVectors })
   return opened
 }
 

@@ -60,7 +60,7 @@ describe("posting pages", () => {
       writer.list.start()
       for (const [ordinal, frequency] of postings) writer.list.add(ordinal, frequency)
       const bytes = Buffer.from(term)
-      writer.add(bytes, bytes.length)
+      writer.add(bytes, 0, bytes.length)
     }
     writer.finish()
     return pages

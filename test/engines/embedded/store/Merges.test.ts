@@ -4,8 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
+import { CorpusIndex } from "../../../../src/engines/embedded/search/CorpusIndex.ts"
 import { Committer } from "../../../../src/engines/embedded/store/Committer.ts"
+import { ByteCache } from "../../../../src/search/ByteCache.ts"
 import { manyTerms } from "../support/ManyTerms.ts"
+import { random } from "../support/Random.ts"
 import { StoreBench } from "../support/StoreBench.ts"
 
 /** A corpus of ten segments, whose merges take a step for every few terms. */
@@ -18,7 +21,7 @@ const newBench = () => {
   })
   bench.createCorpus("c")
   for (const name of ["a", "b", "d", "e", "f", "g", "h", "i", "j", "k"]) bench.committer.commit(manyTerms(name, 0))
-  bench.committer = new Committer(bench.db, dataDir, undefined, 0)
+  bench.committer = new Committer(bench.db, dataDir, { mergePatience: 0 })
   // Corpora are looked at for merging once they changed.
   bench.committer.commit(manyTerms("l", 0))
   return { bench, dataDir }
@@ -68,7 +71,7 @@ describe("merges", () => {
     const { bench } = newBench()
     assert.isTrue(bench.committer.merge("idle"))
     assert.isTrue(bench.committer.merge("idle"))
-    new Committer(bench.db, "", undefined, 0).merge("idle")
+    new Committer(bench.db, "", { mergePatience: 0 }).merge("idle")
     assert.deepStrictEqual([strays(bench), noted(bench)], [0, 0])
     while (bench.committer.merge("idle"));
     assert.deepStrictEqual([strays(bench), noted(bench)], [0, 0])
@@ -92,4 +95,81 @@ describe("merges", () => {
     assert.deepStrictEqual([strays(bench), noted(bench)], [0, 0])
     assert.deepStrictEqual(names(bench, "a", "b", "l", "late", "later"), ["a", "b", "l", "late", "later"])
   })
+})
+
+describe("recent segments", () => {
+  /** How often each chunk has each term, and where its vector is. */
+  const indexOf = (bench: StoreBench, corpus: string) => {
+    const index = new CorpusIndex(bench.db, new ByteCache(1 << 20), bench.row(corpus))
+    const postings: Array<string> = []
+    for (const [term] of index.vocabulary()) {
+      for (const { postings: { frequencies, ordinals }, segment } of index.lookup(term).bySegment) {
+        ordinals.forEach((ordinal, at) => postings.push(`${term} in ${segment.chunks[ordinal]}: ${frequencies[at]}`))
+      }
+    }
+    const chunks = Array.from(index.live.keys()).filter((slot) => index.live[slot] === 1)
+    return { postings, chunks: chunks.map((slot) => [index.chunkAt(slot), index.embeddingAt(slot)]) }
+  }
+
+  const emptyBench = () => {
+    const dataDir = mkdtempSync(join(tmpdir(), "sluice-"))
+    const bench = new StoreBench(dataDir)
+    onTestFinished(() => {
+      bench.db.close()
+      rmSync(dataDir, { recursive: true, force: true })
+    })
+    return bench
+  }
+
+  it("are not read to be merged", () => {
+    const bench = emptyBench()
+    bench.createCorpus("c")
+    for (const name of ["a", "b", "d", "e"]) bench.committer.commit(bench.file("c", name, [`${name} all`, `all of ${name} all`]))
+    const before = indexOf(bench, "c")
+    assert.include(before.postings, "all in 2: 2")
+    // Nor could they be made again.
+    bench.db.exec("UPDATE posting_pages SET body = x'00'; DELETE FROM chunk_pages")
+    while (bench.committer.merge("idle"));
+    assert.strictEqual(bench.count("segments"), 1)
+    assert.deepStrictEqual(indexOf(bench, "c"), before)
+  })
+
+  for (
+    const [seed, options] of [
+      [1, {}],
+      [2, { mergePatience: 0 }],
+      [3, { mostRecent: 1_500 }],
+      [4, { mergePatience: 0, mostRecent: 700 }]
+    ] as const
+  ) {
+    it(`and all others are what a new index is, whatever is written and merged, ${JSON.stringify(options)}`, () => {
+      const bench = emptyBench()
+      bench.committer = new Committer(bench.db, "", options)
+      for (const corpus of ["c", "d"]) bench.createCorpus(corpus)
+      const next = random(seed)
+      const word = () => `${next() < 0.1 ? "豹" : "w"}${Math.floor(next() ** 3 * 5_000)}`
+      const text = () => Array.from({ length: 1 + Math.floor(next() * 60) }, word).join(" ") + (next() < 0.1 ? " w7".repeat(300) : "")
+      const names: Array<string> = []
+      for (let commit = 0; commit < 40; commit++) {
+        const group = Array.from({ length: 1 + Math.floor(next() * 4) }, (_, at) => {
+          const corpus = next() < 0.1 ? "d" : "c"
+          const replaces = corpus === "c" && next() < 0.05 ? names.splice(Math.floor(next() * names.length), 1)[0] : undefined
+          const name = `${corpus}${commit}-${at}`
+          if (corpus === "c") names.push(name)
+          return bench.file(corpus, name, Array.from({ length: Math.floor(next() * 6) }, text), replaces)
+        }).flat()
+        if (next() < 0.1) group.push(bench.message("deleteFile", { corpus: "c", name: "nobody", at: 0 }))
+        const refused = bench.committer.commit(group).filter(({ ok }) => !ok)
+        assert.isAtMost(refused.length, 1)
+        const steps = Math.floor(next() * 6)
+        for (let step = 0; step < steps; step++) bench.committer.merge(next() < 0.3 ? "idle" : "busy")
+      }
+      while (bench.committer.merge("idle"));
+      for (const corpus of ["c", "d"]) {
+        const merged = indexOf(bench, corpus)
+        bench.send("rebuildIndex", { corpus })
+        assert.deepStrictEqual(merged, indexOf(bench, corpus))
+      }
+    })
+  }
 })

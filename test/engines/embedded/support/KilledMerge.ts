@@ -5,7 +5,7 @@ import { manyTerms } from "./ManyTerms.ts"
 
 const [, , dataDir = ""] = process.argv
 const db = openDatabase(dataDir)
-const committer = new Committer(db, dataDir, undefined, 0)
+const committer = new Committer(db, dataDir, { mergePatience: 0 })
 committer.commit(manyTerms("late", 0))
 for (let step = 0; step < 4; step++) if (!committer.merge("idle")) throw new Error("the merge was over too soon")
 process.kill(process.pid, "SIGKILL")
