@@ -121,12 +121,12 @@ const written = (chosen: ReadonlyArray<Chosen>, model: string): Answer => {
       supports.push({ start: text.length, end: text.length + part.length, citations: marks, confidence })
       text += part
     }
-    const isMarked = passage.parts.some(({ listing }) => !listing)
+    const isMarked = passage.parts.some(({ heading, listing }) => !listing && !heading)
     for (const part of passage.parts) {
       if (text !== "") text += "\n"
       if (part.listing) text += "```\n"
       support(part.text)
-      text += part.listing ? "\n```" : ` ${marked}`
+      text += part.listing ? "\n```" : part.heading ? "" : ` ${marked}`
     }
     if (!isMarked) text += `\n${marked}`
   }

@@ -160,7 +160,9 @@ export const evidenceFor = (
       cosine: similar[unit.context]! / most,
       shape: shapePenalty(unit, contexts[unit.context]!.text),
       listing: unit.kind === "code" ? 1 : 0,
-      listingAsked: asksAfter && (unit.kind === "code" || (followed === "code" && /[:：]$/u.test(unit.display))) ? 1 : 0,
+      listingAsked: asksAfter && (unit.kind === "code" ? !isSynopsis(unit.display) : followed === "code" && /[:：]$/u.test(unit.display))
+        ? 1
+        : 0,
       steps: asksAfter && (unit.kind === "item" || unit.kind === "list") ? 1 : 0,
       instruction: asksAfter && instruction.test(unit.display) ? 1 : 0,
       reason: question.kind === "why" && reason.test(unit.display) ? 1 : 0,
@@ -290,6 +292,9 @@ const typedNear = (question: Question, unit: Unit, own: ReadonlyArray<number>): 
   return nearest === Infinity ? 0 : 1 / (1 + nearest / 4)
 }
 
+/** The forms that a command has, with what may be left out in brackets: how to do anything with it, that does not tell. */
+const isSynopsis = (listing: string): boolean => (listing.match(/\[(?:-|<|\(-)/g)?.length ?? 0) > 1
+
 const instruction =
   /^(?:to |use |set |add |run |call |click |open |enter |type |create |install |choose |select |press |go to |navigate |write |make sure |ensure |tell |ask |put |copy |sign |send |start |add |define |declare |pass |include |provide )|\b(?:you (?:can|may|must|should|need)|(?:can|may|must|should) be \w+(?:ed|en|t)\b|must|should|is done by|by (?:\w+ing)|using)\b|\b(?:muss|müssen|kann|können|bitte|sollte)\b|必须|可以|请|してください/iu
 const negation = /\b(?:not|never|cannot|no|nicht|nie|kein\w*)\b|n['’]t\b/iu
@@ -306,14 +311,24 @@ const fieldAsked = (question: Question, display: string): number => {
 const definition = (question: Question, unit: Unit): number => {
   const subject = question.terms.filter(({ importance }) => importance >= 1)
   if (subject.length === 0) return 0
+  // Under a heading that is just what is asked for, the first thing said is what it is: so glossaries and lists of terms are set.
+  const entry = unit.kind === "sentence" && unit.position === 0 && unit.heading !== undefined && !/\w\(/.test(unit.heading) &&
+      sameness(subject, unit.heading) === 1 ?
+    1 :
+    0
   const line = glossed(unit)
   const split = line !== undefined ?
     [line, line] :
     /^(?:(?:an?|the|der|die|das|eine?)\s)?(.{1,80}?)(?::\s|\s\(|,?\s(?:which\s|that\s)?(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/iu
       .exec(unit.display)
-  if (split === null) return 0
-  const words = new Set(foldedWords(split[1]!))
-  const found = subject.filter(({ cjk, key }) => (cjk ? normalize(split[1]!).includes(key) : words.has(key))).length
+  if (split === null) return entry
+  return Math.max(entry, sameness(subject, split[1]!))
+}
+
+/** The share of terms that a name has, of its words as many as there are terms; how a name is shortened does not count. */
+const sameness = (subject: ReadonlyArray<Term>, name: string): number => {
+  const words = new Set(foldedWords(name.replace(/\s\([^)]*\)\s*$/, "")))
+  const found = subject.filter(({ cjk, key }) => (cjk ? normalize(name).includes(key) : words.has(key))).length
   return (found / subject.length) * Math.min(1, subject.length / Math.max(1, words.size))
 }
 

@@ -19,10 +19,13 @@ export interface Part {
   /** On one line; or lines to be shown as they are: code, or the steps of a list. */
   readonly text: string
   readonly listing: boolean
+  /** Stands above what follows and says nothing by itself. */
+  readonly heading?: boolean
 }
 
 const passage = (...parts: ReadonlyArray<Part>): Passage => ({ start: parts[0]!.start, end: parts.at(-1)!.end, parts })
 const prose = (start: number, end: number, text: string): Part => ({ start, end, text, listing: false })
+const heading = (start: number, end: number, text: string): Part => ({ start, end, text, listing: false, heading: true })
 const listing = (start: number, end: number, text: string): Part => ({ start, end, text, listing: true })
 
 /** Two passages of one text as one, with what stands between them, each block of it by itself. */
@@ -46,7 +49,8 @@ const partsBetween = (start: number, end: number, text: string, blocks: Readonly
     if (block.kind === "code" && from === block.start && to === block.end) return [listing(from, to, asWritten(block, to, text))]
     const written = text.slice(from, Math.max(from, to)).trimEnd()
     const said = onOneLine(written)
-    return said === "" ? [] : [prose(from, from + written.length, said)]
+    if (said === "") return []
+    return [(block.kind === "heading" ? heading : prose)(from, from + written.length, said)]
   })
 
 /** As a part of its own, or as the next sentence of the last one's paragraph. */
@@ -60,7 +64,7 @@ const add = (parts: Array<Part>, next: Part, text: string): void => {
 
 /** Whether one is the next sentence of the other's paragraph. `gap` is the white space between them. */
 const goesOn = (before: Part, next: Part, gap: string, text: string): boolean =>
-  !before.listing && !next.listing && next.start <= before.end + gap.length && !/\n\s*\n/.test(gap) &&
+  !before.listing && !next.listing && !before.heading && !next.heading && next.start <= before.end + gap.length && !/\n\s*\n/.test(gap) &&
   /[.!?。！？]["'”’»」』)\]]*$/u.test(before.text) && !bullet.test(text.slice(before.end + gap.length, next.end))
 
 /** Characters of a paragraph that are shown, the sentence that answers among them. */
@@ -80,6 +84,9 @@ const most = { listing: maxListingCharacters, list: 800, shortList: 450, intro: 
 export const leaning =
   /^(?:this|that|these|those|it|its|they|their|he|she|such|then|however|but|therefore|thus|so|otherwise|instead|also|in this case|doing so|no|yes|dies|diese[rsmn]?|das|er|sie|es|damit|dann|aber|cela|ceci|eso|esto|questo)\b|^(?:这|那|它|他|她|因此|其|これ|それ|その|この)/iu
 
+/** Answers a question with a word. */
+const polarity = /^(?:yes|no|ja|nein|oui|non|sí|sì)\b(?! one)|^(?:是的|不|はい|いいえ)/iu
+
 /** The smallest span that says all that the unit says: a sentence that leans on another with it, a lead-in with what it leads to. */
 export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage => {
   const block = unit.blocks[unit.block]!
@@ -90,7 +97,7 @@ export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage
   }
   if (unit.kind === "sentence" && block.kind === "paragraph") {
     const { end, start } = sentencesAround(unit, block, text, kind)
-    return withWhatFollows(unit, start, end, text, kind)
+    return withQuestion(unit, withWhatFollows(unit, start, end, text, kind), text)
   }
   if (unit.kind === "item") {
     const items = itemsOf(block.lines)
@@ -144,6 +151,14 @@ const withWhatFollows = (unit: Unit, start: number, end: number, text: string, k
     return passage(prose(start, end, said), listing(next.start, until, asWritten(next, until, text)))
   }
   return passage(prose(start, end, said))
+}
+
+/** "Yes" says something only below the question that it answers. */
+const withQuestion = (unit: Unit, found: Passage, text: string): Passage => {
+  const above = unit.blocks[unit.block - 1]
+  const isAnswer = above?.kind === "heading" && found.start === unit.blocks[unit.block]!.start &&
+    /[?？]$/u.test(text.slice(above.start, above.end)) && polarity.test(text.slice(found.start, found.end))
+  return isAnswer ? passage(heading(above.start, above.end, onOneLine(text.slice(above.start, above.end))), ...found.parts) : found
 }
 
 /** The steps of a list, with what leads up to them. */

@@ -39,8 +39,8 @@ export interface Question {
 }
 
 const generic = new Set(
-  `details guideline guidelines information policies policy procedure procedures process regel regeln requirements
-  richtlinie richtlinien rule rules say says steps way ways`.split(/\s+/)
+  `details guideline guidelines happen happened happens information passiert policies policy procedure procedures process
+  regel regeln requirements richtlinie richtlinien rule rules say says steps support supported supports way ways`.split(/\s+/)
 )
 /** Of questions after persons. */
 const synonyms = new Map(

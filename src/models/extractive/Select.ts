@@ -4,7 +4,7 @@ import { type Block, blocksOf } from "./Blocks.ts"
 import type { Evidence } from "./Evidence.ts"
 import { joined, type Passage, passageOf } from "./Passage.ts"
 import type { Question } from "./Question.ts"
-import { isCjk } from "./Words.ts"
+import { isCjk, normalize } from "./Words.ts"
 
 /** What is quoted of a stretch. Offsets, blocks and `context` of its unit are those of the stretch, not of one context. */
 export interface Quoted {
@@ -64,6 +64,8 @@ const mostUnits = 40
 /** Word overlap (Jaccard) from which two quotes say the same, and from which they speak of the same. */
 const sameness = 0.8
 const likeness = 0.45
+/** Characters from which a text that stands in another is there again, and not by chance. */
+const leastRepeated = 30
 
 /** A passage that is shown, and the best unit of it. */
 interface Shown {
@@ -94,6 +96,16 @@ export const select = (
     .filter(({ score }) => first.score - score <= by.partsLoss)
     .map((evidence): Shown => ({ evidence, passage: passageFor(evidence) }))
   const chanceOf = chances(ranked)
+  const normals = new Map<Passage, string>()
+  const normalOf = ({ evidence: { unit }, passage }: Shown): string => {
+    const known = normals.get(passage) ?? normalize(stretches[unit.context]!.text.slice(passage.start, passage.end))
+    normals.set(passage, known)
+    return known
+  }
+  /** Of two files that hold the same text, one is read. */
+  const repeats = (known: Shown, candidate: Shown): boolean =>
+    known.evidence.unit.context !== candidate.evidence.unit.context && candidate.passage.end - candidate.passage.start >= leastRepeated &&
+    normalOf(known).includes(normalOf(candidate))
   const perCharacter = isCjk(first.unit.words[0] ?? "") ? cjkCharacters : 1
   const shown: Array<Shown> = [candidates[0]!]
   const other = limit > 1
@@ -106,7 +118,9 @@ export const select = (
     const { context } = evidence.unit
     const loss = first.score - evidence.score
     if (loss > by.loss) return undefined
-    if (shown.some((known) => holds(known, evidence.unit) || same(known.evidence, evidence))) return undefined
+    if (shown.some((known) => holds(known, evidence.unit) || same(known.evidence, evidence) || repeats(known, { evidence, passage }))) {
+      return undefined
+    }
     let best: Worth | undefined
     const consider = (at: number, start: number, end: number, before?: Passage): void => {
       const added = before === undefined ? end - start + by.passage / perCharacter : end - start - (before.end - before.start)
@@ -154,17 +168,24 @@ export const select = (
     const gain = weights.reduce((sum, weight, term) => sum + weight * Math.max(0, evidence.matches[term]! - covered[term]!), 0)
     const added = evidence.matches.filter((match, term) => match >= 0.8 && covered[term]! < 0.5).length
     if (gain < by.gain * total || loss > (added > 1 ? by.partsLoss : by.partLoss)) continue
-    if (shown.some((known) => same(known.evidence, evidence) || meets(known, evidence.unit.context, passage.start, passage.end))) continue
+    if (shown.some((known) => same(known.evidence, evidence) || repeats(known, { evidence, passage }))) continue
+    if (shown.some((known) => meets(known, evidence.unit.context, passage.start, passage.end))) continue
     shown.push({ evidence, passage })
   }
 
+  /** All that is shown where another file has all of it, else as much as belongs to what that says. */
+  const again = ({ unit }: Evidence, { end, parts, start }: Passage, source: Evidence): Passage => {
+    const quote = stretches[unit.context]!.text.slice(start, end)
+    const at = stretches[source.unit.context]!.text.indexOf(quote)
+    return at === -1 ? passageFor(source) : { start: at, end: at + quote.length, parts }
+  }
   const timeOf = ({ unit }: Evidence): string => changed(stretches[unit.context]!)
   const newerFirst = other !== undefined && timeOf(other.evidence) > timeOf(first)
   const inOrder = newerFirst ? [shown[1]!, shown[0]!, ...shown.slice(2)] : shown
   const quoted = (evidence: Evidence, passage: Passage): Quoted => ({ evidence, passage, stretch: stretches[evidence.unit.context]! })
   return inOrder.map(({ evidence, passage }) => ({
     ...quoted(evidence, passage),
-    sources: sourcesOf(evidence, ranked).map((source) => quoted(source, source === evidence ? passage : passageFor(source)))
+    sources: sourcesOf(evidence, ranked).map((source) => quoted(source, source === evidence ? passage : again(evidence, passage, source)))
   }))
 }
 

@@ -61,15 +61,18 @@ const suffixes = [
 
 /** English verbs whose past has another stem: `wrote` and `written` meet `write`. */
 const irregular = new Map(
-  `became:become began:begin begun:begin bought:buy brought:bring built:build came:come caught:catch chose:choose chosen:choose
-  did:do done:do drawn:draw drew:draw driven:drive drove:drive fell:fall fallen:fall flew:fly flown:fly fought:fight
-  gave:give given:give gone:go got:get grew:grow grown:grow held:hold kept:keep knew:know known:know lost:lose
-  made:make meant:mean met:meet paid:pay ran:run rose:rise risen:rise said:say sang:sing sent:send sold:sell spent:spend
-  spoke:speak spoken:speak taken:take taught:teach thought:think threw:throw told:tell took:take understood:understand went:go
-  won:win wore:wear written:write wrote:write`.split(/\s+/).map((pair): [string, string] => {
-    const [past = "", base = ""] = pair.split(":")
-    return [past, base]
-  })
+  `became:become began:begin begun:begin bought:buy bound:bind broke:break broken:break brought:bring built:build came:come
+  caught:catch chose:choose chosen:choose dealt:deal did:do done:do drawn:draw drew:draw driven:drive drove:drive fell:fall
+  fallen:fall flew:fly flown:fly fought:fight found:find froze:freeze frozen:freeze gave:give given:give gone:go got:get
+  grew:grow grown:grow held:hold hid:hide hidden:hide kept:keep knew:know known:know lent:lend lost:lose made:make meant:mean
+  met:meet paid:pay ran:run rose:rise risen:rise said:say sang:sing sent:send sold:sell sought:seek spent:spend spoke:speak
+  spoken:speak stole:steal stolen:steal stood:stand taken:take taught:teach thought:think threw:throw thrown:throw told:tell
+  took:take understood:understand went:go won:win wore:wear worn:wear written:write wrote:write`.split(/\s+/).map(
+    (pair): [string, string] => {
+      const [past = "", base = ""] = pair.split(":")
+      return [past, base]
+    }
+  )
 )
 
 /** The stem of a normalised word by suffix folding; at least three letters stay. */
