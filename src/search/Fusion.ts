@@ -40,21 +40,24 @@ export const defaultAlpha = { words: 0.25, model: 0.5 } as const
  */
 export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array<Fused> => {
   // Chunks beyond the candidates score 0 by BM25, but may score anything by cosine.
-  const chunkWords = scaleOf(candidates.map(({ sparse }) => sparse), 0)
-  const fileWords = candidates.some(({ file }) => file !== undefined) ? scaleOf(candidates.map(({ file }) => file ?? 0), 0) : zero
-  const dense = candidates.some((candidate) => closeness(candidate) !== 0) ? scaleOf(candidates.map(closeness)) : zero
-  const words = candidates.map(({ file, named, sparse, title }) => {
-    const own = chunkWords(sparse)
-    return (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0) +
-      (named === true ? ranking.named : 0)
-  })
+  const chunkWords = scaleOf(candidates, ({ sparse }) => sparse, 0)
+  const fileWords = candidates.some(({ file }) => file !== undefined) ? scaleOf(candidates, ({ file }) => file ?? 0, 0) : zero
+  const dense = candidates.some((candidate) => closeness(candidate) !== 0) ? scaleOf(candidates, closeness) : zero
+  const words = new Float64Array(candidates.length)
   // Titles come on top: both arms shrink with the best, so that they do not weigh against each other in another way.
-  const most = words.reduce((most, one) => Math.max(most, one), 1)
+  let most = 1
+  candidates.forEach(({ file, named, sparse, title }, at) => {
+    const own = chunkWords(sparse)
+    const said = (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0) +
+      (named === true ? ranking.named : 0)
+    words[at] = said
+    most = Math.max(most, said)
+  })
   return candidates
     .map((candidate, at): Fused => {
       const normalizedSparse = (words[at] as number) / most
       const normalizedDense = dense(closeness(candidate)) / most
-      return { ...candidate, normalizedSparse, normalizedDense, fused: (1 - alpha) * normalizedSparse + alpha * normalizedDense }
+      return fusedOf(candidate, normalizedSparse, normalizedDense, (1 - alpha) * normalizedSparse + alpha * normalizedDense)
     })
     .sort((a, b) => byScore(a, b, alpha) || a.id - b.id)
 }
@@ -71,10 +74,18 @@ export const fuseWords = (ids: ReadonlyArray<number>, scores: Float64Array, coun
     const sparse = scores[id] as number
     if (fused.length >= count && sparse !== fused[fused.length - 1]?.sparse) break
     const normalizedSparse = scaled(sparse)
-    fused.push({ id, sparse, cosine: 0, normalizedSparse, normalizedDense: 0, fused: normalizedSparse })
+    fused.push(fusedOf({ id, sparse, cosine: 0 }, normalizedSparse, 0, normalizedSparse))
   }
   return fused
 }
+
+/** Field by field: there are hundreds in a question, and to spread each takes longer than all else that is done with it. */
+const fusedOf = (
+  { cosine, file, id, named, related, sparse, title }: Candidate,
+  normalizedSparse: number,
+  normalizedDense: number,
+  fused: number
+): Fused => ({ id, sparse, cosine, related, file, title, named, normalizedSparse, normalizedDense, fused })
 
 /** Negative where `a` scores more; 0 where they are equal in all that counts. */
 const byScore = (a: Fused, b: Fused, alpha: number): number =>
@@ -112,12 +123,46 @@ const zero = (): number => 0
 const closeness = ({ cosine, related }: Candidate): number => related ?? cosine
 
 /**
- * Linear from the `ranking.candidates`-th best of `scores` (0), or `least` where there are fewer, to the best (1);
+ * Linear from the `ranking.candidates`-th best score (0), or `least` where there are fewer, to the best (1);
  * nothing below 0. Where all are equal, all are best, unless they are 0.
  */
-const scaleOf = (scores: ReadonlyArray<number>, least?: number): (score: number) => number => {
-  const ascending = new Float64Array(scores).sort()
-  return scaleBetween(ascending.at(-ranking.candidates) ?? least ?? ascending[0] ?? 0, ascending.at(-1) ?? 0)
+const scaleOf = (
+  candidates: ReadonlyArray<Candidate>,
+  scoreOf: (candidate: Candidate) => number,
+  least?: number
+): (score: number) => number => {
+  const scores = new Float64Array(candidates.length)
+  let [worst, best] = [Infinity, -Infinity]
+  for (let i = 0; i < scores.length; i++) {
+    const score = scoreOf(candidates[i] as Candidate)
+    scores[i] = score
+    if (score < worst) worst = score
+    if (score > best) best = score
+  }
+  if (scores.length === 0) return scaleBetween(0, 0)
+  return scaleBetween(scores.length < ranking.candidates ? least ?? worst : largest(scores, ranking.candidates), best)
+}
+
+/** The `rank`th largest of as many `values` or more, which are put in another order. */
+const largest = (values: Float64Array, rank: number): number => {
+  const wanted = rank - 1
+  let [from, to] = [0, values.length - 1]
+  while (from < to) {
+    const pivot = values[(from + to) >> 1] as number
+    let [i, j] = [from, to]
+    while (i <= j) {
+      while ((values[i] as number) > pivot) i++
+      while ((values[j] as number) < pivot) j--
+      if (i > j) break
+      const value = values[i] as number
+      values[i++] = values[j] as number
+      values[j--] = value
+    }
+    if (wanted <= j) to = j
+    else if (wanted >= i) from = i
+    else break
+  }
+  return values[wanted] as number
 }
 
 const scaleBetween = (floor: number, best: number) => (score: number): number => {

@@ -15,12 +15,19 @@ interface IndexedFile {
   readonly names: ReadonlySet<string>
 }
 
+/** Files that were looked up. */
+interface KnownFiles {
+  /** By slot: the place in `files`, counted from 1. */
+  readonly places: Uint32Array
+  readonly files: Array<IndexedFile>
+}
+
 /** What the files of candidates say of them: a passage of a file that is about the question is likelier to be, too. */
 export class FileScores {
   readonly #file: ReturnType<typeof preparedValues>
   readonly #damaged: (chunk: number) => Error
   /** By slot, for as long as the corpus stays as it is. */
-  readonly #files = new WeakMap<CorpusIndex, Map<number, IndexedFile>>()
+  readonly #files = new WeakMap<CorpusIndex, KnownFiles>()
   readonly #numbered: StatementSync
   readonly #byNumber = new WeakMap<CorpusIndex, ReadonlyMap<string, ReadonlyArray<SlotRange>>>()
 
@@ -82,39 +89,41 @@ export class FileScores {
   }
 
   #perFile(index: CorpusIndex, score: (file: IndexedFile) => number): (slot: number) => number {
-    const known = new Map<IndexedFile, number>()
+    const files = this.#knownOf(index)
+    const known = new Map<number, number>()
     return (slot) => {
-      const file = this.#fileAt(index, slot)
-      const found = known.get(file)
+      const place = this.#placeOf(index, files, slot)
+      const found = known.get(place)
       if (found !== undefined) return found
-      const made = score(file)
-      known.set(file, made)
+      const made = score(files.files[place - 1] as IndexedFile)
+      known.set(place, made)
       return made
     }
   }
 
-  #fileAt(index: CorpusIndex, slot: number): IndexedFile {
-    let files = this.#files.get(index)
-    if (files === undefined) this.#files.set(index, files = new Map())
-    const known = files.get(slot)
-    if (known !== undefined) return known
+  #knownOf(index: CorpusIndex): KnownFiles {
+    let known = this.#files.get(index)
+    if (known === undefined) this.#files.set(index, known = { places: new Uint32Array(index.slots), files: [] })
+    return known
+  }
+
+  #placeOf(index: CorpusIndex, { files, places }: KnownFiles, slot: number): number {
+    const known = places[slot] as number
+    if (known > 0) return known
     const chunk = index.chunkAt(slot)
     const row = this.#file.get(chunk)
     const first = Number(row?.[columnsAt.first])
     const count = Number(row?.[columnsAt.chunks])
     if (!areIntact("files", row) || chunk < first || chunk >= first + count) throw this.#damaged(chunk)
     const file = { ...index.slotsOf(first, count), names: namesOf(row, index) }
-    // A long file's other chunks are likely to be candidates as well, but it may have thousands.
-    for (let near = Math.max(file.from, slot - remembered); near < Math.min(file.to, slot + remembered); near++) files.set(near, file)
-    return file
+    const place = files.push(file)
+    places.fill(place, file.from, file.to)
+    return place
   }
 }
 
 /** Files that one name may mean. */
 const mostNamed = 4
-
-/** Chunks before and after one whose file was looked up. */
-const remembered = 16
 
 const columnsAt = {
   first: columnAt("files", "first_chunk"),

@@ -1,11 +1,9 @@
 import type { DatabaseSync } from "node:sqlite"
-import { areIntact, asBlob, checkedColumns, columnAt, preparedValues } from "../store/Checksum.ts"
+import { preparedVector } from "../store/Checksum.ts"
 import { roundedCosine, type Rounding, unpackSparse, unpackVector } from "../store/Vector.ts"
 
 /** Bytes of a block: vectors lie in blocks one behind the other, as an array of its own costs each as much as its bytes. */
 const blockBytes = 1 << 20
-
-const vectorAt = columnAt("embeddings", "vector")
 
 /**
  * Unpacked vectors. Each begins with words of 16 bits: how many components it has, whether they are numbered, and the sum of
@@ -33,7 +31,7 @@ const nothing = (): Generation => ({ places: new Map(), blocks: [], end: blockBy
  * to a number of bytes in two generations; when the younger is full, the elder goes.
  */
 export class KeptVectors {
-  readonly #row: ReturnType<typeof preparedValues>
+  readonly #vector: ReturnType<typeof preparedVector>
   readonly #blocks: number
   readonly #damaged: (chunk: number) => Error
   #young = nothing()
@@ -46,7 +44,7 @@ export class KeptVectors {
 
   /** `damaged` makes what is thrown where a vector is missing or not as it was written. */
   constructor(db: DatabaseSync, bytes: number, damaged: (chunk: number) => Error) {
-    this.#row = preparedValues(db, `SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE id = ?`)
+    this.#vector = preparedVector(db)
     this.#blocks = Math.max(1, Math.floor(bytes / 2 / blockBytes))
     this.#damaged = damaged
   }
@@ -81,9 +79,9 @@ export class KeptVectors {
   }
 
   #read(chunk: number, embedding: number): Uint8Array {
-    const row = this.#row.get(embedding)
-    if (!areIntact("embeddings", row)) throw this.#damaged(chunk)
-    return asBlob(row[vectorAt])
+    const packed = this.#vector(embedding)
+    if (packed === undefined) throw this.#damaged(chunk)
+    return packed
   }
 
   #keep(chunk: number, packed: Uint8Array, dimensions: number): number {

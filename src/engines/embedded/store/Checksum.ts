@@ -168,6 +168,22 @@ export const preparedVectors = (db: DatabaseSync): (from: number, to: number) =>
   }
 }
 
+/** Reads one vector by its id: undefined where there is none, or it is not as it was written. */
+export const preparedVector = (db: DatabaseSync): (id: number) => Uint8Array | undefined => {
+  // What the sum is of comes as one value, as in preparedVectors: each value of a row costs as much as to find the row.
+  const statement = preparedValues(
+    db,
+    "SELECT CAST(json_array(id, embedder) || hash || vector AS BLOB), octet_length(vector), sum FROM embeddings WHERE id = ?"
+  )
+  return (id) => {
+    const row = statement.get(id)
+    if (row === undefined) return undefined
+    const [summed, length, sum] = row
+    const bytes = asBlob(summed)
+    return sum === null || sum === crc32(bytes) ? bytes.subarray(bytes.length - Number(length)) : undefined
+  }
+}
+
 /** What `json_group_array` made of numbers, or of nothing. */
 const numbersIn = (json: unknown): ReadonlyArray<number | null> => JSON.parse(String(json)) as ReadonlyArray<number | null>
 
