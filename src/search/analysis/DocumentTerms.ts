@@ -1,5 +1,5 @@
 import { forEachSegment } from "../../text/Segments.ts"
-import { grown, hashOf, utf8Of, WordTable } from "../../text/WordTable.ts"
+import { grown } from "../../text/WordTable.ts"
 import { bigrams, composed, normalized, termsOf, withAsciiDigits } from "./Analyzer.ts"
 import {
   type AnalyzerId,
@@ -10,11 +10,11 @@ import {
   hasOtherLetters,
   sampleLength,
   speakersOf,
-  Survey,
   tellsByItself
 } from "./Detection.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
-import { maxWordLength, type Run, scanBytes, scanRuns } from "./WordBreak.ts"
+import { type Run, scanRuns } from "./WordBreak.ts"
+import { type Meet, type OwnWords, PlainReader, type Stretch, type WordReader } from "./WordReader.ts"
 
 /**
  * Terms of documents, text after text: the same as `detect` and `analyze` give, in one pass over the text, without a
@@ -28,26 +28,26 @@ export class DocumentTerms {
   readonly #vocabulary: Vocabulary
   /** By default some 20 MB together. */
   readonly #mostRemembered: number
-  /** Words as they are written. */
-  readonly #words = new WordTable()
+  readonly #reader: WordReader
   #met = new MetWords()
-  /** By number of word: the languages it is a function word of. */
-  #speakers: Array<ReadonlyArray<number> | undefined> = []
 
-  /** The text at hand: numbers of words, and of other runs, in order. */
-  #tokens = new Int32Array(1 << 12)
-  #count = 0
+  /** The text at hand. */
   #runs: Array<OtherRun> = []
   #stretches: Array<Stretch> = []
-  #bytes: Uint8Array = new Uint8Array(0)
-  #survey = new Survey()
-  #surveyed = 0
   #latin = true
 
   /** `mostRemembered`: words, and terms, beyond which {@link forgetIfFull} forgets them. */
-  constructor(vocabulary: Vocabulary, mostRemembered = 100_000) {
+  constructor(
+    vocabulary: Vocabulary,
+    mostRemembered = 100_000,
+    readerOf: (meet: Meet) => WordReader = (meet) => new PlainReader(meet)
+  ) {
     this.#vocabulary = vocabulary
     this.#mostRemembered = mostRemembered
+    this.#reader = readerOf((surface) => {
+      this.#met.surfaces.push(surface)
+      return speakersOf(surface)
+    })
   }
 
   /** Finds a text's language, as `detect` does, and its terms in it. */
@@ -57,26 +57,30 @@ export class DocumentTerms {
 
   /** Finds the words of a text that stands below another one, which it is read with. Valid until words are forgotten. */
   scan(raw: string, above = ""): ScannedText {
-    this.#begin()
-    let room = sampleLength
-    if (above !== "") {
-      this.#scan(normalized(above), room)
-      room -= this.#bytes.length + 1
-    }
-    const first = this.#count
-    const stretches: Array<Stretch> = []
-    this.#stretches = stretches
+    const title = above === "" ? "" : normalized(above)
     const plain = composed(raw)
     const text = withAsciiDigits(plain)
+    this.#begin(title.length + text.length)
+    let room = sampleLength
+    if (above !== "") room -= this.#scan(title, room) + 1
+    const first = this.#reader.count()
+    const stretches: Array<Stretch> = []
+    this.#stretches = stretches
     this.#scan(text, room)
+    const { survey, tokens } = this.#reader.end()
     return {
-      tokens: this.#tokens.slice(0, this.#count),
+      tokens,
       runs: this.#runs,
-      survey: this.#survey,
+      survey,
       sample: above === "" ? raw.slice(0, sampleLength) : `${above}\n${raw.slice(0, sampleLength)}`.slice(0, sampleLength),
       own: text === plain ? { first, stretches } : undefined,
-      tellsByItself: this.#latin && tellsByItself(this.#survey)
+      tellsByItself: this.#latin && tellsByItself(survey)
     }
+  }
+
+  /** The vector of a text that was scanned, as it is stored, of those of the offline embedder; undefined where it has to be read again. */
+  vectorOf({ own, tokens }: ScannedText): Uint8Array | undefined {
+    return own === undefined ? undefined : this.#reader.vectorOf?.(tokens, own, this.#surfaceOf)
   }
 
   /** {@link read} of what was scanned: by this one, or by another that met these words. */
@@ -92,88 +96,52 @@ export class DocumentTerms {
   }
 
   /** A word as it is written. */
-  readonly surfaceOf = (word: number): string => this.#met.surfaces[word] ?? ""
+  readonly #surfaceOf = (word: number): string => this.#met.surfaces[word] ?? ""
 
   /** What tells a text's language, as `detect` sees it, for whoever reads the text as well: most of its words are known then. */
   survey(text: string): Surveyed {
     const sample = text.slice(0, sampleLength)
-    this.#begin()
+    this.#begin(sample.length)
     this.#scan(sample, Infinity)
-    return { survey: this.#survey, sample }
+    return { survey: this.#reader.end().survey, sample }
   }
 
-  #begin(): void {
-    this.#count = 0
+  #begin(units: number): void {
+    this.#reader.begin(units)
     this.#runs = []
     this.#stretches = []
-    this.#survey = new Survey()
     this.#latin = true
   }
 
-  /** Finds a text's words and other runs; those that begin in its first `surveyed` bytes tell the language. */
-  #scan(text: string, surveyed: number): void {
-    this.#surveyed = surveyed
-    this.#bytes = utf8Of(text)
-    scanBytes(this.#bytes, this.#takeWord, this.#takeOther)
+  /** Finds a text's words and other runs; those that begin in its first `sampled` bytes tell the language. Gives its bytes. */
+  #scan(text: string, sampled: number): number {
+    return this.#reader.scan(text, sampled, this.#takeOther)
   }
 
   /** What was met has become too large. */
   get isFull(): boolean {
-    return this.#words.size >= this.#mostRemembered || this.#vocabulary.size >= this.#mostRemembered
+    return this.#reader.isFull(this.#mostRemembered) || this.#vocabulary.size >= this.#mostRemembered
   }
 
   /** Forgets what was met, with the vocabulary, when that has become too large; numbers of words and terms are then void. */
   forgetIfFull(): boolean {
     if (!this.isFull) return false
-    this.#words.clear()
+    this.#reader.forget()
     this.#met = new MetWords()
-    this.#speakers = []
     this.#vocabulary.clear()
     return true
   }
 
-  readonly #takeWord = (start: number, end: number, hash: number): void => {
-    this.#token(this.#numberOf(this.#bytes, start, end, hash))
-    if (start < this.#surveyed) this.#survey.word(end - start, this.#speakers[this.#tokens[this.#count - 1] as number])
-  }
-
-  readonly #takeOther = (start: number, end: number): void => {
-    const sampled = start < this.#surveyed
-    const text = Buffer.from(this.#bytes.buffer, this.#bytes.byteOffset + start, end - start).toString()
-    this.#latin &&= !hasOtherLetters(text)
-    const first = this.#count
-    scanRuns(text, (run, from, to) => {
-      const surface = text.slice(from, to)
-      if (run === "word") {
-        const word = this.#numberOfText(surface)
-        this.#token(word)
-        if (sampled) this.#survey.word(to - from, this.#speakers[word])
-      } else {
-        this.#token(-this.#runs.push({ run, text: surface }))
-        if (sampled) this.#survey.other(run, to - from)
-      }
+  readonly #takeOther = (stretch: string, sampled: boolean): void => {
+    const reader = this.#reader
+    this.#latin &&= !hasOtherLetters(stretch)
+    const first = reader.count()
+    scanRuns(stretch, (run, from, to) => {
+      const text = stretch.slice(from, to)
+      if (run === "word") reader.addWord(text, sampled)
+      else reader.addRun(-this.#runs.push({ run, text }), run, to - from, sampled)
     })
-    this.#stretches.push({ first, end: this.#count, text })
-  }
-
-  #token(token: number): void {
-    if (this.#count === this.#tokens.length) this.#tokens = grown(this.#tokens)
-    this.#tokens[this.#count++] = token
-  }
-
-  #numberOfText(surface: string): number {
-    const length = utf8.encodeInto(surface, wordBytes).written
-    return this.#numberOf(wordBytes, 0, length, hashOf(wordBytes, 0, length))
-  }
-
-  #numberOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
-    const word = this.#words.idOf(bytes, start, end, hash)
-    if (word === this.#met.surfaces.length) {
-      const surface = Buffer.from(bytes.subarray(start, end)).toString()
-      this.#met.surfaces.push(surface)
-      this.#speakers.push(speakersOf(surface))
-    }
-    return word
+    this.#stretches.push({ first, end: reader.count(), text: stretch })
   }
 
   #makeTerms(tokens: Int32Array, runs: ReadonlyArray<OtherRun>, analyzer: AnalyzerId, met: MetWords): void {
@@ -278,17 +246,10 @@ export interface Scanned extends Surveyed {
 
 /** A text that was read, and whose language is still to be told. */
 export interface ScannedText extends Scanned {
-  /** Of the text without what is above it: the first of its tokens, and what was not plain words. Absent where digits or words are not as they are written. */
-  readonly own: { readonly first: number; readonly stretches: ReadonlyArray<Stretch> } | undefined
+  /** Of the text without what is above it. Absent where digits or words are not as they are written. */
+  readonly own: OwnWords | undefined
   /** Its language is told whatever its file is in. */
   readonly tellsByItself: boolean
-}
-
-/** A stretch of text, from one ASCII blank or bracket to the next, that is not a plain ASCII word, and which tokens it is. */
-export interface Stretch {
-  readonly first: number
-  readonly end: number
-  readonly text: string
 }
 
 export interface OtherRun {
@@ -299,6 +260,3 @@ export interface OtherRun {
 /** Entries of words: a term's number + 1, or one of these, or less than `none` for a list. */
 const unknown = 0
 const none = -1
-
-const utf8 = new TextEncoder()
-const wordBytes = new Uint8Array(maxWordLength * 3)

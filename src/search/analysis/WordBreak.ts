@@ -173,7 +173,8 @@ const classify = (characters: string, store: (unit: number, kind: number) => voi
   }
 }
 
-const asciiClasses = new Uint8Array(128)
+/** What each ASCII character is to a word. */
+export const asciiClasses = new Uint8Array(128)
 classify(String.fromCharCode(...asciiClasses.keys()), (unit, kind) => {
   asciiClasses[unit] = kind
 })

@@ -2,7 +2,7 @@ import type { EmbeddingTask, SparseVector } from "../../ports/Embedder.ts"
 import { grown } from "../WordTable.ts"
 import { dimensions, forEachFeature, plain, weightOf } from "./Features.ts"
 import { sparseUnit } from "./SparseUnit.ts"
-import { forgetIfFull, otherWordOf, remembered, timesForgotten, wordOf } from "./WordMemory.ts"
+import { forgetIfFull, otherWordOf, remembered, wordOf } from "./WordMemory.ts"
 import { forEachWord } from "./Words.ts"
 
 /**
@@ -13,69 +13,10 @@ import { forEachWord } from "./Words.ts"
 export const embedHashedSparse = (text: string, task: EmbeddingTask): SparseVector => {
   forgetIfFull()
   forEachWord(text, countPlain, countOther)
-  return vectorOfSeen(task)
-}
-
-/** The vector of the words that are counted, and none are counted any more. */
-const vectorOfSeen = (task: EmbeddingTask): SparseVector => {
   sumUp()
   const distinct = seen.length
   seen.length = 0
-  const keep = task === "query" ? mostKept : leastKept + Math.round(distinct * keptPerWord)
-  return sparseUnit(sums, Math.min(mostKept, keep))
-}
-
-/**
- * {@link embedHashedSparse} of documents for who has read their words already, and given each a number: what a word
- * consists of is looked up by that, and no text is read again.
- */
-export class NumberedWords {
-  /** By the reader's number of a word: nothing, the number + 1 of the one word it is here, or the place in {@link #lists} of several, negative. */
-  #known = new Int32Array(1 << 12)
-  #lists: Array<ReadonlyArray<number>> = []
-  #timesForgotten = 0
-
-  /** Begins a text. */
-  begin(): void {
-    forgetIfFull()
-    if (this.#timesForgotten !== timesForgotten()) this.forget()
-  }
-
-  /** Counts a word: what is joined by an apostrophe or a point is several here. */
-  count(word: number, surfaceOf: (word: number) => string): void {
-    while (word >= this.#known.length) this.#known = grown(this.#known)
-    let known = this.#known[word]!
-    if (known === 0) known = this.#known[word] = this.#find(surfaceOf(word))
-    if (known > 0) count(known - 1)
-    else for (const one of this.#lists[-known - 1]!) count(one)
-  }
-
-  /** Counts the words of a stretch of text, which was read as it is: normalized to NFKC, between ASCII blanks or brackets. */
-  countText(text: string): void {
-    forEachWord(text, countPlain, countOther)
-  }
-
-  /** Ends the text. */
-  vector(): SparseVector {
-    return vectorOfSeen("document")
-  }
-
-  /** The reader gives its numbers anew. */
-  forget(): void {
-    this.#known.fill(0)
-    this.#lists = []
-    this.#timesForgotten = timesForgotten()
-  }
-
-  #find(surface: string): number {
-    const words: Array<number> = []
-    forEachWord(
-      surface,
-      (bytes, start, end, hash) => words.push(wordOf(bytes, start, end, hash)),
-      (word) => words.push(otherWordOf(word))
-    )
-    return words.length === 1 ? words[0]! + 1 : -this.#lists.push(words)
-  }
+  return sparseUnit(sums, task === "query" ? mostKept : keptOf(distinct))
 }
 
 /** {@link embedHashedSparse} with its zeros. */
@@ -117,8 +58,11 @@ const leastKept = 128
 const mostKept = 512
 const keptPerWord = 1.5
 
+/** Components that a document of so many different words keeps. */
+export const keptOf = (distinct: number): number => Math.min(mostKept, leastKept + Math.round(distinct * keptPerWord))
+
 /** Next to the stem's 1. The n-grams together are as long a vector as the stem. */
-const wholeWordWeight = 0.5
+export const wholeWordWeight = 0.5
 
 /** What is added to a dimension at twice its number, what is subtracted next to it. */
 const sums = new Float64Array(2 * dimensions)

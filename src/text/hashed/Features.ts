@@ -16,11 +16,9 @@ export const dimensions = 2048
 type Slot = number
 
 /** Letters of a word's stem: cutting is a stemmer for every alphabet. */
-const stemLength = 6
-const shortestGram = 3
-const longestGram = 5
-/** Of a function word, which is left in because a question may hold nothing else. */
-const functionWordWeight = 0.1
+export const stemLength = 6
+export const shortestGram = 3
+export const longestGram = 5
 
 /** Lower case without accents. Other marks, such as the vowel signs of Devanagari, are letters of the word. */
 export const plain = (word: string): string =>
@@ -53,13 +51,19 @@ export const forEachFeature = (word: string, add: (slot: Slot) => void): void =>
   }
 }
 
-/** Of a word, over the things it is counted in: ideographs by themselves say little, their pairs are the words. */
-export const weightOf = (word: string): number => {
+/** What a word is, by place in {@link kindWeights}. */
+export const kindOf = (word: string): 0 | 1 | 2 => {
   functionWords ??= allFunctionWords()
-  return functionWords.has(word) ? functionWordWeight : word.length === 1 && ideographic.test(word) ? ideographWeight : 1
+  return functionWords.has(word) ? 1 : word.length === 1 && ideographic.test(word) ? 2 : 0
 }
 
-const ideographWeight = 0.15
+/**
+ * Of most words, of function words, which are left in because a question may hold nothing else, and of ideographs by
+ * themselves, which say little: their pairs are the words.
+ */
+export const kindWeights = [1, 0.1, 0.15] as const
+
+export const weightOf = (word: string): number => kindWeights[kindOf(word)]
 
 const ideographic = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/u
 

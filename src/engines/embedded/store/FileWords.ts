@@ -1,7 +1,7 @@
 import { type AnalyzerId, decide, sampleLength } from "../../../search/analysis/Detection.ts"
 import type { DocumentTerms, MetWords, Scanned, ScannedText, Surveyed } from "../../../search/analysis/DocumentTerms.ts"
 import { dimensions } from "../../../text/hashed/Features.ts"
-import { embedHashedSparse, type NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
+import { embedHashedSparse } from "../../../text/hashed/EmbedHashed.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import { packSparse } from "./Vector.ts"
 
@@ -25,14 +25,12 @@ export interface WordsOfFile {
 /** {@link WordsOfFile} of texts that are at hand: found when it is asked for. */
 export class FileWords implements WordsOfFile {
   readonly #documents: DocumentTerms
-  readonly #numbered: NumberedWords
   readonly #chunks: ReadonlyArray<Text>
   readonly #title: string | undefined
   readonly #kept: Array<ScannedText> | undefined
 
-  constructor(documents: DocumentTerms, numbered: NumberedWords, chunks: ReadonlyArray<Text>, title: string | undefined) {
+  constructor(documents: DocumentTerms, chunks: ReadonlyArray<Text>, title: string | undefined) {
     this.#documents = documents
-    this.#numbered = numbered
     this.#chunks = chunks
     this.#title = title
     this.#kept = chunks.reduce((sum, { text }) => sum + text.length, 0) <= mostKept ? [] : undefined
@@ -54,20 +52,8 @@ export class FileWords implements WordsOfFile {
   }
 
   vectorOf(place: number): Uint8Array {
-    const { own, tokens } = this.of(place)
-    if (own === undefined) return packSparse(embedHashedSparse((this.#chunks[place] as Text).text, "document"), dimensions)
-    const words = this.#numbered
-    words.begin()
-    let next = 0
-    for (let i = own.first; i < tokens.length || next < own.stretches.length;) {
-      const stretch = own.stretches[next]
-      if (stretch?.first === i) {
-        words.countText(stretch.text)
-        i = stretch.end
-        next++
-      } else words.count(tokens[i++] as number, this.#documents.surfaceOf)
-    }
-    return packSparse(words.vector(), dimensions)
+    return this.#documents.vectorOf(this.of(place)) ??
+      packSparse(embedHashedSparse((this.#chunks[place] as Text).text, "document"), dimensions)
   }
 }
 

@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { AnalyzerId, Decision } from "../../../search/analysis/Detection.ts"
 import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
-import { NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
+import { readerOf } from "../kernel/TextKernel.ts"
 import { sumOf } from "./Checksum.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import { FileWords, languageOf, type WordsOfFile } from "./FileWords.ts"
@@ -29,8 +29,7 @@ export class Index {
   readonly #bury: StatementSync
   readonly #unbury: StatementSync
   readonly #vocabulary = new Vocabulary()
-  readonly #documents = new DocumentTerms(this.#vocabulary)
-  readonly #numbered = new NumberedWords()
+  readonly #documents = new DocumentTerms(this.#vocabulary, undefined, readerOf)
   readonly #recent: RecentSegments
   readonly #building = new Map<number, Building>()
   /** Corpora that lost chunks. */
@@ -47,7 +46,7 @@ export class Index {
 
   /** The words of a file that {@link add} is given next, for whoever has only its texts. */
   wordsOf(chunks: ReadonlyArray<Pick<StoredChunk, "text" | "headings">>, title: string | undefined): FileWords {
-    return new FileWords(this.#documents, this.#numbered, chunks, title)
+    return new FileWords(this.#documents, chunks, title)
   }
 
   /** Analyzes the chunks of one file; {@link flush} writes them. */
@@ -201,7 +200,7 @@ export class Index {
     if (this.#building.size > 0 || this.#merger.corpus !== undefined || !this.#documents.isFull) return
     this.#recent.close()
     if (!this.#recent.isEmpty) return
-    if (this.#documents.forgetIfFull()) this.#numbered.forget()
+    this.#documents.forgetIfFull()
   }
 }
 

@@ -15,7 +15,7 @@ const Form = {
 } as const
 
 /** Magnitude of the largest component. */
-const levels = 127
+export const levels = 127
 
 /** Quantises and packs. Lengths differ by vector; dimensions are the embedder's and not written. */
 export const packSparse = ({ components, values }: SparseVector, dimensions: number): Uint8Array => {

@@ -1,7 +1,7 @@
 import { type MessagePort, parentPort, workerData } from "node:worker_threads"
 import { DocumentTerms } from "../../../search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
-import { NumberedWords } from "../../../text/hashed/EmbedHashed.ts"
+import { readerOf } from "../kernel/TextKernel.ts"
 import { analyzeChunks, type AnalyzedFile, buffersOf } from "./AnalyzedFile.ts"
 import type { AnalyzedCommand, AnalyzedMessage, PutFileMessage } from "./Commands.ts"
 import { FileWords } from "./FileWords.ts"
@@ -23,8 +23,7 @@ const largest = 1 << 20
 const chunksAtOnce = 64
 
 // Its terms are the writer's to make: they depend on what most of a corpus is in.
-const documents = new DocumentTerms(new Vocabulary())
-const numbered = new NumberedWords()
+const documents = new DocumentTerms(new Vocabulary(), undefined, readerOf)
 
 let ready: Array<AnalyzedCommand> = []
 let chunksReady = 0
@@ -35,7 +34,7 @@ const analyze = ({ payload: { elsewhere, file, vectors } }: PutFileMessage): Ana
   const characters = file.chunks.reduce((sum, { text }) => sum + text.length, 0)
   if (elsewhere !== undefined || characters > largest) return undefined
   try {
-    return analyzeChunks(file.chunks, new FileWords(documents, numbered, file.chunks, file.title), vectors === "hashed")
+    return analyzeChunks(file.chunks, new FileWords(documents, file.chunks, file.title), vectors === "hashed")
   } catch {
     // The writer meets the same, and refuses the file.
     return undefined
@@ -50,10 +49,7 @@ const send = (): void => {
   told = surfaces.length
   ready = []
   chunksReady = 0
-  if (documents.forgetIfFull()) {
-    numbered.forget()
-    told = 0
-  }
+  if (documents.forgetIfFull()) told = 0
 }
 
 const take = (command: PutFileMessage): void => {

@@ -12,7 +12,7 @@ import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
 import { Writer } from "../../../../src/engines/embedded/store/Writer.ts"
 import { DocumentTerms, MetWords } from "../../../../src/search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../../src/search/analysis/Vocabulary.ts"
-import { NumberedWords } from "../../../../src/text/hashed/EmbedHashed.ts"
+import { readerOf } from "../../../../src/engines/embedded/kernel/TextKernel.ts"
 import { StoreBench } from "../support/StoreBench.ts"
 
 const texts: ReadonlyArray<string> = [
@@ -44,16 +44,16 @@ const sent = <A>(value: A, transfer: ReadonlyArray<ArrayBuffer>): A => structure
 
 describe("what is found in a file on its way to the writer", () => {
   it("is what the writer finds itself, also after words were forgotten", () => {
-    const [documents, numbered] = [new DocumentTerms(new Vocabulary()), new NumberedWords()]
+    const documents = new DocumentTerms(new Vocabulary(), undefined, readerOf)
     const [here, there] = [new Vocabulary(), new Vocabulary()]
     const [own, far] = [new DocumentTerms(here), new DocumentTerms(there)]
     const termsOf = (from: DocumentTerms, names: Vocabulary) => [...from.terms.subarray(0, from.length)].map((term) => names.term(term))
     let met = new MetWords()
     const check = (file: NewFile): void => {
-      const analyzed = analyzeChunks(file.chunks, new FileWords(documents, numbered, file.chunks, file.title), true)
+      const analyzed = analyzeChunks(file.chunks, new FileWords(documents, file.chunks, file.title), true)
       met.surfaces.push(...documents.surfaces.slice(met.surfaces.length))
       const { pages, words } = analysisOf(sent(analyzed, buffersOf(analyzed)), met)
-      const plain = new FileWords(own, new NumberedWords(), file.chunks, file.title)
+      const plain = new FileWords(own, file.chunks, file.title)
       assert.deepStrictEqual(
         pages.flatMap(({ body }) => unpackChunks(body)).map(({ headings, text }) => ({ headings, text })),
         file.chunks.map(({ headings, text }) => ({ headings, text }))
@@ -73,7 +73,6 @@ describe("what is found in a file on its way to the writer", () => {
     check(fileOf("c", texts))
     documents.scan(Array.from({ length: 200_001 }, (_, i) => `w${i.toString(36)}`).join(" "))
     assert.isTrue(documents.forgetIfFull())
-    numbered.forget()
     met = new MetWords()
     check(fileOf("d", ["others get the numbers", ...texts]))
   })

@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DocumentTerms } from "../../../../src/search/analysis/DocumentTerms.ts"
 import { Vocabulary } from "../../../../src/search/analysis/Vocabulary.ts"
-import { embedHashedSparse, NumberedWords } from "../../../../src/text/hashed/EmbedHashed.ts"
+import { embedHashedSparse } from "../../../../src/text/hashed/EmbedHashed.ts"
+import { readerOf } from "../../../../src/engines/embedded/kernel/TextKernel.ts"
 import { dimensions } from "../../../../src/text/hashed/Features.ts"
 import { FileWords, indexedText, languageOf } from "../../../../src/engines/embedded/store/FileWords.ts"
 import { packSparse } from "../../../../src/engines/embedded/store/Vector.ts"
@@ -63,26 +64,24 @@ const texts = (seed: number, count: number): ReadonlyArray<string> => {
 
 const plainly = (text: string): Uint8Array => packSparse(embedHashedSparse(text, "document"), dimensions)
 
-describe("FileWords", () => {
+describe.each([["the kernel", readerOf], ["plain code", undefined]] as const)("FileWords by %s", (_, readerOf) => {
   it("makes the vectors that the embedder makes, whatever stands above a text", () => {
-    const documents = new DocumentTerms(new Vocabulary())
-    const numbered = new NumberedWords()
+    const documents = new DocumentTerms(new Vocabulary(), undefined, readerOf)
     const all = texts(11, 600)
     for (let at = 0; at < all.length; at += 6) {
       const chunks = all.slice(at, at + 6).map((text, place) => ({ text, headings: place % 2 === 0 ? [] : [`Chapter ${at}`, "Über १२"] }))
-      const words = new FileWords(documents, numbered, chunks, at % 4 === 0 ? "A title’s own" : undefined)
+      const words = new FileWords(documents, chunks, at % 4 === 0 ? "A title’s own" : undefined)
       chunks.forEach(({ text }, place) => assert.deepStrictEqual(words.vectorOf(place), plainly(text), JSON.stringify(text)))
     }
   })
 
   it("finds the words of a text and of what stands above it as of both in one", () => {
     const vocabulary = new Vocabulary()
-    const documents = new DocumentTerms(vocabulary)
-    const numbered = new NumberedWords()
+    const documents = new DocumentTerms(vocabulary, undefined, readerOf)
     const terms = (): ReadonlyArray<number> => Array.from(documents.terms.subarray(0, documents.length))
     for (const text of texts(12, 300)) {
       const chunk = { text, headings: ["Chapter", "Über १२"] }
-      const decision = documents.take(new FileWords(documents, numbered, [chunk], "A title’s own").of(0), {})
+      const decision = documents.take(new FileWords(documents, [chunk], "A title’s own").of(0), {})
       const apart = terms()
       assert.deepStrictEqual(decision, documents.read(indexedText(chunk, "A title’s own"), {}), JSON.stringify(text))
       assert.deepStrictEqual(apart, terms(), JSON.stringify(text))
@@ -92,8 +91,7 @@ describe("FileWords", () => {
   it("looks at what most of a file is in only where a chunk does not tell its own language", () => {
     const words = (...texts: ReadonlyArray<string>): FileWords =>
       new FileWords(
-        new DocumentTerms(new Vocabulary()),
-        new NumberedWords(),
+        new DocumentTerms(new Vocabulary(), undefined, readerOf),
         texts.map((text) => ({ text, headings: [] })),
         undefined
       )
@@ -105,17 +103,16 @@ describe("FileWords", () => {
   })
 
   it("makes the same after words were forgotten, by it or by the embedder", () => {
-    const documents = new DocumentTerms(new Vocabulary())
-    const numbered = new NumberedWords()
+    const documents = new DocumentTerms(new Vocabulary(), undefined, readerOf)
     const text = "The keeper’s lantern is trimmed before dusk; it isn't lit later."
-    const vectorOf = (): Uint8Array => new FileWords(documents, numbered, [{ text, headings: [] }], undefined).vectorOf(0)
+    const vectorOf = (): Uint8Array => new FileWords(documents, [{ text, headings: [] }], undefined).vectorOf(0)
     const many = Array.from({ length: 200_001 }, (_, i) => `w${i.toString(36)}`).join(" ")
     assert.deepStrictEqual(vectorOf(), plainly(text))
     embedHashedSparse(many, "document")
     embedHashedSparse("others get the numbers", "document")
     assert.deepStrictEqual(vectorOf(), plainly(text))
     documents.scan(many)
-    if (documents.forgetIfFull()) numbered.forget()
+    assert.isTrue(documents.forgetIfFull())
     documents.scan("others get the numbers")
     assert.deepStrictEqual(vectorOf(), plainly(text))
   })

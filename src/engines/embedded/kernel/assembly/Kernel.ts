@@ -1,0 +1,24 @@
+/** What the kernel offers: words of texts, and vectors of words. */
+export { classes, logarithms, packed, single, tabled, votes, weights } from "./Memory"
+export { remembered } from "./Memory"
+export {
+  addToken,
+  begin,
+  forget,
+  hasSpeakers,
+  lettersSurveyed,
+  numberOfSingle,
+  scan,
+  scanFirst,
+  stretchFrom,
+  stretchTo,
+  survey,
+  textAt,
+  tokensAt,
+  tokensFound,
+  wordBytes,
+  wordCount,
+  wordLength,
+  wordsSurveyed
+} from "./Words"
+export { count, countAll, counted, describe, features, hasParts, isDescribed, isPart, packedVector } from "./Vectors"
