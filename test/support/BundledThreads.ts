@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { build } from "rolldown"
@@ -26,17 +26,26 @@ const sources = [
   }
 ]
 
-/** The store's threads, as files. */
-export const threads = sources.map(({ file }) => file)
+/** What they read besides. */
+const kernel = { source: join(root, "src/engines/embedded/kernel/kernel.wasm"), file: join(folder, "kernel.wasm") }
 
-/** Makes {@link threads} of the source, and puts each in its place whole: another run may be reading it. */
+/** The store's threads, as files, and what they read. */
+export const threads = [...sources.map(({ file }) => file), kernel.file]
+
+/** In its place whole: another run may be reading it. */
+const put = (file: string, content: string | Uint8Array): void => {
+  const fresh = `${file}-${process.pid}`
+  writeFileSync(fresh, content)
+  renameSync(fresh, file)
+}
+
+/** Makes {@link threads} of the source. */
 export const bundleThreads = async (): Promise<void> => {
   mkdirSync(folder, { recursive: true })
+  put(kernel.file, readFileSync(kernel.source))
   for (const { entry, file } of sources) {
     const { output: [{ code }] } = await build({ input: join(root, entry), platform: "node", write: false, output: { format: "esm" } })
-    const fresh = `${file}-${process.pid}`
-    writeFileSync(fresh, code)
-    renameSync(fresh, file)
+    put(file, code)
   }
 }
 
