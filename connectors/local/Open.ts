@@ -1,11 +1,10 @@
 import { Clock, Effect, Stream } from "effect"
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs"
 import { open as openFile } from "node:fs/promises"
-import { fileURLToPath } from "node:url"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Connector, SourceItem } from "../../src/ports/Connector.ts"
-import { asServiceError, isYoung, revisionOf, walk } from "./Walk.ts"
+import { asServiceError, isYoung, pathOfAddress, revisionOf, walk } from "./Walk.ts"
 import { watchFolder } from "./Watch.ts"
 
 /** Bytes of one read of a large file; smaller ones are read at once. */
@@ -39,7 +38,7 @@ export const open = (config: SettingsOf<"local">, context: { readonly dataDir?: 
     read: (item, maxBytes) => readFile(item, maxBytes, config.followLinks),
     settled: (item) =>
       Effect.map(Clock.currentTimeMillis, (now) => {
-        const stats = statSync(fileURLToPath(item.uri), { bigint: true, throwIfNoEntry: false })
+        const stats = statSync(pathOfAddress(item.uri), { bigint: true, throwIfNoEntry: false })
         return stats !== undefined && revisionOf(stats) === item.revision && !isYoung(stats, now)
       }),
     hints: watchFolder(config, context)
@@ -75,7 +74,7 @@ const assertFile = (item: SourceItem, stats: BigIntStats): void => {
 }
 
 const readSmall = (item: SourceItem, maxBytes: number, followLinks: boolean): Uint8Array => {
-  const fd = openSync(fileURLToPath(item.uri), flags(followLinks))
+  const fd = openSync(pathOfAddress(item.uri), flags(followLinks))
   try {
     const before = fstatSync(fd, { bigint: true })
     assertFile(item, before)
@@ -91,7 +90,7 @@ const readSmall = (item: SourceItem, maxBytes: number, followLinks: boolean): Ui
 }
 
 const readLarge = async (item: SourceItem, maxBytes: number, followLinks: boolean): Promise<ReadonlyArray<Uint8Array>> => {
-  const handle = await openFile(fileURLToPath(item.uri), flags(followLinks))
+  const handle = await openFile(pathOfAddress(item.uri), flags(followLinks))
   try {
     const before = await handle.stat({ bigint: true })
     assertFile(item, before)

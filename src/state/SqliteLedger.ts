@@ -324,6 +324,8 @@ const openScan = (db: DatabaseSync, scope: string) => {
   const unseen = `NOT EXISTS (SELECT 1 FROM ${tables.seen} s WHERE s.source = l.source AND s.path = l.path)`
   const unclaimed = `NOT EXISTS (SELECT 1 FROM ${tables.claimed} c WHERE c.source = l.source AND c.path = l.path)`
   const find = db.prepare(`SELECT ${columns} FROM ledger WHERE scope = ? AND source = ? AND path = ?`)
+  // Paths of recovered entries begin with "#", which "$" comes after.
+  const findRecovered = db.prepare("SELECT 1 FROM ledger WHERE scope = ? AND source = ? AND path >= '#' AND path < '$' LIMIT 1")
   const see = db.prepare(`INSERT OR IGNORE INTO ${tables.seen} VALUES (?, ?)`)
   // Many paths at once, as a JSON array: a statement for each is what a run without changes would spend its time on.
   const seeMany = db.prepare(`INSERT OR IGNORE INTO ${tables.seen} SELECT ?, value FROM json_each(?)`)
@@ -372,9 +374,10 @@ const openScan = (db: DatabaseSync, scope: string) => {
         const listed = JSON.stringify(paths.map((path) => path.toWellFormed()))
         seeMany.run(source, listed)
         const own = new Map(findMany.all(listed, scope, source).map((row) => [row["place"], entryOf(row)]))
+        const anyRecovered = own.size < paths.length && findRecovered.get(scope, source) !== undefined
         const entries = paths.map((path, place) => {
           const entry = own.get(place)
-          if (entry !== undefined) return entry
+          if (entry !== undefined || !anyRecovered) return entry
           const recovered = find.get(scope, source, recoveredPath(pathHash(path)))
           if (recovered === undefined) return undefined
           see.run(source, text(recovered, "path"))

@@ -4,6 +4,7 @@ import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
 import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { pathToFileURL } from "node:url"
 import { local as connectLocal } from "../../connectors/local/Local.ts"
 import { connectorSuite } from "../../src/ConnectorKit.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
@@ -48,6 +49,27 @@ describe("the local source", () => {
       assert.deepStrictEqual(paths(listed).toSorted(), ["a/b/c.md", "a/z.md", "b.md", "ä.md"])
       assert.strictEqual(listed.at(-1)?._tag, "complete")
       assert.deepStrictEqual(yield* list({ path }), listed)
+    }).pipe(Effect.scoped))
+
+  it.live("gives files the addresses that Node gives them, and reads them by those", () =>
+    Effect.gen(function*() {
+      const path = join(yield* tempFolder, "a folder & more")
+      const names = ["plain-1_a.md", "a b.md", "50%.md", "what?.md", "a#b.md", "~a.md", "ä.md", "sub/x.md", "sub/y z.md"]
+      write(path, Object.fromEntries(names.map((name) => [name, `in ${name}`])))
+      const connector = local({ path })
+      const found = items(yield* connector.list().pipe(Stream.runCollect))
+      assert.deepStrictEqual(
+        new Map(found.map(({ path, uri }) => [path, uri])),
+        new Map(found.map((item) => [item.path, pathToFileURL(join(path, item.path)).href]))
+      )
+      const texts = yield* Effect.forEach(found, (item) =>
+        Effect.map(Stream.runCollect(connector.read(item, 1_000)), (parts) => Buffer.concat(parts).toString()))
+      assert.deepStrictEqual(
+        texts.toSorted(),
+        names.map((name) =>
+          `in ${name}`
+        ).toSorted()
+      )
     }).pipe(Effect.scoped))
 
   it.live("lists what is next when it is asked for, and holds neither a tree nor a large folder", () =>

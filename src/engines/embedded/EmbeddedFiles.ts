@@ -80,9 +80,9 @@ export const embeddedFiles = (
           const at = yield* now
           const put = yield* writer.send("putFile", { corpus: corpus.name, file, ...more, vectors: "hashed", at })
           if ("missing" in put) return yield* ServiceError.internal("the writer asked for vectors that it makes itself")
-          const made = put.made.map((place) => file.chunks[place]!)
-          budget?.settle([], made.map(({ tokens }) => tokens))
-          return { at, embedded: new Set(made.map(({ hash }) => hash)) }
+          const sent = put.made.map((place) => file.chunks[place]!.tokens)
+          budget?.settle([], sent)
+          return { at, embedded: sent.length, embeddedTokens: sum(sent) }
         }
       )
 
@@ -111,7 +111,7 @@ export const embeddedFiles = (
           }
           const elsewhere = version === undefined ? {} : { elsewhere: yield* version.put(vectors) }
           const put = yield* writer.send("putFile", { corpus: corpus.name, file, ...more, ...elsewhere, vectors, at })
-          if ("made" in put) return { at, embedded }
+          if ("made" in put) return { at, embedded: embedded.size, embeddedTokens: sum([...embedded].map(tokensOf)) }
           missing = put.missing
         }
         return yield* new ServiceError({ code: "ABORTED", message: "vectors kept disappearing while the file was committed" })
@@ -148,15 +148,15 @@ export const embeddedFiles = (
           described,
           ledger: ledger === undefined ? undefined : { scope: ledger.scope, change: ledger.change(names.file(corpusId, file.name)) }
         }
-        const { at, embedded } = yield* embedder.hashed === true && !isElsewhere(corpus.vectorDb) && budget?.isLimited() !== true
-          ? storeHashed(corpus, file, more)
-          : Effect.scoped(storeEmbedded(corpus, file, more))
+        const { at, embedded, embeddedTokens } =
+          yield* embedder.hashed === true && !isElsewhere(corpus.vectorDb) && budget?.isLimited() !== true
+            ? storeHashed(corpus, file, more)
+            : Effect.scoped(storeEmbedded(corpus, file, more))
         if (replaces !== undefined) yield* tidied(corpus)
-        const tokens = new Map(file.chunks.map((chunk) => [chunk.hash, chunk.tokens]))
         return {
           file: newFileOf(file, at, corpusId, names),
-          embedded: embedded.size,
-          embeddedTokens: [...embedded].reduce((sum, hash) => sum + (tokens.get(hash) ?? 0), 0),
+          embedded,
+          embeddedTokens,
           remark: prepared.remark,
           described
         }
@@ -250,9 +250,12 @@ type MoreOfFile = Pick<Commands["putFile"]["in"], "described" | "ledger" | "repl
 interface Stored {
   /** Microseconds since the epoch. */
   readonly at: number
-  /** Hashes of the texts that were sent to the embedder. */
-  readonly embedded: ReadonlySet<string>
+  /** Texts that were sent to the embedder. */
+  readonly embedded: number
+  readonly embeddedTokens: number
 }
+
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((all, one) => all + one, 0)
 
 const refuse = (error: ServiceError | undefined): Effect.Effect<void, ServiceError> =>
   error === undefined ? Effect.void : Effect.fail(error)

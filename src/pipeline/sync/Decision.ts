@@ -110,10 +110,9 @@ const decideReadable = Effect.fnUntraced(function*(
 export const whyDrifted = ({ known }: Pick<Work, "known">): Pick<FileOutcome, "reason" | "message"> =>
   known?.reason === drifted ? { reason: drifted, message: known.message } : {}
 
-/** An item that changes while it is read is read again, this often, the first time after {@link rereadAfter}. */
+/** An item that changes while it is read is read again, this often. */
 const rereads = 3
-const rereadAfter = "200 millis"
-const rereading = Schedule.jittered(Schedule.exponential("400 millis"))
+const rereading = Schedule.jittered(Schedule.exponential("200 millis"))
 
 /** The whole of an item's bytes, bounded by `maxBytes`. */
 export const readItem = (
@@ -125,12 +124,16 @@ export const readItem = (
     Stream.runCollect,
     Effect.map((parts) => parts.length === 1 && parts[0] !== undefined ? parts[0] : concat(parts))
   )
-  // What does not change meanwhile, as nearly all do not, needs no schedule.
-  return Effect.catchIf(
-    read,
-    isChanging,
-    () => Effect.delay(Effect.retry(read, { schedule: rereading, times: rereads - 1, while: isChanging }), rereadAfter)
-  )
+  // Nearly all do not change meanwhile, and need no schedule.
+  return Effect.catchIf(read, isChanging, (error) => {
+    let again: typeof read = Effect.fail(error)
+    const once = Effect.suspend(() => {
+      const now = again
+      again = read
+      return now
+    })
+    return Effect.retry(once, { schedule: rereading, times: rereads, while: isChanging })
+  })
 }
 
 const isChanging = (error: ServiceError | SecretError): boolean => error._tag === "ServiceError" && error.code === "ABORTED"
