@@ -548,4 +548,27 @@ describe("ExtractiveGenerator", () => {
       assert.strictEqual(quotes[0], quotes[1])
       assert.isTrue(text.includes(quotes[0]!))
     }))
+
+  it.effect("refuses where a name is not in the file, or what is said to have happened not near the date, and keeps what has them", () =>
+    Effect.gen(function*() {
+      const contexts = [
+        context(
+          "lund.md",
+          "The Lund Crane Works\n\nThe Lund Crane Works grew until 1912. The Lund Crane Works sent a crane to Malmo on 2 May 1915. The ropes of a crane are signed with the seal of the works."
+        ),
+        context("upgrade.md", "Learn how to upgrade the crane tool 3.0 to 3.1.")
+      ]
+      const confidence = (question: string, more: ReadonlyArray<Context> = []) =>
+        Effect.map(ask(question, [...contexts, ...more]), ({ confidence = 0 }) => confidence)
+      const named = yield* confidence("How are the ropes of a crane signed?")
+      assert.isBelow(yield* confidence("How are the ropes of a crane signed with RSA?"), 0.6 * named)
+      const sent = yield* confidence("When was the crane of the Lund Crane Works sent?")
+      assert.isBelow(yield* confidence("When was the crane of the Lund Crane Works painted?"), 0.6 * sent)
+      assert.isFalse((yield* ask("When was the crane tool 3.0 released?", contexts)).grounded)
+      const released = context("news.md", "The crane tool 3.0 was released on 4 June 2019.")
+      assert.isTrue((yield* ask("When was the crane tool 3.0 released?", [...contexts, released])).grounded)
+      // A German noun is no name.
+      const seile = [context("seile.md", "Die Seile eines Krans werden am Abend mit dem Siegel des Werks versehen.")]
+      assert.isAbove((yield* ask("Womit werden die Seile eines Krans am Abend im Hafen versehen?", seile)).confidence ?? 0, 0.3)
+    }))
 })

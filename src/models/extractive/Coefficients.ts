@@ -186,6 +186,8 @@ export interface Grounds {
   readonly other: number
   /** What is counted, the property asked for or the deed is named neither there nor in the titles. */
   readonly unasked: number
+  /** A name is nowhere in the file, or what happened is not near the quote. */
+  readonly absent: number
   /** How much is lacking of the term they have least of, over the number of terms. */
   readonly gap: number
   /** The question has few terms, of which the share in a text tells less; or many, up to 10, of which no text has all. */
@@ -196,8 +198,8 @@ export interface Grounds {
   readonly typedNear: number
 }
 
-/** What each ground adds to the logit of an answer's probability, but for one that halves it and more (`Shares`). Made by the same command. */
-export const confidenceWeights: Readonly<Record<Exclude<keyof Grounds, "unasked">, number>> = {
+/** What each ground adds to the logit of an answer's probability, but for those that halve it and more (`Shares`). Made by the same command. */
+export const confidenceWeights: Readonly<Record<Exclude<keyof Grounds, "absent" | "unasked">, number>> = {
   bias: -6.12,
   own: -0.56,
   told: 1.63,

@@ -50,12 +50,27 @@ export const groundsOf = (
     named: first.signs.named,
     other: question.terms.some(({ of }, term) => of !== undefined && Math.max(near[term]!, first.titled[term]!) < 0.9) ? 1 : 0,
     unasked: question.asked.length > 0 && question.asked.every((term) => Math.max(near[term]!, first.titled[term]!) < 0.5) ? 1 : 0,
+    absent: isAbsent(question, first, ranked, contexts) ? 1 : 0,
     gap: (1 - Math.min(1, ...near.map((match, term) => Math.max(match, first.titled[term]!)))) / Math.max(1, question.terms.length),
     few: 1 / Math.max(1, question.terms.length),
     terms: Math.min(1, question.terms.length / 10),
     early: first.signs.early,
     typedNear: first.signs.typedNear
   }
+}
+
+/** A name that the file of the best unit has nowhere, or, of a question when something happened, no word of it near the unit. */
+const isAbsent = (
+  { happened, names }: Question,
+  first: Evidence,
+  ranked: ReadonlyArray<Evidence>,
+  contexts: ReadonlyArray<Context>
+): boolean => {
+  const { file } = contexts[first.unit.context]!
+  const isNear = (term: number): boolean => Math.max(first.told[term]!, first.block[term]!, first.titled[term]!) >= 0.5
+  const isInFile = (term: number): boolean =>
+    isNear(term) || ranked.some(({ told, unit }) => told[term]! >= 0.5 && contexts[unit.context]!.file === file)
+  return !names.every(isInFile) || (happened !== undefined && !isNear(happened))
 }
 
 const namelessOf = (question: Question, first: Evidence, near: ReadonlyArray<number>): number => {
@@ -69,22 +84,24 @@ export interface Shares {
   readonly untyped: number
   /** Where what is asked for, an entrance fee of a museum, is not named. */
   readonly unasked: number
+  /** Where a name is not in the file, or what happened is not near the quote. */
+  readonly absent: number
   /** Where a question of one or two terms has one that is nowhere near the quote. */
   readonly gap: number
 }
 
-export const shares: Shares = { untyped: 0.25, unasked: 0.25, gap: 0.6 }
+export const shares: Shares = { untyped: 0.25, unasked: 0.25, absent: 0.5, gap: 0.6 }
 
 /** Few examples tell .99 from 1. */
 const mostCertain = 0.99
 
 /** The probability that the answer is right, 0..0.99. */
-export const confidenceOf = (grounds: Grounds, { gap, unasked, untyped }: Shares = shares): number => {
+export const confidenceOf = (grounds: Grounds, { absent, gap, unasked, untyped }: Shares = shares): number => {
   let sum = 0
   for (const ground of Object.keys(confidenceWeights) as Array<keyof typeof confidenceWeights>) {
     sum += confidenceWeights[ground] * grounds[ground]
   }
   const share = (grounds.untyped + grounds.other > 0 ? untyped : 1) * (grounds.unasked > 0 ? unasked : 1) *
-    (grounds.few >= 0.5 && grounds.gap > 0.09 ? gap : 1)
+    (grounds.absent > 0 ? absent : 1) * (grounds.few >= 0.5 && grounds.gap > 0.09 ? gap : 1)
   return Math.min(mostCertain, share / (1 + Math.exp(-sum)))
 }

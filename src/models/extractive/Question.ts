@@ -36,6 +36,10 @@ export interface Question {
   readonly kind: QuestionKind
   /** Of what is counted, of the property asked for or of the deed, where the question's form tells it: lifts, the entrance fee, who designed. */
   readonly asked: ReadonlyArray<number>
+  /** Terms that are names by their form, without which a document is about something else: Redis, HMAC. German writes all nouns so. */
+  readonly names: ReadonlyArray<number>
+  /** The term that says what happened, of a question when it did. */
+  readonly happened: number | undefined
 }
 
 const generic = new Set(
@@ -108,14 +112,18 @@ export const questionOf = (asked: string): Question => {
     name = capital ? { key, end: at + word.length } : undefined
   })
   const wanted = new Set(askedOf(text, raw, stop))
+  const all = [...terms.values()]
+  const plain = all.flatMap(({ cjk, importance }, term) => (!cjk && importance === 1 ? [term] : []))
   return {
     text,
-    terms: [...terms.values()],
+    terms: all,
     words: new Set(foldedWords(text)),
     grammar: new Set([...stop].map(stem)),
     type,
     kind: kindOf(text, type),
-    asked: [...terms.keys()].flatMap((key, term) => (wanted.has(key) ? [term] : []))
+    asked: [...terms.keys()].flatMap((key, term) => (wanted.has(key) ? [term] : [])),
+    names: stop.has("und") && !stop.has("and") ? [] : all.flatMap(({ importance }, term) => (importance > 1 ? [term] : [])),
+    happened: ofThePast.test(text) ? plain.at(-1) : undefined
   }
 }
 
@@ -218,12 +226,13 @@ const typeOf = (text: string): AnswerType => {
 const spelledNumber =
   /\b(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundred|thousand|million|billion|half|third|quarter|once|twice|dozen|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|(?:drei|vier|fünf|sech|sieb|acht|neun)zehn|(?:\p{L}+und)?(?:zwan|drei|vier|fünf|sech|sieb|acht|neun)(?:zig|ßig)|hundert|tausend|deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|quinze|vingt|trente|cent|mille|dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil)\b|[一二三四五六七八九十百千万億亿两]/iu
 const absoluteDate =
-  /\bmay \d|\d(?:st|nd|rd|th)? may\b|\b(?:1\d{3}|20\d\d)\b|\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2} ?(?:am|pm|uhr)\b|\b\d{1,2}\/\d{1,2}\b|\b\d{1,2}\. ?\d{1,2}\.(?!\d{3})|\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b|\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|[\d一二三四五六七八九十百]\s*(?:年|月|日|時|时|点)|\d\s*(?:am|pm|uhr)|世纪|世紀|century|jahrhundert/iu
+  /\bmay \d|\d(?:st|nd|rd|th)? may\b|\b(?:1\d{3}|20\d\d)\b|\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2} ?(?:am|pm|uhr)\b|\b\d{1,2}\/\d{1,2}\b|\b\d{1,2}\. ?\d{1,2}\. ?(?:\d{4}|\d{2})\b|\b(?:am|vom|bis|zum|ab|seit|de[mnr]) \d{1,2}\. ?\d{1,2}\.(?!\d)|\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b|\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b|[\d一二三四五六七八九十百]\s*(?:年|月|日|時|时|点)|\d\s*(?:am|pm|uhr)|世纪|世紀|century|jahrhundert/iu
 const relativeDate =
   /\b(?:daily|weekly|monthly|annually|yearly|every|before|after|until|within|immediately|täglich|jährlich|monatlich|sobald|nachdem|bevor)\b|\d+ (?:\p{L}+ )?(?:days?|weeks?|months?|years?|hours?|minutes?|seconds?|tagen?|wochen?|monaten?|stunden?|minuten?)\b|毎|每/iu
 /** Of software, when something came or went is told by its version. */
 const release =
   /\b(?:(?:version|release) |(?:in|since|until|from|with|before|after|by|as of) (?:[\p{L}.]+ )?v?)\d+\.(?:\d+|x)(?!\d|:)|\bv\d+(?:\.\d+)*\b/iu
+const asksVersion = /\bv?\d+\.(?:\d+|x)\b.*\b(?:released?|come out|came out|published|available|veröffentlicht|erschien\w*)\b/iu
 /** When something is done as a rule, is told by a condition. */
 const condition =
   /\b(?:when(?:ever)?|if|once|unless|as soon as|during|upon|while|in case|provided that|requires?|required|wenn|falls|sobald|während)\b/iu
@@ -250,7 +259,9 @@ export const holdsType = (question: Question, quote: string): boolean => {
     case "number":
       return spelledNumber.test(quote) || frequency.test(quote) || bringsNumber(question, quote)
     case "date":
-      return absoluteDate.test(quote) || release.test(quote) || (relativeDate.test(quote) && !ofThePast.test(question.text)) ||
+      // Asked when a version came, another version is no date.
+      return absoluteDate.test(quote) || (release.test(quote) && !asksVersion.test(question.text)) ||
+        (relativeDate.test(quote) && !ofThePast.test(question.text)) ||
         (asksCondition(question) && condition.test(quote))
     case "person": {
       const isNew = (words: string): boolean => foldedWords(words).every((word) => !question.words.has(word))
