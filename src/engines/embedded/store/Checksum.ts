@@ -85,6 +85,24 @@ export const sumOf = (table: Checked, row: Row): number => {
   return sum
 }
 
+/** {@link sumOf} a row of `embeddings`, of which there are many: in one call, of bytes put together. */
+export const sumOfVector = (id: number, embedder: string, hash: Uint8Array, vector: Uint8Array): number => {
+  if (embedder !== summedEmbedder) {
+    summedEmbedder = embedder
+    quotedEmbedder = JSON.stringify(embedder)
+  }
+  const values = `[${id},${quotedEmbedder}]`
+  const room = values.length * 3 + hash.length + vector.length
+  if (room > summed.length) summed = Buffer.allocUnsafe(room * 2)
+  let length = summed.write(values)
+  summed.set(hash, length)
+  summed.set(vector, length += hash.length)
+  return crc32(summed.subarray(0, length + vector.length))
+}
+let summed = Buffer.allocUnsafe(2_048)
+let summedEmbedder: string | undefined
+let quotedEmbedder = ""
+
 /** A row of {@link checkedColumns}, in their order, as a statement gives it that returns arrays: objects take longer to make than rows to read. */
 export type RowValues = ReadonlyArray<unknown>
 

@@ -43,11 +43,11 @@ const shrinkStep = 512
 const mostAhead = 1 << 20
 
 /** Does what may fail for one file: its own command meets the same, and is refused. */
-const tried = (work: () => void): void => {
+const tried = <A>(work: () => A): A | undefined => {
   try {
-    work()
+    return work()
   } catch {
-    return
+    return undefined
   }
 }
 
@@ -81,6 +81,8 @@ export class Committer {
   readonly #ahead = new Map<Commands["putFile"]["in"], Analysis>()
   /** A command of the last group was refused, and the next group may have such a one too: its commands have savepoints at once. */
   #refused = false
+  /** The commands of the group at hand succeed together, or the group is done again. */
+  #together = false
   /** Why nothing is written any more. */
   #damaged: StateError | undefined
 
@@ -141,6 +143,7 @@ export class Committer {
       if (this.#damaged !== undefined) throw this.#damaged
       if (!this.#refused) {
         try {
+          this.#together = true
           return this.#commit(group, (message) => this.#applyToGroup(message))
         } catch (cause) {
           if (!(cause instanceof RefusedOne)) throw cause
@@ -148,6 +151,7 @@ export class Committer {
         }
       }
       this.#refused = false
+      this.#together = false
       return this.#commit(group, (message) => this.#apply(message))
     } catch (cause) {
       this.#discard()
@@ -163,13 +167,26 @@ export class Committer {
       this.#files.begin()
       let read = 0
       const replies = group.map((message, at) => {
-        if (at >= read) read = this.#readAhead(group, at)
+        if (at >= read) {
+          this.#indexAll()
+          read = this.#readAhead(group, at)
+        }
         return apply(message)
       })
+      this.#indexAll()
       for (const corpus of this.#index.flush()) this.#unmerged.set(corpus, (this.#unmerged.get(corpus) ?? 0) + 1)
       this.#seal()
       return replies
     })
+  }
+
+  /** @throws {RefusedOne} where a file of the group is refused */
+  #indexAll(): void {
+    try {
+      this.#index.addAll()
+    } catch (cause) {
+      throw concernsAll(cause) ? this.#noted(cause) : new RefusedOne()
+    }
   }
 
   #discard(): void {
@@ -194,7 +211,14 @@ export class Committer {
     for (const { payload: { elsewhere, file }, words } of files) {
       if (elsewhere === undefined) tried(() => file.chunks.forEach((_, place) => words.of(place)))
     }
-    for (const { payload, words } of files) tried(() => this.#ahead.set(payload, { pages: packPages(payload.file.chunks), words }))
+    const vectors = files.map(({ payload, words }) =>
+      payload.vectors === "hashed" && this.#files.expectsNew
+        ? tried(() => payload.file.chunks.map((_, place) => words.vectorOf(place)))
+        : undefined
+    )
+    files.forEach(({ payload, words }, at) =>
+      tried(() => this.#ahead.set(payload, { pages: packPages(payload.file.chunks), words, vectors: vectors[at] }))
+    )
     return Math.max(end, from + 1)
   }
 
@@ -353,8 +377,9 @@ export class Committer {
       if (elsewhere.found !== true) this.#vectors.finish(name, file.name)
       this.#vectors.analyzedBy(corpus.id, elsewhere.analyzers)
     }
-    const { pages, words } = analysis ?? { pages: packPages(file.chunks), words: this.#index.wordsOf(file.chunks, file.title) }
-    const made = vectors === "hashed" ? (place: number) => words.vectorOf(place) : vectors
+    const { pages, words, vectors: ahead } = analysis ??
+      { pages: packPages(file.chunks), words: this.#index.wordsOf(file.chunks, file.title), vectors: undefined }
+    const made = vectors === "hashed" ? (place: number) => ahead?.[place] ?? words.vectorOf(place) : vectors
     const written = this.#files.insert(corpus.id, corpus.embedder, file, pages, made, at)
     if ("missing" in written) throw new Missing(written.missing)
     // Gone already is as good: what counts is that readers do not see both.
@@ -369,7 +394,9 @@ export class Committer {
     this.#corpora.count(corpus.id, old === undefined ? 1 : 0, written.indexed.length - (old?.chunks ?? 0))
     if (ledger !== undefined) this.#ledger.write(ledger.scope, ledger.change)
     if (corpus.elsewhere === undefined) {
-      this.#index.add(corpus.id, { chunks: written.indexed, language: file.language, words })
+      const indexed = { chunks: written.indexed, language: file.language, words }
+      if (this.#together) this.#index.addLater(corpus.id, indexed)
+      else this.#index.add(corpus.id, indexed)
     }
     return { made: written.made }
   }

@@ -1,11 +1,14 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { FilePatch } from "../../../domain/RagFile.ts"
 import { type PackedPage, unpackChunks } from "./ChunkPage.ts"
-import { asBlob, checkedColumns, isIntact, sumOf } from "./Checksum.ts"
+import { asBlob, checkedColumns, isIntact, sumOf, sumOfVector } from "./Checksum.ts"
 import { type NewFile, type NewVector, refuseDamaged, type Refusal } from "./Commands.ts"
-import { fromHex, unpackHashes } from "./Hash.ts"
+import { fromHex, splitHashes, toHex, unpackHashes } from "./Hash.ts"
 import type { IndexedChunk, KeptFile } from "./Index.ts"
 import { asJson, packMarker } from "./Rows.ts"
+
+/** Texts without a vector, after which the next one's is made before it is asked for: a vector made for nothing costs as much as some 20 questions. */
+const likelyNew = 64
 
 /** Embeddings dropped in one transaction. */
 const collectStep = 2_000
@@ -57,6 +60,8 @@ export class FileTable {
   /** The next row of `files` and of `embeddings`, once the transaction at hand has asked: checksums are of rows with their ids. */
   #nextFile: number | undefined
   #nextEmbedding: number | undefined
+  /** Texts since the last one that had a vector before. */
+  #newTexts = 0
   /** Files whose rows changed and have not got their new sums yet. */
   readonly #unsealed = new Set<number>()
 
@@ -104,6 +109,11 @@ export class FileTable {
     )
   }
 
+  /** The next text most likely has no vector yet. */
+  get expectsNew(): boolean {
+    return this.#newTexts >= likelyNew
+  }
+
   /** The first thing a transaction does. */
   begin(): void {
     this.#nextFile = undefined
@@ -124,25 +134,30 @@ export class FileTable {
     vectors: ReadonlyArray<NewVector> | ((place: number) => Uint8Array),
     at: number
   ): InsertedFile | { readonly missing: ReadonlyArray<string> } {
-    const hashes = pages.flatMap((page) => unpackHashes(page.hashes))
+    const hashes = pages.flatMap((page) => splitHashes(page.hashes))
     const count = hashes.length
     const first = Number(this.#take.get(count)?.["value"]) - count
     const missing: Array<string> = []
     const made: Array<number> = []
+    const indexed: Array<IndexedChunk> = []
     const fresh = new Map(typeof vectors === "function" ? [] : vectors.map(({ hash, vector }) => [hash, vector]))
-    const indexed = hashes.map((hex, i): IndexedChunk => {
-      const hash = fromHex(hex)
-      const vector = fresh.get(hex)
-      // Whoever brings a vector has looked before: most likely there is none yet.
-      const added = vector === undefined ? undefined : this.#insertVector(embedder, hash, vector, 1, at)
-      let embedding = added ?? this.#use.get(hash, embedder)?.["id"]
-      if (embedding === undefined && typeof vectors === "function") {
-        embedding = this.#insertVector(embedder, hash, vectors(i), 1, at)
-        made.push(i)
+    for (let i = 0; i < count; i++) {
+      const hash = hashes[i] as Uint8Array
+      let embedding: number | undefined
+      if (typeof vectors !== "function") {
+        const vector = fresh.size === 0 ? undefined : fresh.get(toHex(hash))
+        // Whoever brings a vector has looked before: most likely there is none yet.
+        embedding = (vector === undefined ? undefined : this.#insertVector(embedder, hash, vector, 1, at)) ?? this.#used(embedder, hash)
+      } else {
+        embedding = this.expectsNew ? undefined : this.#used(embedder, hash)
+        const added = embedding === undefined ? this.#insertVector(embedder, hash, vectors(i), 1, at) : undefined
+        embedding ??= added ?? this.#used(embedder, hash)
+        this.#newTexts = added === undefined ? 0 : this.#newTexts + 1
+        if (added !== undefined) made.push(i)
       }
-      if (embedding === undefined) missing.push(hex)
-      return { number: first + i, embedding: Number(embedding) }
-    })
+      if (embedding === undefined) missing.push(toHex(hash))
+      indexed.push({ number: first + i, embedding: embedding ?? 0 })
+    }
     if (missing.length > 0) return { missing }
     this.#nextFile ??= Number(this.#lastFile.get()?.["seq"] ?? 0) + 1
     const id = this.#nextFile++
@@ -247,11 +262,17 @@ export class FileTable {
     if (this.#keepVector.run(at, key, embedder).changes === 0) this.#insertVector(embedder, key, vector, 0, at)
   }
 
+  /** The row of a text's vector, which one more chunk has now; undefined where it has none. */
+  #used(embedder: string, hash: Uint8Array): number | undefined {
+    const id = this.#use.get(hash, embedder)?.["id"]
+    return id === undefined ? undefined : Number(id)
+  }
+
   /** The row of a vector; undefined, and nothing written, where the text has one. */
   #insertVector(embedder: string, hash: Uint8Array, vector: Uint8Array, uses: number, at: number): number | undefined {
     this.#nextEmbedding ??= Number(this.#lastEmbedding.get()?.["id"] ?? 0) + 1
     const id = this.#nextEmbedding
-    const { changes } = this.#putVector.run(id, embedder, hash, uses, at, vector, sumOf("embeddings", { id, embedder, hash, vector }))
+    const { changes } = this.#putVector.run(id, embedder, hash, uses, at, vector, sumOfVector(id, embedder, hash, vector))
     if (changes === 0) return undefined
     this.#nextEmbedding++
     return id

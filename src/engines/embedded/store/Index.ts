@@ -32,6 +32,8 @@ export class Index {
   readonly #documents = new DocumentTerms(this.#vocabulary, undefined, readerOf)
   readonly #recent: RecentSegments
   readonly #building = new Map<number, Building>()
+  /** Files that are added together. */
+  #later: Array<{ readonly corpus: number; readonly file: IndexedFile }> = []
   /** Corpora that lost chunks. */
   readonly #shrunk = new Set<number>()
 
@@ -75,6 +77,15 @@ export class Index {
     }
   }
 
+  /** {@link add} with those that come meanwhile, by {@link addAll}: each by itself would push the rows of the next one out of the processor's cache. */
+  addLater(corpus: number, file: IndexedFile): void {
+    this.#later.push({ corpus, file })
+  }
+
+  addAll(): void {
+    for (const { corpus, file } of this.#later.splice(0)) this.add(corpus, file)
+  }
+
   #takeWaiting(building: Building): void {
     for (const file of building.waiting.splice(0)) this.#take(building, file)
   }
@@ -113,6 +124,7 @@ export class Index {
   /** Forgets what was added and not flushed: the transaction failed. */
   discard(): void {
     this.#building.clear()
+    this.#later = []
     this.#shrunk.clear()
     this.#recent.forget()
   }
@@ -151,6 +163,7 @@ export class Index {
   /** Forgets everything about a corpus. */
   drop(corpus: number): void {
     this.#building.delete(corpus)
+    this.#later = this.#later.filter((later) => later.corpus !== corpus)
     this.#shrunk.delete(corpus)
     this.#merger.abandon()
     this.#recent.forget()

@@ -7,6 +7,7 @@ import { onTestFinished } from "vitest"
 import { IndexDamage } from "../../../../src/engines/embedded/search/CorpusIndex.ts"
 import type { CommandMessage } from "../../../../src/engines/embedded/store/Commands.ts"
 import { Committer } from "../../../../src/engines/embedded/store/Committer.ts"
+import { textHash } from "../../../../src/engines/embedded/store/Hash.ts"
 import { random } from "../support/Random.ts"
 import { StoreBench } from "../support/StoreBench.ts"
 
@@ -123,6 +124,42 @@ describe("commits", () => {
     bench.send("deleteFile", { corpus: "c", name: "two", at: 0 })
     assert.deepStrictEqual(bench.db.prepare("SELECT uses FROM embeddings").all().map(({ uses }) => uses), [0, 0])
     assert.strictEqual(bench.count("chunk_pages"), 0)
+  })
+
+  it("make a vector for each text once, whatever was new before", () => {
+    const bench = newBench()
+    const put = (name: string, texts: ReadonlyArray<string>) => {
+      const [, message] = bench.file("c", name, texts)
+      if (message?.kind !== "putFile") throw new Error("no file")
+      const [reply] = bench.committer.commit([{ ...message, payload: { ...message.payload, vectors: "hashed" } } as CommandMessage])
+      return reply?.ok === true ? (reply.value as { readonly made: ReadonlyArray<number> }).made : []
+    }
+    const many = Array.from({ length: 100 }, (_, i) => `text ${i}`)
+    assert.strictEqual(put("many", many).length, 100)
+    // By now each text is taken for new.
+    assert.deepStrictEqual(put("mixed", ["new one", "text 7", "new two", "new one", "text 7"]), [0, 2])
+    assert.strictEqual(put("more", many.map((text) => `more ${text}`)).length, 100)
+    assert.deepStrictEqual(put("again", many), [])
+    const brought = bench.file("c", "brought", ["text 7", "of another maker"])
+    assert.deepStrictEqual(bench.committer.commit(brought).map(({ ok }) => ok), [true, true])
+    const uses = new Map(
+      bench.db.prepare("SELECT lower(hex(hash)) AS hash, uses FROM embeddings").all().map(({ hash, uses }) => [hash, uses])
+    )
+    assert.strictEqual(uses.size, 203)
+    assert.deepStrictEqual(["text 7", "text 8", "new one", "more text 7"].map((text) => uses.get(textHash(text))), [5, 2, 2, 1])
+  })
+
+  it("leave nothing of files that come with the end of their corpus", () => {
+    const bench = newBench()
+    bench.createCorpus("d")
+    const replies = bench.committer.commit([
+      ...bench.file("d", "stays", ["apples"]),
+      ...bench.file("c", "goes", ["apples"]),
+      bench.message("deleteCorpus", { name: "c", force: true, at: 0 })
+    ])
+    assert.isTrue(replies.every(({ ok }) => ok))
+    assert.deepStrictEqual([bench.count("files"), bench.count("segments")], [1, 1])
+    assert.deepStrictEqual(bench.find("d", "apples").map(({ text }) => text), ["apples"])
   })
 
   it("leave nothing behind of a corpus that is deleted", () => {
