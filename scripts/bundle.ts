@@ -200,6 +200,7 @@ try {
   writeFileSync(join(fresh, "o200k.bin"), packEncoding(require("js-tiktoken/ranks/o200k_base")))
   copyFileSync(require.resolve("@hyzyla/pdfium/pdfium.wasm"), join(fresh, "pdfium.wasm"))
   copyFileSync("src/engines/embedded/kernel/kernel.wasm", join(fresh, "kernel.wasm"))
+  copyFileSync("src/text/tokens/tokens.wasm", join(fresh, "tokens.wasm"))
   for (const name of ["page.css", "icon.svg"]) copyFileSync(join("src/ui/page", name), join(fresh, "ui", name))
   // What gRPC needs of the protos, which JSON does without.
   const protos = JSON.stringify(pruned(ofPackages(require.resolve("@google-cloud/aiplatform/build/protos/protos.json"))))

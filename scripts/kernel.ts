@@ -1,14 +1,23 @@
 /**
- * `npm run kernel`: compiles the kernel that reads words and makes vectors to the bytes that are kept beside it. A test holds that
- * they are what its source compiles to.
+ * Compiles what is written in AssemblyScript to the bytes that are kept beside it, or in another folder. A test holds that
+ * they are what their sources compile to.
+ *
+ * Usage: node scripts/kernel.ts [<folder>]
  */
+import { basename, join } from "node:path"
 import { main } from "assemblyscript/asc"
 
-const folder = "src/engines/embedded/kernel"
-
+/** Bytes that are kept, and what they are compiled from. */
+const kernels = {
+  "src/engines/embedded/kernel/kernel.wasm": "src/engines/embedded/kernel/assembly/Kernel.ts",
+  "src/text/tokens/tokens.wasm": "src/text/tokens/assembly/Tokens.ts"
+}
 const options = ["--runtime", "stub", "--optimizeLevel", "3", "--converge", "--noAssert", "--enable", "simd"]
-const { error, stderr } = await main([`${folder}/assembly/Kernel.ts`, "--outFile", process.argv[2] ?? `${folder}/kernel.wasm`, ...options])
-if (error !== null) {
+
+const [, , folder] = process.argv
+for (const [kept, source] of Object.entries(kernels)) {
+  const { error, stderr } = await main([source, "--outFile", folder === undefined ? kept : join(folder, basename(kept)), ...options])
+  if (error === null) continue
   console.error(stderr.toString())
   process.exitCode = 1
 }

@@ -2,42 +2,16 @@ import { readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import type o200k from "js-tiktoken/ranks/o200k_base"
 import { assetPath } from "./Assets.ts"
-import { BytePairs } from "./tokens/BytePairs.ts"
-import { hashed, hashOf, hashSeed } from "./tokens/ByteTable.ts"
-import { openEncoding, packEncoding } from "./tokens/Encoding.ts"
-import { KeptCounts } from "./tokens/KeptCounts.ts"
-import { keyLength, PlainPieces } from "./tokens/PlainPieces.ts"
-
-/**
- * Byte-pair encoding is quadratic on a piece without a break, so no piece longer than this many UTF-16 units is merged
- * whole. Shorter ones, and so ordinary text, count exactly what tiktoken counts.
- */
-const maxPiece = 256
-
-/** How much text the pattern is shown at a time, in UTF-16 units: on runs of tens of millions it overflows its stack. */
-const maxSeen = 1 << 18
-
-/** How much of it at first: often a few pieces are all that is asked for. */
-const firstSeen = 1 << 12
+import { packEncoding } from "./tokens/Encoding.ts"
+import { longestPiece, longestStretch, TokenCounter } from "./tokens/TokenCounter.ts"
 
 /** Of `'ll` and its kin, which are of the word before them. */
 const longestEnding = 3
 
-interface Reader {
-  /** Matches the piece at its `lastIndex`. */
-  readonly pattern: RegExp
-  readonly pairs: BytePairs
-}
-
-let loaded: Reader | undefined
+let loaded: TokenCounter | undefined
 
 /** Made when a token is first asked for, never on import: a program that counts nothing must not pay for it. */
-const reader = (): Reader => {
-  if (loaded !== undefined) return loaded
-  const { pattern, vocabulary } = openEncoding(encodingFile())
-  loaded = { pattern: new RegExp(pattern, "uy"), pairs: new BytePairs(vocabulary, piece.length) }
-  return loaded
-}
+const counter = (): TokenCounter => loaded ??= new TokenCounter(encodingFile())
 
 /** From source it is made of what the package has. */
 const encodingFile = (): Uint8Array => {
@@ -52,12 +26,9 @@ const encodingFile = (): Uint8Array => {
  * text. Linear in the length of any input.
  */
 export const countTokens = (text: string): number => {
-  let total = 0
-  eachPiece(text, (_end, count) => {
-    total += count
-    return false
-  })
-  return total
+  const reader = counter()
+  readPieces(reader, text, all, () => false)
+  return reader.total
 }
 
 /**
@@ -75,24 +46,17 @@ export class TokenIndex {
 
   constructor(text: string) {
     this.text = text
-    let ends = new Uint32Array(Math.max(16, text.length >> 2))
-    let totals = new Uint32Array(ends.length)
-    let pieces = 0
-    let total = 0
-    eachPiece(text, (end, count) => {
-      if (pieces === ends.length) {
-        ends = grown(ends)
-        totals = grown(totals)
-      }
-      total += count
-      ends[pieces] = end
-      totals[pieces] = total
-      pieces++
+    const reader = counter()
+    const ends: Array<Uint32Array> = []
+    const totals: Array<Uint32Array> = []
+    readPieces(reader, text, all, (first, end) => {
+      ends.push(reader.ends.slice(first, end))
+      totals.push(reader.totals.slice(first, end))
       return false
     })
-    this.#ends = ends
-    this.#totals = totals
-    this.#pieces = pieces
+    this.#ends = joined(ends)
+    this.#totals = joined(totals)
+    this.#pieces = this.#ends.length
   }
 
   /** Tokens of the whole text. */
@@ -163,10 +127,14 @@ export class TokenIndex {
     let count = 0
     let met = this.#ends[piece] === start
     if (!met) {
-      eachPiece(this.text.slice(start, end), (at, tokens) => {
-        count += tokens
-        while (this.#ends[piece]! < start + at) piece++
-        met = this.#ends[piece] === start + at
+      const reader = counter()
+      readPieces(reader, this.text.slice(start, end), few, (first, last) => {
+        for (let i = first; i < last && !met; i++) {
+          const at = start + reader.ends[i]!
+          count = reader.totals[i]!
+          while (this.#ends[piece]! < at) piece++
+          met = this.#ends[piece] === at
+        }
         return met
       })
     }
@@ -174,68 +142,62 @@ export class TokenIndex {
   }
 }
 
-/** The bytes of the piece at hand, its hash aside: UTF-8 takes at most 3 for a UTF-16 unit. */
-const piece = new Uint8Array(maxPiece * 3)
-const utf8 = new TextEncoder()
 const isSpace = /\s/
 
-/** The text that the pattern is shown. */
-const plain = new PlainPieces(maxSeen)
-const kept = new KeptCounts()
+/** How much is read of a text: UTF-16 units at first, and how many pieces at a time. */
+interface Pace {
+  readonly units: number
+  readonly pieces: number
+}
 
-/** Calls `visit` with the end offset and the token count of each piece of `text`, until it answers true. */
-const eachPiece = (text: string, visit: (end: number, count: number) => boolean): void => {
-  const { pairs, pattern } = reader()
-  const countPlain = (start: number, end: number): number => countPiece(pairs, start, end)
-  let most = firstSeen
-  for (let from = 0; from < text.length; most = maxSeen) {
+const all: Pace = { units: longestStretch, pieces: longestStretch }
+
+/** Where a few pieces are often all that is asked for. */
+const few: Pace = { units: 1 << 8, pieces: 8 }
+
+/** How many times as much of the text is read each time. */
+const growth = 1 << 4
+
+/** Reads a text's pieces, and calls `visit` with the first and the end of those of the reader that are new, until it answers true. */
+const readPieces = (reader: TokenCounter, text: string, { pieces, units }: Pace, visit: (first: number, end: number) => boolean): void => {
+  const { pattern } = reader
+  reader.begin()
+  let most = units
+  for (let from = 0; from < text.length; most = Math.min(most * growth, longestStretch)) {
     const seen = text.slice(from, characterStart(text, from + most))
     const isLast = from + seen.length === text.length
-    plain.show(seen, !isLast)
+    reader.show(seen, !isLast)
     let at = 0
+    let visited = 0
     while (at < seen.length) {
-      let end = plain.endOf(at)
-      const isPlain = end >= 0
-      if (!isPlain) {
+      const stopped = reader.read(at, pieces, from)
+      at = stopped < 0 ? -1 - stopped : stopped
+      if (stopped < 0) {
         pattern.lastIndex = at
         // The pattern's alternatives cover every character; the fallback only keeps a change of it from looping here.
-        end = pattern.test(seen) ? pattern.lastIndex : at + 1
+        const end = pattern.test(seen) ? pattern.lastIndex : at + 1
         // There may be more of this piece: see on from its start.
-        if (end > seen.length - longestEnding && !isLast && (at > 0 || most < maxSeen)) break
+        if (end > seen.length - longestEnding && !isLast && (at > 0 || most < longestStretch)) break
+        while (at < end) {
+          const cut = end - at > longestPiece ? characterStart(seen, at + longestPiece) : end
+          reader.add(seen.slice(at, cut), from + cut)
+          at = cut
+        }
       }
-      while (at < end) {
-        const cut = end - at > maxPiece ? characterStart(seen, at + maxPiece) : end
-        const count = isPlain && cut - at <= keyLength ? kept.of(plain, at, cut, countPlain) : countPiece(pairs, at, cut, seen)
-        if (visit(from + cut, count)) return
-        at = cut
+      const found = reader.pieces
+      if (found - visited >= pieces) {
+        if (visit(visited, found)) return
+        visited = found
       }
     }
+    if (visit(visited, reader.pieces)) return
     from += at
   }
 }
 
-/** Of a piece in view, which is plain where no text is given. */
-const countPiece = (pairs: BytePairs, start: number, end: number, seen?: string): number => {
-  const { units } = plain
-  let hash = hashSeed
-  for (let i = start; i < end; i++) {
-    const unit = units[i]!
-    if (unit > 0x7f && seen !== undefined) {
-      const length = writePiece(seen, start, end)
-      return pairs.count(piece, length, hashOf(piece, 0, length))
-    }
-    piece[i - start] = unit
-    hash = hashed(hash, unit)
-  }
-  return pairs.count(piece, end - start, hash)
-}
-
-/** Puts the UTF-8 of `text.slice(start, end)` into `piece`; answers how many bytes. */
-const writePiece = (text: string, start: number, end: number): number => utf8.encodeInto(text.slice(start, end), piece).written
-
 /** Where the tokens of a piece start, each rounded down to whole characters. */
 const tokenStarts = (text: string, start: number, end: number): Uint32Array => {
-  const bytes = reader().pairs.starts(piece, writePiece(text, start, end))
+  const bytes = counter().starts(text.slice(start, end))
   const starts = new Uint32Array(bytes.length)
   let at = start
   let written = 0
@@ -261,10 +223,15 @@ export const characterStart = (text: string, offset: number): number => {
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff
 
-const grown = (array: Uint32Array<ArrayBuffer>): Uint32Array<ArrayBuffer> => {
-  const next = new Uint32Array(array.length * 2)
-  next.set(array)
-  return next
+const joined = (arrays: ReadonlyArray<Uint32Array>): Uint32Array => {
+  if (arrays.length === 1) return arrays[0]!
+  const whole = new Uint32Array(arrays.reduce((length, array) => length + array.length, 0))
+  let at = 0
+  for (const array of arrays) {
+    whole.set(array, at)
+    at += array.length
+  }
+  return whole
 }
 
 /** Index of the first of `length` ascending values that is at least `value`. */

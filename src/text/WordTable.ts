@@ -1,7 +1,3 @@
-import { hashed, hashOf, hashSeed } from "./tokens/ByteTable.ts"
-
-export { hashed, hashOf, hashSeed }
-
 /**
  * Words as UTF-8 bytes, numbered 0, 1, 2, … in the order they come. Looking up a word that was met before makes no
  * string and touches two lines of memory: for the loops that see every word of every document.
@@ -86,6 +82,16 @@ export class WordTable {
 
 /** Share of the slots: what a full table searches more lies side by side in memory, and what an emptier one reads is not in the cache. */
 const mostFull = 0.7
+
+/** FNV-1a, byte by byte, so that whoever reads the bytes can hash them on the way. Signed, as all that comes of it is. */
+export const hashSeed = 0x811c9dc5 | 0
+export const hashed = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193)
+
+export const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
+  let hash = hashSeed
+  for (let i = start; i < end; i++) hash = hashed(hash, bytes[i]!)
+  return hash
+}
 
 /** The low bits of FNV depend on the low bits of the bytes only. */
 const spread = (hash: number): number => hash ^ (hash >>> 15)

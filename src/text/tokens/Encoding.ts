@@ -1,12 +1,13 @@
 import type o200k from "js-tiktoken/ranks/o200k_base"
-import { ByteTable } from "./ByteTable.ts"
 
 /** What byte-pair encoding is done by. */
 export interface Encoding {
   /** Of the pieces that tokens are made of, as a regular expression's source. */
   readonly pattern: string
-  /** Tokens by rank. */
-  readonly vocabulary: ByteTable
+  /** Bytes of each token, by rank. */
+  readonly lengths: Uint8Array
+  /** The tokens, one after the other. */
+  readonly tokens: Uint8Array
 }
 
 /** Bytes before the pattern: how long that is, and how many tokens there are. */
@@ -71,6 +72,7 @@ export const openEncoding = (file: Uint8Array): Encoding => {
   const tokens = lengths + view.getUint32(4, true)
   return {
     pattern: Buffer.from(file.subarray(head, lengths)).toString(),
-    vocabulary: ByteTable.of(file.subarray(lengths, tokens), file.subarray(tokens))
+    lengths: file.subarray(lengths, tokens),
+    tokens: file.subarray(tokens)
   }
 }

@@ -71,8 +71,21 @@ describe("tokens", () => {
   })
 
   it("counts the same where the text is seen in stretches", () => {
-    const texts = Array.from({ length: 12 }, (_, i) => "x".repeat(i) + " it's we'll don'T".repeat(400))
-    for (const text of [...texts, mixed(1, 4_000)]) {
+    const period = " it's we'll don'T"
+    const times = Math.ceil(2 ** 18 / period.length) + 3
+    for (let i = 0; i < period.length; i++) {
+      const start = "x".repeat(i)
+      const [one, two] = [1, 2].map((n) => tiktoken.encode(start + period.repeat(n), [], []).length)
+      expect([i, countTokens(start + period.repeat(times))]).toEqual([i, one! + (times - 1) * (two! - one!)])
+    }
+    const text = mixed(1, 4_000)
+    expect(countTokens(text)).toBe(tiktoken.encode(text, [], []).length)
+  })
+
+  it("counts pieces of any length that differ in little, and what was counted before", () => {
+    const marks = ["!\0", "\0", "a", "aA", "zq", "é", "жы", "漢字"]
+    const texts = marks.flatMap((mark) => Array.from({ length: 40 }, (_, i) => mark.repeat(i + 1)))
+    for (const text of [...texts, ...texts.reverse(), ...texts.map((text) => ` ${text}`)]) {
       expect([text, countTokens(text)]).toEqual([text, tiktoken.encode(text, [], []).length])
     }
   })
@@ -94,7 +107,7 @@ describe("tokens", () => {
 
   it("counts a part as if it stood alone", () => {
     for (let seed = 0; seed < 40; seed++) {
-      const text = mixed(seed, 200)
+      const text = mixed(seed, seed < 30 ? 200 : 6_000)
       const index = new TokenIndex(text)
       const { below } = generator(seed)
       for (let i = 0; i < 50; i++) {

@@ -1,9 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { execFileSync } from "node:child_process"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
-import { tmpdir } from "node:os"
-import { join } from "node:path"
-import { onTestFinished } from "vitest"
 import { readerOf } from "../../../../src/engines/embedded/kernel/TextKernel.ts"
 import { packSparse } from "../../../../src/engines/embedded/store/Vector.ts"
 import { DocumentTerms } from "../../../../src/search/analysis/DocumentTerms.ts"
@@ -11,7 +6,6 @@ import { Vocabulary } from "../../../../src/search/analysis/Vocabulary.ts"
 import { PlainReader } from "../../../../src/search/analysis/WordReader.ts"
 import { embedHashedSparse } from "../../../../src/text/hashed/EmbedHashed.ts"
 import { dimensions, forEachFeature } from "../../../../src/text/hashed/Features.ts"
-import { root } from "../../../support/Root.ts"
 import { random } from "../support/Random.ts"
 
 const withKernel = (mostRemembered?: number) => new DocumentTerms(new Vocabulary(), mostRemembered, readerOf)
@@ -37,17 +31,6 @@ const anything = (seed: number, length: number): string => {
 }
 
 describe("the kernel of words and vectors", () => {
-  it("is what its source compiles to", { timeout: 240_000 }, () => {
-    const folder = mkdtempSync(join(tmpdir(), "sluice-"))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const compiled = join(folder, "kernel.wasm")
-    execFileSync(process.execPath, ["scripts/kernel.ts", compiled], { cwd: root })
-    assert.isTrue(
-      readFileSync(compiled).equals(readFileSync(join(root, "src/engines/embedded/kernel/kernel.wasm"))),
-      "npm run kernel compiles it again"
-    )
-  })
-
   it("runs on this machine", () => {
     assert.notInstanceOf(readerOf(() => undefined), PlainReader)
   })
