@@ -10,6 +10,10 @@ export interface Encoding {
   readonly tokens: Uint8Array
 }
 
+/** What there is room for in the code of `assembly/Tokens.ts`. */
+const mostTokens = 2 ** 18 - 1
+const mostBytes = 2 ** 24
+
 /** Bytes before the pattern: how long that is, and how many tokens there are. */
 const head = 8
 
@@ -29,6 +33,7 @@ export const packEncoding = ({ bpe_ranks: ranks, pat_str }: typeof o200k): Uint8
     end = decode(line, mark.length + first.length + 2, tokens, end, lengths)
   }
   if (lengths.some((length) => length === 0 || length > 255)) throw new Error("a token's length does not fit into a byte")
+  if (lengths.length >= mostTokens || end >= mostBytes) throw new Error("the vocabulary does not fit what counts tokens")
   const pattern = Buffer.from(pat_str)
   const sizes = Buffer.alloc(head)
   sizes.writeUInt32LE(pattern.length, 0)
