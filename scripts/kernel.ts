@@ -7,16 +7,18 @@
 import { basename, join } from "node:path"
 import { main } from "assemblyscript/asc"
 
-/** Bytes that are kept, and what they are compiled from. */
-const kernels = {
-  "src/engines/embedded/kernel/kernel.wasm": "src/engines/embedded/kernel/assembly/Kernel.ts",
-  "src/text/tokens/tokens.wasm": "src/text/tokens/assembly/Tokens.ts"
+/** Bytes that are kept, and what they are compiled from; options that are not those of all. */
+const kernels: Readonly<Record<string, ReadonlyArray<string>>> = {
+  "src/engines/embedded/kernel/kernel.wasm": ["src/engines/embedded/kernel/assembly/Kernel.ts"],
+  // Its memory is its caller's to give out.
+  "src/engines/embedded/kernel/scores.wasm": ["src/engines/embedded/kernel/assembly/Scores.ts", "--importMemory"],
+  "src/text/tokens/tokens.wasm": ["src/text/tokens/assembly/Tokens.ts"]
 }
 const options = ["--runtime", "stub", "--optimizeLevel", "3", "--converge", "--noAssert", "--enable", "simd"]
 
 const [, , folder] = process.argv
-for (const [kept, source] of Object.entries(kernels)) {
-  const { error, stderr } = await main([source, "--outFile", folder === undefined ? kept : join(folder, basename(kept)), ...options])
+for (const [kept, own] of Object.entries(kernels)) {
+  const { error, stderr } = await main([...own, "--outFile", folder === undefined ? kept : join(folder, basename(kept)), ...options])
   if (error === null) continue
   console.error(stderr.toString())
   process.exitCode = 1

@@ -27,10 +27,13 @@ const sources = [
 ]
 
 /** What they read besides. */
-const kernel = { source: join(root, "src/engines/embedded/kernel/kernel.wasm"), file: join(folder, "kernel.wasm") }
+const kernels = ["kernel.wasm", "scores.wasm"].map((name) => ({
+  source: join(root, "src/engines/embedded/kernel", name),
+  file: join(folder, name)
+}))
 
 /** The store's threads, as files, and what they read. */
-export const threads = [...sources.map(({ file }) => file), kernel.file]
+export const threads = [...sources, ...kernels].map(({ file }) => file)
 
 /** In its place whole: another run may be reading it. */
 const put = (file: string, content: string | Uint8Array): void => {
@@ -42,7 +45,7 @@ const put = (file: string, content: string | Uint8Array): void => {
 /** Makes {@link threads} of the source. */
 export const bundleThreads = async (): Promise<void> => {
   mkdirSync(folder, { recursive: true })
-  put(kernel.file, readFileSync(kernel.source))
+  for (const { file, source } of kernels) put(file, readFileSync(source))
   for (const { entry, file } of sources) {
     const { output: [{ code }] } = await build({ input: join(root, entry), platform: "node", write: false, output: { format: "esm" } })
     put(file, code)

@@ -1,5 +1,4 @@
 import { bm25Defaults } from "../../../domain/Corpus.ts"
-import type { Postings } from "../store/Postings.ts"
 
 /** How soon repeating a term stops to count, and how much a chunk's length weighs. */
 export interface Bm25Parameters {
@@ -18,18 +17,3 @@ export const lengthNorm = (length: number, averageLength: number, { b, k1 }: Bm2
 /** What one term adds to a chunk's score; `norm` is by the same `k1`. */
 export const termScore = (weight: number, frequency: number, norm: number, k1: number = bm25Defaults.k1): number =>
   weight * ((frequency * (k1 + 1)) / (frequency + norm))
-
-/** Adds a term's scores to those of a segment whose first chunk is at slot `offset`; `norms` is by slot too. */
-export const addTermScores = (
-  scores: Float64Array,
-  norms: Float64Array,
-  offset: number,
-  weight: number,
-  { frequencies, ordinals }: Postings,
-  k1: number = bm25Defaults.k1
-): void => {
-  for (let i = 0; i < ordinals.length; i++) {
-    const slot = offset + (ordinals[i] as number)
-    scores[slot] = (scores[slot] as number) + termScore(weight, frequencies[i] as number, norms[slot] as number, k1)
-  }
-}

@@ -51,7 +51,9 @@ export class CorpusIndex {
   /** 1 by slot where the chunk is live. */
   readonly live: Uint8Array
   readonly liveChunks: number
-  /** BM25's length norm by slot. */
+  /** By slot: how many terms its chunk has; of more than 65,535, which no chunk that is cut has, that many. */
+  readonly lengths: Uint16Array
+  /** BM25's norm of each length that there is. */
   readonly norms: Float64Array
   readonly bm25: Bm25Parameters
   /** Terms of all live chunks. */
@@ -110,12 +112,13 @@ export class CorpusIndex {
     this.liveChunks = segments.reduce((sum, segment) => sum + segment.chunks.length - segment.dead, 0)
     if (this.liveChunks !== corpus.chunks) throw new IndexDamage(`${this.liveChunks} of ${corpus.chunks} chunks are indexed`)
     this.totalLength = this.#totalLength()
-    this.norms = this.#lengthNorms()
+    this.lengths = this.#lengths()
+    this.norms = this.#norms()
   }
 
   /** Bytes held besides the cache. */
   get bytes(): number {
-    return this.slots * (8 + 4 + 8 + 1 + 8)
+    return this.slots * (8 + 4 + 8 + 1 + 2)
   }
 
   /** The segment that a slot is in. */
@@ -226,13 +229,19 @@ export class CorpusIndex {
     return total
   }
 
-  #lengthNorms(): Float64Array {
-    const average = this.liveChunks === 0 ? 0 : this.totalLength / this.liveChunks
-    const norms = new Float64Array(this.slots)
-    for (const { lengths, offset } of this.segments) {
-      for (let i = 0; i < lengths.length; i++) norms[offset + i] = lengthNorm(lengths[i] as number, average, this.bm25)
+  #lengths(): Uint16Array {
+    const lengths = new Uint16Array(this.slots)
+    for (const segment of this.segments) {
+      for (let i = 0; i < segment.lengths.length; i++) lengths[segment.offset + i] = Math.min(0xffff, segment.lengths[i] as number)
     }
-    return norms
+    return lengths
+  }
+
+  #norms(): Float64Array {
+    const average = this.liveChunks === 0 ? 0 : this.totalLength / this.liveChunks
+    let longest = 0
+    for (const length of this.lengths) if (length > longest) longest = length
+    return Float64Array.from({ length: longest + 1 }, (_, length) => lengthNorm(length, average, this.bm25))
   }
 }
 

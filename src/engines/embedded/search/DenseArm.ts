@@ -1,12 +1,13 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import type { ByteCache } from "../../../search/ByteCache.ts"
-import { type SlotRange, slotsFrom, topSlots } from "../../../search/TopSlots.ts"
 import { asBlob } from "../store/Checksum.ts"
-import { addListScores, openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
+import { openVectorList, type VectorList, vectorListId } from "../store/VectorLists.ts"
 import { type CorpusIndex, IndexDamage, type Segment } from "./CorpusIndex.ts"
 import { DenseScan } from "./DenseScan.ts"
 import type { Rounding } from "../store/Vector.ts"
 import { KeptVectors } from "./KeptVectors.ts"
+import type { ScoreRoom, WeighedList } from "./Scores.ts"
+import { type SlotRange, slotsFrom, topSlots } from "./TopSlots.ts"
 
 /** Candidates from the lists for each chunk that is wanted: see docs/search.md. */
 const candidatesPerChunk = 3
@@ -48,11 +49,12 @@ export class DenseArm {
   }
 
   /**
-   * `scores` is room for a number by slot, all zero. `exact` looks at every chunk, whatever it costs.
+   * `room` is begun for the index. `exact` looks at every chunk, whatever it costs.
    *
    * @throws {IndexDamage}
    */
-  ask(index: CorpusIndex, query: Float32Array, scores: Float64Array, exact: boolean): Dense {
+  ask(index: CorpusIndex, query: Float32Array, room: ScoreRoom, exact: boolean): Dense {
+    const scores = room.zeros("dense")
     const cosineWith = (query: Float32Array) => (slot: number, rounding?: Rounding): number => {
       const { chunks, embeddings, offset } = index.segmentAt(slot)
       return this.#vectors.cosine(chunks[slot - offset] as number, embeddings[slot - offset] as number, query, rounding)
@@ -67,14 +69,14 @@ export class DenseArm {
     const coded = this.#scan.hasCodes(others, query.length) ? others : []
     const scanned = coded.length > 0 ? [] : others
     const estimated = coded.length > 0 ? index.segments : listed
-    const error = exact ? undefined : this.#scan.nearly(index, scanned, query, scores)
+    const error = exact ? undefined : this.#scan.nearly(index, scanned, query, scores.values)
     if (exact || (estimated.length === 0 && (error === undefined || error === 0))) {
-      const all = error === 0 ? scores : this.#scan.cosines(index, index.segments, query, scores)
-      return { all, movedTo, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(all, allowed, count) }
+      const all = error === 0 ? scores.values : this.#scan.cosines(index, index.segments, query, scores.values)
+      return { all, movedTo, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(scores, allowed, count) }
     }
-    if (error === undefined) this.#scan.cosines(index, scanned, query, scores)
-    this.#scan.estimates(index, coded, query, scores)
-    for (const segment of listed) this.#addLists(segment, query, scores)
+    if (error === undefined) this.#scan.cosines(index, scanned, query, scores.values)
+    this.#scan.estimates(index, coded, query, scores.values)
+    if (listed.length > 0) room.addLists("dense", this.#lists(listed, query))
     const known = new Map<number, number>()
     const reckoned = cosineWith(query)
     const isScanned = (slot: number): boolean => scanned.length === index.segments.length || scanned.includes(index.segmentAt(slot))
@@ -91,10 +93,13 @@ export class DenseArm {
       const first = topSlots(scores, allowed, count, ranges)
       const last = first.at(-1)
       if (error === undefined || last === undefined) return first
-      const least = (scores[last] as number) - 2 * error
+      const least = (scores.values[last] as number) - 2 * error
       // Where some that are wanted have little or nothing of the question, it counts which.
       const enough = first.length >= count && least > 0 ? slotsFrom(least, scores, allowed, ranges, count + mostBeyond) : undefined
-      return enough ?? topSlots(this.#scan.cosines(index, scanned, query, new Float64Array(scores.length)), allowed, count, ranges)
+      if (enough !== undefined) return enough
+      const exactly = room.zeros("aside")
+      this.#scan.cosines(index, scanned, query, exactly.values)
+      return topSlots(exactly, allowed, count, ranges)
     }
     return {
       all: undefined,
@@ -113,13 +118,15 @@ export class DenseArm {
     }
   }
 
-  #addLists(segment: Segment, query: Float32Array, scores: Float64Array): void {
-    const own = scores.subarray(segment.offset, segment.offset + segment.chunks.length)
-    for (const component of heaviest(query, mostComponents)) {
-      if (component >= segment.listedComponents) continue
-      const id = vectorListId(segment.id, component)
-      const list = this.#cache.get(`l${id}`, () => this.#readList(id), ({ postings }) => postings.length)
-      addListScores(list, query[component] as number, own)
+  *#lists(segments: ReadonlyArray<Segment>, query: Float32Array): Generator<WeighedList> {
+    const components = heaviest(query, mostComponents)
+    for (const { id: segment, listedComponents, offset } of segments) {
+      for (const component of components) {
+        if (component >= listedComponents) continue
+        const id = vectorListId(segment, component)
+        const list = this.#cache.get(`l${id}`, () => this.#readList(id), ({ postings }) => postings.length)
+        yield { offset, list, weight: query[component] as number }
+      }
     }
   }
 

@@ -17,7 +17,7 @@ export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hi
       factor: term.factor === 1 ? undefined : term.factor,
       documentFrequency: term.found.documentFrequency,
       termFrequency,
-      weight: termScore(term.weight, termFrequency, index.norms[hit.id] ?? 0, index.bm25.k1)
+      weight: termScore(term.weight, termFrequency, index.norms[index.lengths[hit.id] ?? 0] ?? 0, index.bm25.k1)
     }
   }),
   sparse: hit.sparse,

@@ -6,7 +6,7 @@ import type { CorpusRow } from "../store/Rows.ts"
 import { lengthNorm, termScore } from "./Bm25.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
 import type { ScoredTerm } from "./QueryTerms.ts"
-import type { SlotRange } from "../../../search/TopSlots.ts"
+import type { SlotRange } from "./TopSlots.ts"
 
 /** A file in the index: the slots of its chunks, `from` to `to - 1`, and the terms of its title and name. */
 interface IndexedFile {

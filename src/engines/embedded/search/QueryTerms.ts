@@ -1,8 +1,9 @@
 import { analyzeQuery, analyzeWord, normalized, wordAnalyzers } from "../../../search/analysis/Analyzer.ts"
 import { grammarOf } from "../../../search/analysis/Grammar.ts"
 import { ranking } from "../../../search/Ranking.ts"
-import { addTermScores, idf } from "./Bm25.ts"
+import { idf } from "./Bm25.ts"
 import type { CorpusIndex, TermPostings } from "./CorpusIndex.ts"
+import type { ScoreRoom, WeighedPostings } from "./Scores.ts"
 import { scanRuns } from "../../../search/analysis/WordBreak.ts"
 import type { Reread, SpellingIndex } from "../../../search/Spelling.ts"
 import { forEachSegment } from "../../../text/Segments.ts"
@@ -37,6 +38,8 @@ export interface QueryTermOptions {
   readonly lowerGrammar: boolean
   /** What corrects words that no chunk has. */
   readonly spelling: (() => SpellingIndex) | undefined
+  /** Begun for the index. */
+  readonly room: ScoreRoom
 }
 
 /**
@@ -46,7 +49,7 @@ export interface QueryTermOptions {
 export const queryTerms = (
   index: CorpusIndex,
   query: string,
-  { lowerGrammar, spelling }: QueryTermOptions
+  { lowerGrammar, room, spelling }: QueryTermOptions
 ): ReadonlyArray<ScoredTerm> => {
   const scored: Array<ScoredTerm> = []
   const isGrammar = grammarOf(query, index.analyzers)
@@ -86,7 +89,7 @@ export const queryTerms = (
     add(term, as, 1, distance, found, found.documentFrequency)
   }
   // "What are" is everywhere, and says nothing of a third word.
-  const fit = fitOf(index, scored.filter(({ from }) => !isGrammar(from)))
+  const fit = fitOf(index, room, scored.filter(({ from }) => !isGrammar(from)))
   for (const { from, occurrences } of unknown) {
     if (spelling === undefined || knownWords.has(from) || isGrammar(from)) continue
     for (const { distance, likelihood, term } of spelling().correct(from, index.analyzers, fit)) {
@@ -100,12 +103,13 @@ export const queryTerms = (
 }
 
 /** How well a term goes with the words that are known: the best BM25 by these of a chunk that has it, of the best of any, 0 to 1. */
-const fitOf = (index: CorpusIndex, known: ReadonlyArray<ScoredTerm>): (term: string) => number => {
+const fitOf = (index: CorpusIndex, room: ScoreRoom, known: ReadonlyArray<ScoredTerm>): (term: string) => number => {
   let scores: Float64Array | undefined
   let most = 0
   return (term) => {
     if (scores === undefined) {
-      scores = addScores(index, known, new Float64Array(index.slots))
+      scores = room.zeros("aside").values
+      room.addPostings("aside", postingsOf(known))
       for (const score of scores) most = Math.max(most, score)
     }
     let best = 0
@@ -116,14 +120,11 @@ const fitOf = (index: CorpusIndex, known: ReadonlyArray<ScoredTerm>): (term: str
   }
 }
 
-/** Adds the terms' BM25 of every chunk, by slot, to `scores`. */
-export const addScores = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, scores: Float64Array): Float64Array => {
+/** The terms' postings of every segment, as they are scored. */
+export function* postingsOf(terms: ReadonlyArray<ScoredTerm>): Generator<WeighedPostings> {
   for (const { found, weight } of terms) {
-    for (const { postings, segment } of found.bySegment) {
-      addTermScores(scores, index.norms, segment.offset, weight, postings, index.bm25.k1)
-    }
+    for (const { postings, segment: { offset } } of found.bySegment) yield { offset, weight, postings }
   }
-  return scores
 }
 
 /** Stretches, from which on no further run is read anew: see Spelling.ts. */

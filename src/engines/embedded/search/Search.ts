@@ -10,13 +10,14 @@ import { CorpusIndex } from "./CorpusIndex.ts"
 import { type Dense, DenseArm } from "./DenseArm.ts"
 import { explain } from "./Explain.ts"
 import { type Candidate, firstByPath, fuse, type Fused, fuseWords } from "../../../search/Fusion.ts"
-import { addScores, queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
+import { postingsOf, queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
 import { SharedWords } from "./SharedWords.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
-import { type SlotRange, topSlots } from "../../../search/TopSlots.ts"
 import { embedWeighed } from "../../../text/hashed/EmbedHashed.ts"
 import { FileScores } from "./FileScores.ts"
+import { ScoreRoom, type Scores } from "./Scores.ts"
+import { type SlotRange, topSlots } from "./TopSlots.ts"
 
 export interface SearchRequest extends FileFilter {
   readonly query: string
@@ -47,7 +48,8 @@ export class Search {
   readonly #shared: SharedWords
   readonly #indexMemory: number
   readonly #indexes = new Map<number, CorpusIndex>()
-  readonly #scores = { sparse: new Float64Array(0), dense: new Float64Array(0) }
+  /** Used again by the next search: nothing of one is left when the next begins. */
+  readonly #room = new ScoreRoom()
   readonly #spelling = new WeakMap<CorpusIndex, SpellingIndex>()
 
   /** `memory`: bytes that what is read from the database may take; the index of the corpus in use is kept in any case. */
@@ -70,17 +72,20 @@ export class Search {
    */
   run(corpus: CorpusRow, request: SearchRequest): ReadonlyArray<Context> {
     const index = this.#index(corpus)
+    this.#room.begin(index)
     const terms = request.alpha < 1 || request.explain
       ? queryTerms(index, request.query, {
         lowerGrammar: request.alpha > 0,
-        spelling: request.correctSpelling ? () => this.#spellingOf(index) : undefined
+        spelling: request.correctSpelling ? () => this.#spellingOf(index) : undefined,
+        room: this.#room
       })
       : []
-    const sparse = addScores(index, terms, this.#zeros("sparse", index.slots))
+    const sparse = this.#room.zeros("sparse")
+    this.#room.addPostings("sparse", postingsOf(terms))
     // A threshold is promised of every chunk, and so is a long list: lists know candidates only.
     const exact = request.minSimilarity !== undefined || request.count > mostFromLists
     const vector = request.vector === "hashed" ? embedWeighed(request.query, rarityIn(index)) : request.vector?.(rarityIn(index))
-    const dense = vector === undefined ? undefined : this.#dense.ask(index, vector, this.#zeros("dense", index.slots), exact)
+    const dense = vector === undefined ? undefined : this.#dense.ask(index, vector, this.#room, exact)
     const filtered = this.#allowed(index, corpus, request)
     const allowed = dense?.all === undefined || request.minSimilarity === undefined
       ? filtered
@@ -93,7 +98,7 @@ export class Search {
     const looked = [...terms]
     const score = (id: number): Candidate => ({
       id,
-      sparse: sparse[id] ?? 0,
+      sparse: sparse.values[id] ?? 0,
       cosine: dense?.cosine(id) ?? 0,
       file: whole?.(id),
       title: title?.(id),
@@ -101,7 +106,9 @@ export class Search {
     })
     const arms: Arms = { sparse, dense, score, allowed, named, request }
     const ordered = (): ReadonlyArray<Fused> => {
-      if (request.alpha === 0 && dense === undefined) return fuseWords(topSlots(sparse, allowed, depthOf(request)), sparse, request.count)
+      if (request.alpha === 0 && dense === undefined) {
+        return fuseWords(topSlots(sparse, allowed, depthOf(request)), sparse.values, request.count)
+      }
       const slots = candidateSlots(arms)
       const first = fuse(Array.from(slots, score), request.alpha)
       return mixed ? this.#again(arms, index, corpus, first, slots, looked) : first
@@ -134,12 +141,12 @@ export class Search {
     })
     const shared = this.#shared.of(index, chunks)
     looked.push(...shared)
-    addScores(index, shared, sparse)
+    this.#room.addPostings("sparse", postingsOf(shared))
     const found = topSlots(sparse, allowed, depthOf(request)).filter((slot) => !slots.has(slot))
     const related = dense?.movedTo(first.slice(0, ranking.feedbackChunks).map(({ id }) => id), ranking.feedback)
     // What the words of the question say of a candidate and its file stands; only BM25 has grown.
     const known = first.map(({ cosine, file, id, named, title }): Candidate => (
-      { id, sparse: sparse[id] ?? 0, cosine, related: related?.(id), file, title, named }
+      { id, sparse: sparse.values[id] ?? 0, cosine, related: related?.(id), file, title, named }
     ))
     return fuse([...known, ...found.map((slot): Candidate => ({ ...score(slot), related: related?.(slot) }))], request.alpha)
   }
@@ -164,12 +171,6 @@ export class Search {
       bytes -= fewer
     }
     return index
-  }
-
-  /** Room for scores, used again by the next search: nothing of one is left when the next begins. */
-  #zeros(arm: "sparse" | "dense", slots: number): Float64Array {
-    if (this.#scores[arm].length < slots) this.#scores[arm] = new Float64Array(Math.ceil(slots * 1.25))
-    return this.#scores[arm].subarray(0, slots).fill(0)
   }
 
   #allowed(index: CorpusIndex, corpus: CorpusRow, { files, metadata, principal }: SearchRequest): Uint8Array {
@@ -201,7 +202,7 @@ const moreSimilarThan = (least: number, cosines: Float64Array, allowed: Uint8Arr
 /** What the arms of one search know. */
 interface Arms {
   /** BM25 by slot. */
-  readonly sparse: Float64Array
+  readonly sparse: Scores
   readonly dense: Dense | undefined
   readonly score: (slot: number) => Candidate
   readonly allowed: Uint8Array

@@ -161,41 +161,18 @@ export interface VectorList {
   readonly count: number
   /** Gaps and magnitudes. */
   readonly postings: Uint8Array
+  /** The ordinal of the first posting, and where in `postings` the gap to the second one is. */
+  readonly firstGap: number
+  readonly gapsFrom: number
 }
 
 /** Undefined where the list is damaged, or another one. */
 export const openVectorList = (body: Uint8Array, id: number): VectorList | undefined => {
   const reader = ByteReader.unseal(body)
   if (reader === undefined || reader.varint() !== id) return undefined
-  return { components: reader.varint(), count: reader.varint(), postings: reader.source.subarray(reader.position) }
+  const components = reader.varint()
+  const count = reader.varint()
+  const start = reader.position
+  const firstGap = reader.varint()
+  return { components, count, postings: reader.source.subarray(start), firstGap, gapsFrom: reader.position - start }
 }
-
-/**
- * Adds `weight` times each listed magnitude to `scores`, which is by ordinal.
- * Scored as it is stored: decoding it first would cost more memory than it saves time.
- */
-export const addListScores = ({ count, postings: list }: VectorList, weight: number, scores: Float64Array): void => {
-  const nibbles = list.length - ((count + 1) >> 1)
-  for (let nibble = 0; nibble < 16; nibble++) {
-    const magnitude = ((nibble & 7) + 1) * magnitudeStep
-    nibbleScores[nibble] = weight * (nibble < 8 ? magnitude : -magnitude)
-  }
-  let at = 0
-  let ordinal = -1
-  for (let i = 0; i < count; i++) {
-    let gap = list[at++] as number
-    if (gap >= 0x80) {
-      gap &= 0x7f
-      for (let shift = 7;; shift += 7) {
-        const byte = list[at++] as number
-        gap |= (byte & 0x7f) << shift
-        if (byte < 0x80) break
-      }
-    }
-    ordinal += gap + 1
-    const pair = list[nibbles + (i >> 1)] as number
-    scores[ordinal] = (scores[ordinal] as number) + (nibbleScores[i % 2 === 0 ? pair & 15 : pair >> 4] as number)
-  }
-}
-
-const nibbleScores = new Float64Array(16)

@@ -1,3 +1,5 @@
+import { mostFound, type Scores } from "./Scores.ts"
+
 /** Slots `from` to `to - 1`. */
 export interface SlotRange {
   readonly from: number
@@ -13,19 +15,19 @@ const mostTied = 1_000
  * `ranges` ascend; unset, all slots are looked at.
  */
 export const topSlots = (
-  scores: Float64Array,
+  scores: Scores,
   allowed: Uint8Array,
   count: number,
-  ranges: ReadonlyArray<SlotRange> = [{ from: 0, to: scores.length }]
+  ranges: ReadonlyArray<SlotRange> = [{ from: 0, to: scores.values.length }]
 ): ReadonlyArray<number> => {
-  const guess = guessed(scores, allowed, count, ranges)
+  const guess = guessed(scores.values, allowed, count, ranges)
   return bestFrom(guess, scores, allowed, count, ranges) ?? bestFrom(-Infinity, scores, allowed, count, ranges) ?? []
 }
 
 /** The same of those that score `floor` or more; undefined where they are fewer than `count` and others may be among the best. */
 const bestFrom = (
   floor: number,
-  scores: Float64Array,
+  scores: Scores,
   allowed: Uint8Array,
   count: number,
   ranges: ReadonlyArray<SlotRange>
@@ -35,23 +37,28 @@ const bestFrom = (
   /** Some slot that is not kept scores what the worst kept one does. */
   let tied = false
   for (const { from, to } of ranges) {
-    for (let slot = next(from, to, least, scores, allowed); slot < to; slot = next(slot + 1, to, least, scores, allowed)) {
-      const score = scores[slot] as number
-      if (!heap.full) {
+    for (let next = from; next < to;) {
+      const found = scores.atLeast(least, next, to)
+      for (const slot of found) {
+        const score = scores.values[slot] as number
+        if (score < least || allowed[slot] === 0) continue
+        if (!heap.full) {
+          heap.add(slot, score)
+          if (heap.full) least = heap.worst
+          continue
+        }
+        // Slots come in ascending order: one that only equals the worst kept comes after it.
+        if (score === least) {
+          tied = true
+          continue
+        }
+        const before = least
         heap.add(slot, score)
-        if (heap.full) least = heap.worst
-        continue
+        least = heap.worst
+        // The one that was pushed out scored what the worst did.
+        tied = least === before
       }
-      // Slots come in ascending order: one that only equals the worst kept comes after it.
-      if (score === least) {
-        tied = true
-        continue
-      }
-      const before = least
-      heap.add(slot, score)
-      least = heap.worst
-      // The one that was pushed out scored what the worst did.
-      tied = least === before
+      next = after(found, to)
     }
   }
   if (!heap.full && floor > -Infinity) return undefined
@@ -59,16 +66,8 @@ const bestFrom = (
   return tied ? [...best, ...equalTo(least, best, scores, allowed, ranges)] : best
 }
 
-/** The first allowed slot from `from` on that scores `least` or more and not 0; `to` where there is none. Nearly all time goes here. */
-const next = (from: number, to: number, least: number, scores: Float64Array, allowed: Uint8Array): number => {
-  for (let slot = from; slot < to; slot++) {
-    const score = scores[slot] as number
-    // Asked first, as it is nearly always so, which a processor foresees.
-    if (score < least || score === 0 || allowed[slot] === 0) continue
-    return slot
-  }
-  return to
-}
+/** Where to look on after what was found. */
+const after = (found: Uint32Array, to: number): number => found.length < mostFound ? to : (found[mostFound - 1] as number) + 1
 
 /** One of so many slots is a sample of them, … */
 const sampled = 16
@@ -95,40 +94,48 @@ const guessed = (scores: Float64Array, allowed: Uint8Array, count: number, range
   return least
 }
 
-/** The allowed slots that score `least` or more, ascending; undefined where they are more than `most`. */
+/** The allowed slots that score `least` or more and not 0, ascending; undefined where they are more than `most`. */
 export const slotsFrom = (
   least: number,
-  scores: Float64Array,
+  scores: Scores,
   allowed: Uint8Array,
   ranges: ReadonlyArray<SlotRange>,
   most: number
 ): ReadonlyArray<number> | undefined => {
-  const found: Array<number> = []
+  const slots: Array<number> = []
   for (const { from, to } of ranges) {
-    for (let slot = from; slot < to; slot++) {
-      if ((scores[slot] as number) < least || allowed[slot] === 0) continue
-      if (found.length === most) return undefined
-      found.push(slot)
+    for (let next = from; next < to;) {
+      const found = scores.atLeast(least, next, to)
+      for (const slot of found) {
+        if (allowed[slot] === 0) continue
+        if (slots.length === most) return undefined
+        slots.push(slot)
+      }
+      next = after(found, to)
     }
   }
-  return found
+  return slots
 }
 
 /** Slots that score exactly `score`, without those of `best`, ascending. */
 const equalTo = (
   score: number,
   best: ReadonlyArray<number>,
-  scores: Float64Array,
+  scores: Scores,
   allowed: Uint8Array,
   ranges: ReadonlyArray<SlotRange>
 ): ReadonlyArray<number> => {
   const known = new Set(best)
   const equal: Array<number> = []
   for (const { from, to } of ranges) {
-    for (let slot = from; slot < to; slot++) {
-      if (scores[slot] !== score || allowed[slot] === 0 || known.has(slot)) continue
-      equal.push(slot)
-      if (equal.length === mostTied) return equal
+    for (let next = from; next < to;) {
+      const found = scores.atLeast(score, next, to)
+      for (const slot of found) {
+        if (scores.values[slot] !== score || allowed[slot] === 0 || known.has(slot)) continue
+        equal.push(slot)
+        if (equal.length === mostTied) return equal
+      }
+      next = after(found, to)
     }
   }
   return equal
