@@ -1,7 +1,4 @@
-import { Config, ConfigProvider, Console, Effect, Layer, Option } from "effect"
-
-const setting = (name: string) =>
-  Config.String(name).pipe(Config.option, Effect.orElseSucceed(() => Option.none<string>()), Effect.map(Option.getOrUndefined))
+import { ConfigProvider, Console, Effect, Layer } from "effect"
 
 /** The standard's default exporter is otlp; Effect's is none. */
 const environment = ConfigProvider.layer(
@@ -15,8 +12,10 @@ const environment = ConfigProvider.layer(
  */
 export const telemetry = (version: string): Layer.Layer<never> =>
   Layer.unwrap(Effect.gen(function*() {
-    if ((yield* setting("OTEL_EXPORTER_OTLP_ENDPOINT")) === undefined) return Layer.empty
-    const protobuf = (yield* setting("OTEL_EXPORTER_OTLP_PROTOCOL")) === "http/protobuf"
+    // Not by `Config`, which makes a schema: every command asks.
+    const { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_PROTOCOL: protocol } = process.env
+    if (endpoint === undefined) return Layer.empty
+    const protobuf = protocol === "http/protobuf"
     const [{ OtlpMetrics, OtlpSerialization, OtlpTracer }, { FetchHttpClient }] = yield* Effect.promise(() =>
       Promise.all([import("effect/observability"), import("effect/http")])
     )
