@@ -1,6 +1,7 @@
 import type { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
 import { SegmentBuilder } from "./SegmentBuilder.ts"
 import type { WriteTerms } from "./SegmentTable.ts"
+import { leastListed } from "./VectorLists.ts"
 
 /** Postings that are kept, 4 bytes each and as much again while they are written: those of some 18,000 chunks of a thousand characters. */
 const mostPostings = 3 << 19
@@ -36,7 +37,9 @@ export class RecentSegments {
     // Another corpus has come meanwhile.
     if (builder !== this.#builder) return
     this.#segments.push({ id, first })
-    if (this.#builder.postings >= this.#most) this.close()
+    const chunks = builder.chunks.length
+    // With another one as large their vectors would have to be read, to be listed: that is left to the merge of all.
+    if (builder.postings >= this.#most || chunks + (chunks - first) >= leastListed) this.close()
   }
 
   /** No more is kept than there is. */

@@ -147,16 +147,24 @@ export const isMostlyZeros = (packed: Uint8Array): boolean => {
   return all && count < (packed.length - 1 - count) * 4
 }
 
+/** The dimensions that the bitmap of a packed vector has bits for; undefined where it is kept in another form. */
+export const dimensionsOfBitmap = (packed: Uint8Array): number | undefined => {
+  if (packed[0] !== Form.bitmap) return undefined
+  let next = 1
+  for (let end = packed.length; next < end; next++) end -= bitsIn[packed[next] as number] as number
+  return (next - 1) * 8
+}
+
 /**
  * Calls `visit` with each component that is not zero of a packed vector, ascending; false, and no call, where it is kept
  * with its zeros. Dimensions need not be known: a bitmap and what it counts fill the bytes in one way only.
  */
 export const forEachComponent = (packed: Uint8Array, visit: (component: number, value: number) => void): boolean => {
   if (packed[0] === Form.dense) return false
-  if (packed[0] === Form.bitmap) {
-    let next = 1
-    for (let end = packed.length; next < end; next++) end -= bitsIn[packed[next] as number] as number
-    const bitmap = next
+  const dimensions = dimensionsOfBitmap(packed)
+  if (dimensions !== undefined) {
+    const bitmap = 1 + dimensions / 8
+    let next = bitmap
     for (let i = 1; i < bitmap; i++) {
       for (let bits = packed[i] as number; bits !== 0; bits &= bits - 1) {
         visit(i * 8 + 23 - Math.clz32(bits & -bits), ((packed[next++] as number) << 24) >> 24)

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { ByteReader, ByteWriter } from "./Bytes.ts"
 import { asBlob } from "./Checksum.ts"
-import { forEachComponent, isMostlyZeros } from "./Vector.ts"
+import { dimensionsOfBitmap, unpackSparse } from "./Vector.ts"
 
 /**
  * The heaviest components of a segment's vectors, inverted: for each component, the chunks that have it and how much.
@@ -87,62 +87,87 @@ export class VectorListTable {
 
   *#collect(embeddings: Float64Array): Generator<void, Array<ListWriter | undefined> | undefined> {
     const lists: Array<ListWriter | undefined> = []
-    const heaviest = new Heaviest()
+    const block = new Block()
     for (let ordinal = 0; ordinal < embeddings.length; ordinal++) {
       if (ordinal % chunksOfStep === 0) yield
+      if (ordinal > 0 && ordinal % chunksOfBlock === 0) block.appendTo(lists, ordinal - chunksOfBlock)
       const packed = asBlob(this.#vector.get(embeddings[ordinal] as number)?.["vector"])
       // Chunks without a word have the zero vector, and are in no list.
-      if (packed.length <= 1) continue
-      if (!isMostlyZeros(packed) || !heaviest.read(packed)) return undefined
-      heaviest.forEach((component, nibble) => {
-        while (component >= lists.length) lists.push(undefined)
-        const list = lists[component] ?? (lists[component] = new ListWriter())
-        list.add(ordinal, nibble)
-      })
+      if (packed.length > 1 && !block.add(ordinal % chunksOfBlock, packed)) return undefined
     }
+    block.appendTo(lists, Math.floor((embeddings.length - 1) / chunksOfBlock) * chunksOfBlock)
     return lists.length === 0 ? undefined : lists
   }
 }
 
-/** The components of one vector that are listed. */
-class Heaviest {
-  readonly #components = new Uint16Array(1 << 16)
-  readonly #values = new Int8Array(1 << 16)
-  readonly #ofMagnitude = new Uint32Array(129)
-  #count = 0
-  #least = 1
-  /** Components of magnitude {@link #least} that have room. */
-  #atLeast = 0
-  #step = 0
+/** Chunks whose components are put in order together, so that each list is written to once for all of them; 12 bits number them. */
+const chunksOfBlock = 4_096
 
-  /** False where the vector is not kept as a sparse one. */
-  read(packed: Uint8Array): boolean {
-    this.#count = 0
-    this.#ofMagnitude.fill(0)
+/** The components that are listed of some chunks' vectors. */
+class Block {
+  /** One number each: the component, the chunk's place in 12 bits, and the magnitude and sign in 4. */
+  readonly #entries = new Uint32Array(chunksOfBlock * listedComponents)
+  readonly #sorted = new Uint32Array(chunksOfBlock * listedComponents)
+  /** By component, where its entries end, then where they begin. */
+  readonly #starts = new Uint32Array(listsPerSegment + 1)
+  #count = 0
+  /** Up to this one there are components. */
+  #highest = -1
+  /** Room for one vector. */
+  readonly #components = new Uint16Array(listsPerSegment)
+  readonly #values = new Int8Array(listsPerSegment)
+  readonly #ofMagnitude = new Uint32Array(129)
+
+  /** Takes the heaviest components of a chunk's vector; false where most of it is not zeros. */
+  add(chunk: number, packed: Uint8Array): boolean {
+    const components = this.#components
+    const values = this.#values
+    const dimensions = dimensionsOfBitmap(packed)
+    const count = unpackSparse(packed, dimensions ?? 0, components, values)
+    if (count === undefined || (dimensions !== undefined && count * 2 >= dimensions)) return false
+    const ofMagnitude = this.#ofMagnitude.fill(0)
     let squares = 0
-    const sparse = forEachComponent(packed, (component, value) => {
-      this.#components[this.#count] = component
-      this.#values[this.#count++] = value
-      this.#ofMagnitude[Math.abs(value)]!++
+    for (let i = 0; i < count; i++) {
+      const value = values[i] as number
+      ofMagnitude[Math.abs(value)]!++
       squares += value * value
-    })
+    }
     let room = listedComponents
-    this.#least = 128
-    while (this.#least > 1 && this.#ofMagnitude[this.#least]! <= room) room -= this.#ofMagnitude[this.#least--]!
-    this.#atLeast = room
-    this.#step = magnitudeStep * Math.sqrt(squares)
-    return sparse
+    let least = 128
+    while (least > 1 && ofMagnitude[least]! <= room) room -= ofMagnitude[least--]!
+    const unit = magnitudeStep * Math.sqrt(squares)
+    for (let i = 0; i < count; i++) {
+      const value = values[i] as number
+      const magnitude = Math.abs(value)
+      // Of those as heavy as the last that have room, the first.
+      if (magnitude < least || (magnitude === least && room-- <= 0)) continue
+      const step = Math.min(highestStep, Math.max(0, Math.round(magnitude / unit) - 1))
+      const component = components[i] as number
+      if (component > this.#highest) this.#highest = component
+      this.#entries[this.#count++] = (component << 16 | chunk << 4 | (value < 0 ? step | 8 : step)) >>> 0
+    }
+    return true
   }
 
-  forEach(visit: (component: number, nibble: number) => void): void {
-    let room = this.#atLeast
-    for (let i = 0; i < this.#count; i++) {
-      const value = this.#values[i] as number
-      const magnitude = Math.abs(value)
-      if (magnitude < this.#least || (magnitude === this.#least && room-- <= 0)) continue
-      const step = Math.min(highestStep, Math.max(0, Math.round(magnitude / this.#step) - 1))
-      visit(this.#components[i] as number, value < 0 ? step | 8 : step)
+  /** Appends what it has to the lists of the components, `first` being the ordinal of its first chunk, and has nothing then. */
+  appendTo(lists: Array<ListWriter | undefined>, first: number): void {
+    const end = this.#highest + 1
+    const starts = this.#starts.fill(0, 0, end + 1)
+    for (let i = 0; i < this.#count; i++) starts[this.#entries[i]! >>> 16]!++
+    for (let component = 1; component <= end; component++) starts[component]! += starts[component - 1]!
+    for (let i = this.#count - 1; i >= 0; i--) this.#sorted[--starts[this.#entries[i]! >>> 16]!] = this.#entries[i]!
+    while (lists.length < end) lists.push(undefined)
+    for (let component = 0; component < end; component++) {
+      const last = starts[component + 1] as number
+      if (starts[component] === last) continue
+      const list = lists[component] ?? (lists[component] = new ListWriter())
+      for (let i = starts[component] as number; i < last; i++) {
+        const entry = this.#sorted[i] as number
+        list.add(first + (entry >>> 4 & 0xfff), entry & 0xf)
+      }
     }
+    this.#count = 0
+    this.#highest = -1
   }
 }
 
