@@ -69,8 +69,9 @@ export const tellsByItself = ({ votes, words }: Found): boolean => {
   const best = highest(votes)
   const most = votes[best]!
   const leading = ids[best]!
-  return isEnough(most, words) && isLanguage(leading) && languages[leading].script === "latin" &&
-    votes.every((vote, index) => index === best || vote * hintStrength <= most)
+  if (!isEnough(most, words) || !isLanguage(leading) || languages[leading].script !== "latin") return false
+  for (let index = 0; index < votes.length; index++) if (index !== best && votes[index]! * hintStrength > most) return false
+  return true
 }
 
 const isEnough = (votes: number, words: number): boolean => votes >= Math.max(leastVotes, words * leastShare)
@@ -83,8 +84,11 @@ const leastShare = 0.05
 const hintStrength = 2
 const priorStrength = 1.25
 
-const votesFor = (votes: Float64Array, analyzer: AnalyzerId): number =>
-  votes.reduce((most, vote, index) => ids[index] === analyzer && vote > most ? vote : most, 0)
+const votesFor = (votes: Float64Array, analyzer: AnalyzerId): number => {
+  let most = 0
+  for (let index = 0; index < votes.length; index++) if (ids[index] === analyzer && votes[index]! > most) most = votes[index]!
+  return most
+}
 
 /** Which of `candidates` a question is written in, by its function words; undefined where they say nothing. */
 export const languageOfQuestion = (
@@ -178,7 +182,11 @@ const surveyOf = (sample: string): Survey => {
   return survey
 }
 
-const highest = (votes: Float64Array): number => votes.reduce((top, vote, index) => vote > votes[top]! ? index : top, 0)
+const highest = (votes: Float64Array): number => {
+  let top = 0
+  for (let index = 1; index < votes.length; index++) if (votes[index]! > votes[top]!) top = index
+  return top
+}
 
 const fromHint = (hint: string | undefined): AnalyzerId | undefined => {
   // Both written forms of Norwegian have one stemmer.

@@ -1,6 +1,6 @@
 import { forEachSegment } from "../../text/Segments.ts"
 import { grown } from "../../text/WordTable.ts"
-import { bigrams, composed, normalized, termsOf, withAsciiDigits } from "./Analyzer.ts"
+import { bigrams, composed, termsOf, withAsciiDigits } from "./Analyzer.ts"
 import {
   type AnalyzerId,
   decide,
@@ -14,7 +14,7 @@ import {
 } from "./Detection.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 import { type Run, scanRuns } from "./WordBreak.ts"
-import { type Meet, type OwnWords, PlainReader, type Stretch, type WordReader } from "./WordReader.ts"
+import { type Meet, PlainReader, type WordReader } from "./WordReader.ts"
 
 /**
  * Terms of documents, text after text: the same as `detect` and `analyze` give, in one pass over the text, without a
@@ -33,7 +33,6 @@ export class DocumentTerms {
 
   /** The text at hand. */
   #runs: Array<OtherRun> = []
-  #stretches: Array<Stretch> = []
   #latin = true
 
   /** `mostRemembered`: words, and terms, beyond which {@link forgetIfFull} forgets them. */
@@ -55,32 +54,24 @@ export class DocumentTerms {
     return this.take(this.scan(raw), expected)
   }
 
-  /** Finds the words of a text that stands below another one, which it is read with. Valid until words are forgotten. */
-  scan(raw: string, above = ""): ScannedText {
-    const title = above === "" ? "" : normalized(above)
-    const plain = composed(raw)
-    const text = withAsciiDigits(plain)
-    this.#begin(title.length + text.length)
+  /**
+   * Finds the words of a text that stands below another one, which it is read with; and its own vector, where it is asked for and
+   * found by the way. Valid until words are forgotten.
+   */
+  scan(raw: string, above = "", withVector = false): ScannedText {
+    this.#begin()
     let room = sampleLength
-    if (above !== "") room -= this.#scan(title, room) + 1
-    const first = this.#reader.count()
-    const stretches: Array<Stretch> = []
-    this.#stretches = stretches
-    this.#scan(text, room)
-    const { survey, tokens } = this.#reader.end()
+    if (above !== "") room -= this.#scan(above, room, false) + 1
+    this.#scan(raw, room, withVector)
+    const { survey, tokens, vector } = this.#reader.end()
     return {
       tokens,
       runs: this.#runs,
       survey,
       sample: above === "" ? raw.slice(0, sampleLength) : `${above}\n${raw.slice(0, sampleLength)}`.slice(0, sampleLength),
-      own: text === plain ? { first, stretches } : undefined,
+      vector,
       tellsByItself: this.#latin && tellsByItself(survey)
     }
-  }
-
-  /** The vector of a text that was scanned, as it is stored, of those of the offline embedder; undefined where it has to be read again. */
-  vectorOf({ own, tokens }: ScannedText): Uint8Array | undefined {
-    return own === undefined ? undefined : this.#reader.vectorOf?.(tokens, own, this.#surfaceOf)
   }
 
   /** {@link read} of what was scanned: by this one, or by another that met these words. */
@@ -95,27 +86,39 @@ export class DocumentTerms {
     return this.#met.surfaces
   }
 
-  /** A word as it is written. */
-  readonly #surfaceOf = (word: number): string => this.#met.surfaces[word] ?? ""
-
   /** What tells a text's language, as `detect` sees it, for whoever reads the text as well: most of its words are known then. */
   survey(text: string): Surveyed {
     const sample = text.slice(0, sampleLength)
-    this.#begin(sample.length)
-    this.#scan(sample, Infinity)
+    this.#begin()
+    this.#reader.put(sample)
+    this.#reader.scan(Infinity, false, this.#takeOther)
     return { survey: this.#reader.end().survey, sample }
   }
 
-  #begin(units: number): void {
-    this.#reader.begin(units)
+  #begin(): void {
+    this.#reader.begin()
     this.#runs = []
-    this.#stretches = []
     this.#latin = true
   }
 
-  /** Finds a text's words and other runs; those that begin in its first `sampled` bytes tell the language. Gives its bytes. */
-  #scan(text: string, sampled: number): number {
-    return this.#reader.scan(text, sampled, this.#takeOther)
+  /**
+   * Finds a text's words and other runs, and gives how many bytes it has once it is normalized; those that begin in its first
+   * `sampled` bytes tell the language.
+   */
+  #scan(raw: string, sampled: number, withVector: boolean): number {
+    const reader = this.#reader
+    let length = reader.put(raw)
+    let asWritten = true
+    // ASCII stays as it is.
+    if (length !== raw.length) {
+      const plain = composed(raw)
+      const text = withAsciiDigits(plain)
+      if (text !== raw) length = reader.put(text)
+      // The embedder's digits and words are those of the text.
+      asWritten = text === plain
+    }
+    reader.scan(sampled, withVector && asWritten, this.#takeOther)
+    return length
   }
 
   /** What was met has become too large. */
@@ -135,13 +138,11 @@ export class DocumentTerms {
   readonly #takeOther = (stretch: string, sampled: boolean): void => {
     const reader = this.#reader
     this.#latin &&= !hasOtherLetters(stretch)
-    const first = reader.count()
     scanRuns(stretch, (run, from, to) => {
       const text = stretch.slice(from, to)
       if (run === "word") reader.addWord(text, sampled)
       else reader.addRun(-this.#runs.push({ run, text }), run, to - from, sampled)
     })
-    this.#stretches.push({ first, end: reader.count(), text: stretch })
   }
 
   #makeTerms(tokens: Int32Array, runs: ReadonlyArray<OtherRun>, analyzer: AnalyzerId, met: MetWords): void {
@@ -246,8 +247,8 @@ export interface Scanned extends Surveyed {
 
 /** A text that was read, and whose language is still to be told. */
 export interface ScannedText extends Scanned {
-  /** Of the text without what is above it. Absent where digits or words are not as they are written. */
-  readonly own: OwnWords | undefined
+  /** Of the text without what is above it, as it is stored; undefined where the text has to be read for it again. */
+  readonly vector: Uint8Array<ArrayBuffer> | undefined
   /** Its language is told whatever its file is in. */
   readonly tellsByItself: boolean
 }

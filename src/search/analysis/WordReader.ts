@@ -4,46 +4,36 @@ import { maxWordLength, type Run, scanBytes } from "./WordBreak.ts"
 
 /** Finds the words of texts, and numbers them 0, 1, 2, … as they are written, in the order they come. */
 export interface WordReader {
-  /** Begins texts of so many UTF-16 units together. */
-  readonly begin: (units: number) => void
+  /** Begins texts that are read as one. */
+  readonly begin: () => void
+  /** Takes the next of them, and gives how many bytes it has. */
+  readonly put: (text: string) => number
   /**
-   * Finds the words of a text; those that begin in its first `sampled` bytes tell the language. A stretch that is not plain ASCII
-   * goes to `takeOther`, with whether it begins there. Gives how many bytes the text has.
+   * Finds the words of what was put; those that begin in its first `sampled` bytes tell the language, and all make the vector where
+   * it is `counted`. A stretch that is not plain ASCII goes to `takeOther`, with whether it begins there.
    */
-  readonly scan: (text: string, sampled: number, takeOther: (stretch: string, sampled: boolean) => void) => number
+  readonly scan: (sampled: number, counted: boolean, takeOther: (stretch: string, sampled: boolean) => void) => void
   /** Takes a word that was found otherwise, as the next of the text. */
   readonly addWord: (surface: string, sampled: boolean) => void
   /** Takes a run that is no word, by what stands for it among the tokens: a number less than 0. */
   readonly addRun: (token: number, run: Run, length: number, sampled: boolean) => void
-  /** How many tokens were found since {@link begin}. */
-  readonly count: () => number
-  /** Ends the texts: their tokens, and what tells their language. */
-  readonly end: () => { readonly tokens: Int32Array<ArrayBuffer>; readonly survey: Found }
+  /**
+   * Ends the texts: their tokens, what tells their language, and the vector of the words that were counted, of those of the offline
+   * embedder, as it is stored; undefined where the text has to be read for it again.
+   */
+  readonly end: () => {
+    readonly tokens: Int32Array<ArrayBuffer>
+    readonly survey: Found
+    readonly vector: Uint8Array<ArrayBuffer> | undefined
+  }
   /** Whether so many words are remembered. */
   readonly isFull: (most: number) => boolean
   /** Forgets all words. */
   readonly forget: () => void
-  /** A vector as it is stored, of those of the offline embedder; absent where the text has to be read for it again. */
-  readonly vectorOf?: (tokens: Int32Array, own: OwnWords, surfaceOf: (word: number) => string) => Uint8Array<ArrayBuffer>
 }
 
 /** Told of each word the first time, in the order of their numbers; gives the languages that it is a function word of. */
 export type Meet = (surface: string) => ReadonlyArray<number> | undefined
-
-/** What of a text stands under no other. */
-export interface OwnWords {
-  /** The first of its tokens. */
-  readonly first: number
-  /** What was not plain words. */
-  readonly stretches: ReadonlyArray<Stretch>
-}
-
-/** A stretch of text, from one ASCII blank or bracket to the next, that is not a plain ASCII word, and which tokens it is. */
-export interface Stretch {
-  readonly first: number
-  readonly end: number
-  readonly text: string
-}
 
 /** {@link WordReader} for any machine. */
 export class PlainReader implements WordReader {
@@ -54,6 +44,7 @@ export class PlainReader implements WordReader {
   #tokens = new Int32Array(1 << 12)
   #count = 0
   #survey = new Survey()
+  #bytes: Uint8Array = new Uint8Array(0)
 
   constructor(meet: Meet) {
     this.#meet = meet
@@ -64,16 +55,18 @@ export class PlainReader implements WordReader {
     this.#survey = new Survey()
   }
 
-  scan(text: string, sampled: number, takeOther: (stretch: string, sampled: boolean) => void): number {
-    const bytes = utf8Of(text)
-    const takeWord = (start: number, end: number, hash: number): void =>
-      this.#take(this.#numberOf(bytes, start, end, hash), end - start, start < sampled)
+  put(text: string): number {
+    this.#bytes = utf8Of(text)
+    return this.#bytes.length
+  }
+
+  scan(sampled: number, _: boolean, takeOther: (stretch: string, sampled: boolean) => void): void {
+    const bytes = this.#bytes
     scanBytes(
       bytes,
-      takeWord,
+      (start, end, hash) => this.#take(this.#numberOf(bytes, start, end, hash), end - start, start < sampled),
       (start, end) => takeOther(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString(), start < sampled)
     )
-    return bytes.length
   }
 
   addWord(surface: string, sampled: boolean): void {
@@ -86,12 +79,8 @@ export class PlainReader implements WordReader {
     if (sampled) this.#survey.other(run, length)
   }
 
-  count(): number {
-    return this.#count
-  }
-
   end() {
-    return { tokens: this.#tokens.slice(0, this.#count), survey: this.#survey }
+    return { tokens: this.#tokens.slice(0, this.#count), survey: this.#survey, vector: undefined }
   }
 
   isFull(most: number): boolean {

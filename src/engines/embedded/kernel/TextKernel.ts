@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { Survey } from "../../../search/analysis/Detection.ts"
 import { asciiClasses, type Run } from "../../../search/analysis/WordBreak.ts"
-import { type Meet, type OwnWords, PlainReader, type WordReader } from "../../../search/analysis/WordReader.ts"
+import { type Meet, PlainReader, type WordReader } from "../../../search/analysis/WordReader.ts"
 import { assetPath } from "../../../text/Assets.ts"
 import { keptOf, wholeWordWeight } from "../../../text/hashed/EmbedHashed.ts"
 import { forEachFeature, kindOf, kindWeights, longestGram, plain, shortestGram, stemLength } from "../../../text/hashed/Features.ts"
@@ -19,9 +19,9 @@ interface Code {
   readonly votes: { readonly value: number }
   readonly weights: { readonly value: number }
   readonly remembered: () => number
-  readonly begin: (bytes: number) => void
-  readonly textAt: () => number
-  readonly scanFirst: (length: number, sampled: number) => number
+  readonly begin: () => void
+  readonly textAt: (bytes: number) => number
+  readonly scanFirst: (length: number, sampled: number, forVector: boolean) => number
   readonly scan: () => number
   readonly stretchFrom: () => number
   readonly stretchTo: () => number
@@ -29,6 +29,7 @@ interface Code {
   readonly survey: (word: number, length: number) => void
   readonly tokensAt: () => number
   readonly tokensFound: () => number
+  readonly lastToken: () => number
   readonly lettersSurveyed: () => number
   readonly wordsSurveyed: () => number
   readonly numberOfSingle: (length: number) => number
@@ -38,7 +39,6 @@ interface Code {
   readonly hasSpeakers: (word: number, count: number) => number
   readonly forget: () => void
   readonly count: (word: number) => void
-  readonly countAll: (from: number, to: number) => number
   readonly counted: () => number
   readonly isPart: (word: number, part: number) => void
   readonly hasParts: (word: number, parts: number) => number
@@ -84,9 +84,10 @@ const mostBytes = 3
 /** Bytes of all that is remembered besides the list of words itself, after which all is forgotten. */
 const mostRemembered = 12 * 1024 * 1024
 
-/** What scanning stops at: a new word, and a stretch that is not plain ASCII. */
+/** What scanning stops at: a word that is new, or not known as what it is to a vector, and a stretch that is not plain ASCII. */
 const done = 0
 const newWord = 1
+const stretch = 3
 
 /**
  * Words and vectors by code that JavaScript does not come up to: most of a text is read, looked up, counted and made a vector
@@ -98,6 +99,12 @@ class TextKernel implements WordReader {
   #bytes: Buffer<ArrayBuffer>
   /** Where a word is put that is looked up by itself. */
   #single: Buffer<ArrayBuffer>
+  /** Where the text at hand is, and how many bytes it has. */
+  #text = 0
+  #length = 0
+  #isCounted = false
+  /** Room for tokens of texts. */
+  #slab = new Int32Array(0)
   /** How many words {@link Meet} was told. */
   #met = 0
   /** Runs of the text that are no words. */
@@ -118,23 +125,39 @@ class TextKernel implements WordReader {
     for (let i = 1; i < logarithms.length; i++) logarithms[i] = 1 + Math.log(i)
   }
 
-  begin(units: number): void {
-    this.#code.begin(units * mostBytes)
+  begin(): void {
+    this.#code.begin()
     this.#runs = new Survey()
+    this.#isCounted = false
   }
 
-  scan(text: string, sampled: number, takeOther: (stretch: string, sampled: boolean) => void): number {
+  put(text: string): number {
+    this.#text = this.#code.textAt(text.length * mostBytes)
+    this.#length = utf8.encodeInto(text, this.#look().subarray(this.#text)).written
+    return this.#length
+  }
+
+  scan(sampled: number, counted: boolean, takeOther: (stretch: string, sampled: boolean) => void): void {
     const code = this.#code
-    const at = code.textAt()
-    const length = utf8.encodeInto(text, this.#look().subarray(at)).written
-    for (let found = code.scanFirst(length, Math.max(0, Math.min(length, sampled))); found !== done; found = code.scan()) {
-      if (found === newWord) this.#learn()
-      else {
+    const length = this.#length
+    this.#isCounted = counted
+    for (
+      let found = code.scanFirst(length, Math.max(0, Math.min(length, sampled)), counted);
+      found !== done;
+      found = code.scan()
+    ) {
+      if (found === stretch) {
         const from = code.stretchFrom()
-        takeOther(this.#look().toString("utf8", from, code.stretchTo()), from - at < sampled)
+        const text = this.#look().toString("utf8", from, code.stretchTo())
+        takeOther(text, from - this.#text < sampled)
+        if (counted) forEachWord(text, this.#countPlain, this.#countOther)
+      } else {
+        const word = code.lastToken()
+        const surface = this.#textOf(word)
+        if (found === newWord) this.#learn(surface)
+        if (counted) this.#tellParts(word, surface)
       }
     }
-    return length
   }
 
   addWord(surface: string, sampled: boolean): void {
@@ -148,18 +171,27 @@ class TextKernel implements WordReader {
     if (sampled) this.#runs.other(run, length)
   }
 
-  count(): number {
-    return this.#code.tokensFound()
-  }
-
   end() {
     const code = this.#code
-    const at = code.tokensAt()
     const survey = this.#runs
     survey.letters += code.lettersSurveyed()
     survey.words = code.wordsSurveyed()
     survey.votes.set(this.#numbers(code.votes.value, survey.votes.length))
-    return { tokens: new Int32Array(code.memory.buffer.slice(at, at + 4 * code.tokensFound())), survey }
+    const count = code.tokensFound()
+    // A piece of a larger array, since each array has a memory of its own.
+    if (this.#slab.length < count) this.#slab = new Int32Array(Math.max(count, slabLength))
+    const tokens = this.#slab.subarray(0, count)
+    this.#slab = this.#slab.subarray(count)
+    tokens.set(new Int32Array(code.memory.buffer, code.tokensAt(), count))
+    return { tokens, survey, vector: this.#isCounted ? this.#vector() : undefined }
+  }
+
+  #vector(): Buffer<ArrayBuffer> {
+    const code = this.#code
+    const length = code.packedVector(keptOf(code.counted()), wholeWordWeight, levels)
+    const vector = Buffer.allocUnsafe(length)
+    this.#look().copy(vector, 0, code.packed.value, code.packed.value + length)
+    return vector
   }
 
   isFull(most: number): boolean {
@@ -172,32 +204,15 @@ class TextKernel implements WordReader {
     this.#met = 0
   }
 
-  vectorOf(tokens: Int32Array, { first, stretches }: OwnWords, surfaceOf: (word: number) => string): Uint8Array<ArrayBuffer> {
-    const code = this.#code
-    code.begin(tokens.length)
-    const base = code.tokensAt()
-    new Int32Array(code.memory.buffer, base, tokens.length).set(tokens)
-    let from = first
-    for (let next = 0; next <= stretches.length; next++) {
-      const stretch = stretches[next]
-      const to = base + 4 * (stretch?.first ?? tokens.length)
-      for (let at = base + 4 * from; (at = code.countAll(at, to)) < to;) {
-        const word = tokens[(at - base) / 4] as number
-        this.#tellParts(word, surfaceOf(word))
-      }
-      if (stretch === undefined) break
-      forEachWord(stretch.text, this.#countPlain, this.#countOther)
-      from = stretch.end
-    }
-    const length = code.packedVector(keptOf(code.counted()), wholeWordWeight, levels)
-    return new Uint8Array(code.memory.buffer.slice(code.packed.value, code.packed.value + length))
-  }
-
   readonly #countPlain = (bytes: Uint8Array, start: number, end: number): void => this.#code.count(this.#plainPart(bytes, start, end))
   readonly #countOther = (surface: string): void => this.#code.count(this.#otherPart(surface))
 
   /** Tells what a word is to a vector: what is joined by an apostrophe or a point is several. */
   #tellParts(word: number, surface: string): void {
+    if (itself.test(surface)) {
+      this.#code.isPart(word, this.#described(word, surface))
+      return
+    }
     const parts: Array<number> = []
     forEachWord(
       surface,
@@ -228,10 +243,10 @@ class TextKernel implements WordReader {
     return part
   }
 
-  #described(word: number): number {
+  #described(word: number, surface?: string): number {
     const code = this.#code
     if (code.isDescribed(word) !== 0) return word
-    const text = this.#textOf(word)
+    const text = surface ?? this.#textOf(word)
     const kind = kindOf(text)
     if (text.length === code.wordLength(word)) code.describe(word, kind, stemLength, shortestGram, longestGram)
     else {
@@ -249,14 +264,14 @@ class TextKernel implements WordReader {
   }
 
   #learned(word: number): number {
-    if (word === this.#met) this.#learn()
+    if (word === this.#met) this.#learn(this.#textOf(word))
     return word
   }
 
   /** Tells who is to be told of the word that is new. */
-  #learn(): void {
+  #learn(surface: string): void {
     const word = this.#met++
-    const speakers = this.#meet(this.#textOf(word))
+    const speakers = this.#meet(surface)
     if (speakers === undefined) return
     const place = this.#code.hasSpeakers(word, speakers.length)
     this.#look().set(speakers, place)
@@ -285,5 +300,11 @@ class TextKernel implements WordReader {
 
 /** Bytes of a word that is looked up by itself. */
 const mostSingle = 1024
+
+/** Tokens that are given room at once. */
+const slabLength = 1 << 14
+
+/** What is one word to a vector, as it is written. */
+const itself = /^[a-z0-9]{1,64}$/
 
 const utf8 = new TextEncoder()

@@ -7,8 +7,6 @@ import type { FileWords, WordsOfFile } from "./FileWords.ts"
 export interface Analysis {
   readonly pages: ReadonlyArray<PackedPage>
   readonly words: WordsOfFile
-  /** What {@link WordsOfFile.vectorOf} gives, where it was asked for before. */
-  readonly vectors?: ReadonlyArray<Uint8Array> | undefined
 }
 
 /** An {@link Analysis} on its way to the writer's thread: few arrays rather than many, to be transferred. */

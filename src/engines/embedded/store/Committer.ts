@@ -43,11 +43,11 @@ const shrinkStep = 512
 const mostAhead = 1 << 20
 
 /** Does what may fail for one file: its own command meets the same, and is refused. */
-const tried = <A>(work: () => A): A | undefined => {
+const tried = (work: () => void): void => {
   try {
-    return work()
+    work()
   } catch {
-    return undefined
+    return
   }
 }
 
@@ -206,19 +206,17 @@ export class Committer {
       if (kind !== "putFile") break
       length += payload.file.chunks.reduce((sum, { text }) => sum + text.length, 0)
       if (length > mostAhead) break
-      if (payload.analysis === undefined) files.push({ payload, words: this.#index.wordsOf(payload.file.chunks, payload.file.title) })
+      if (payload.analysis === undefined) {
+        const { file, vectors } = payload
+        files.push({ payload, words: this.#index.wordsOf(file.chunks, file.title, vectors === "hashed" && this.#files.expectsNew) })
+      }
     }
     for (const { payload: { elsewhere, file }, words } of files) {
       if (elsewhere === undefined) tried(() => file.chunks.forEach((_, place) => words.of(place)))
     }
-    const vectors = files.map(({ payload, words }) =>
-      payload.vectors === "hashed" && this.#files.expectsNew
-        ? tried(() => payload.file.chunks.map((_, place) => words.vectorOf(place)))
-        : undefined
-    )
-    files.forEach(({ payload, words }, at) =>
-      tried(() => this.#ahead.set(payload, { pages: packPages(payload.file.chunks), words, vectors: vectors[at] }))
-    )
+    for (const { payload, words } of files) {
+      tried(() => this.#ahead.set(payload, { pages: packPages(payload.file.chunks), words }))
+    }
     return Math.max(end, from + 1)
   }
 
@@ -368,18 +366,16 @@ export class Committer {
     this.#unmerged.delete(corpus.id)
   }
 
-  #putFile(
-    payload: Commands["putFile"]["in"]
-  ): Commands["putFile"]["out"] {
+  #putFile(payload: Commands["putFile"]["in"]): Commands["putFile"]["out"] {
     const { analysis = this.#takeAhead(payload), at, corpus: name, described, elsewhere, file, ledger, replaces, vectors = [] } = payload
     const corpus = this.#corpora.find(name)
     if (elsewhere !== undefined) {
       if (elsewhere.found !== true) this.#vectors.finish(name, file.name)
       this.#vectors.analyzedBy(corpus.id, elsewhere.analyzers)
     }
-    const { pages, words, vectors: ahead } = analysis ??
-      { pages: packPages(file.chunks), words: this.#index.wordsOf(file.chunks, file.title), vectors: undefined }
-    const made = vectors === "hashed" ? (place: number) => ahead?.[place] ?? words.vectorOf(place) : vectors
+    const { pages, words } = analysis ??
+      { pages: packPages(file.chunks), words: this.#index.wordsOf(file.chunks, file.title, vectors === "hashed" && this.#files.expectsNew) }
+    const made = vectors === "hashed" ? (place: number) => words.vectorOf(place) : vectors
     const written = this.#files.insert(corpus.id, corpus.embedder, file, pages, made, at)
     if ("missing" in written) throw new Missing(written.missing)
     // Gone already is as good: what counts is that readers do not see both.

@@ -22,17 +22,19 @@ export interface WordsOfFile {
   readonly met?: MetWords
 }
 
-/** {@link WordsOfFile} of texts that are at hand: found when it is asked for. */
+/** {@link WordsOfFile} of texts that are at hand: found when it is asked for, vectors by the way where they are told to be. */
 export class FileWords implements WordsOfFile {
   readonly #documents: DocumentTerms
   readonly #chunks: ReadonlyArray<Text>
   readonly #title: string | undefined
+  readonly #withVectors: boolean
   readonly #kept: Array<ScannedText> | undefined
 
-  constructor(documents: DocumentTerms, chunks: ReadonlyArray<Text>, title: string | undefined) {
+  constructor(documents: DocumentTerms, chunks: ReadonlyArray<Text>, title: string | undefined, withVectors = false) {
     this.#documents = documents
     this.#chunks = chunks
     this.#title = title
+    this.#withVectors = withVectors
     this.#kept = chunks.reduce((sum, { text }) => sum + text.length, 0) <= mostKept ? [] : undefined
   }
 
@@ -40,7 +42,7 @@ export class FileWords implements WordsOfFile {
     const kept = this.#kept?.[place]
     if (kept !== undefined) return kept
     const chunk = this.#chunks[place] as Text
-    const scanned = this.#documents.scan(chunk.text, textAbove(chunk, this.#title))
+    const scanned = this.#documents.scan(chunk.text, textAbove(chunk, this.#title), this.#withVectors)
     if (this.#kept !== undefined) this.#kept[place] = scanned
     return scanned
   }
@@ -52,8 +54,10 @@ export class FileWords implements WordsOfFile {
   }
 
   vectorOf(place: number): Uint8Array {
-    return this.#documents.vectorOf(this.of(place)) ??
-      packSparse(embedHashedSparse((this.#chunks[place] as Text).text, "document"), dimensions)
+    const { text } = this.#chunks[place] as Text
+    return this.of(place).vector ??
+      this.#documents.scan(text, "", true).vector ??
+      packSparse(embedHashedSparse(text, "document"), dimensions)
   }
 }
 

@@ -47,8 +47,12 @@ export class Index {
   }
 
   /** The words of a file that {@link add} is given next, for whoever has only its texts. */
-  wordsOf(chunks: ReadonlyArray<Pick<StoredChunk, "text" | "headings">>, title: string | undefined): FileWords {
-    return new FileWords(this.#documents, chunks, title)
+  wordsOf(
+    chunks: ReadonlyArray<Pick<StoredChunk, "text" | "headings">>,
+    title: string | undefined,
+    withVectors = false
+  ): FileWords {
+    return new FileWords(this.#documents, chunks, title, withVectors)
   }
 
   /** Analyzes the chunks of one file; {@link flush} writes them. */

@@ -34,7 +34,8 @@ const analyze = ({ payload: { elsewhere, file, vectors } }: PutFileMessage): Ana
   const characters = file.chunks.reduce((sum, { text }) => sum + text.length, 0)
   if (elsewhere !== undefined || characters > largest) return undefined
   try {
-    return analyzeChunks(file.chunks, new FileWords(documents, file.chunks, file.title), vectors === "hashed")
+    const withVectors = vectors === "hashed"
+    return analyzeChunks(file.chunks, new FileWords(documents, file.chunks, file.title, withVectors), withVectors)
   } catch {
     // The writer meets the same, and refuses the file.
     return undefined

@@ -50,7 +50,7 @@ describe("what is found in a file on its way to the writer", () => {
     const termsOf = (from: DocumentTerms, names: Vocabulary) => [...from.terms.subarray(0, from.length)].map((term) => names.term(term))
     let met = new MetWords()
     const check = (file: NewFile): void => {
-      const analyzed = analyzeChunks(file.chunks, new FileWords(documents, file.chunks, file.title), true)
+      const analyzed = analyzeChunks(file.chunks, new FileWords(documents, file.chunks, file.title, true), true)
       met.surfaces.push(...documents.surfaces.slice(met.surfaces.length))
       const { pages, words } = analysisOf(sent(analyzed, buffersOf(analyzed)), met)
       const plain = new FileWords(own, file.chunks, file.title)

@@ -70,8 +70,10 @@ describe.each([["the kernel", readerOf], ["plain code", undefined]] as const)("F
     const all = texts(11, 600)
     for (let at = 0; at < all.length; at += 6) {
       const chunks = all.slice(at, at + 6).map((text, place) => ({ text, headings: place % 2 === 0 ? [] : [`Chapter ${at}`, "Über १२"] }))
-      const words = new FileWords(documents, chunks, at % 4 === 0 ? "A title’s own" : undefined)
-      chunks.forEach(({ text }, place) => assert.deepStrictEqual(words.vectorOf(place), plainly(text), JSON.stringify(text)))
+      const words = new FileWords(documents, chunks, at % 4 === 0 ? "A title’s own" : undefined, true)
+      chunks.forEach(({ text }, place) =>
+        assert.deepStrictEqual(Uint8Array.from(words.vectorOf(place)), plainly(text), JSON.stringify(text))
+      )
     }
   })
 
@@ -105,7 +107,7 @@ describe.each([["the kernel", readerOf], ["plain code", undefined]] as const)("F
   it("makes the same after words were forgotten, by it or by the embedder", () => {
     const documents = new DocumentTerms(new Vocabulary(), undefined, readerOf)
     const text = "The keeper’s lantern is trimmed before dusk; it isn't lit later."
-    const vectorOf = (): Uint8Array => new FileWords(documents, [{ text, headings: [] }], undefined).vectorOf(0)
+    const vectorOf = (): Uint8Array => new FileWords(documents, [{ text, headings: [] }], undefined, true).vectorOf(0)
     const many = Array.from({ length: 200_001 }, (_, i) => `w${i.toString(36)}`).join(" ")
     assert.deepStrictEqual(vectorOf(), plainly(text))
     embedHashedSparse(many, "document")

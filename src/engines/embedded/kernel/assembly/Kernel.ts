@@ -4,8 +4,11 @@ export { remembered } from "./Memory"
 export {
   addToken,
   begin,
+  count,
+  counted,
   forget,
   hasSpeakers,
+  lastToken,
   lettersSurveyed,
   numberOfSingle,
   scan,
@@ -21,4 +24,4 @@ export {
   wordLength,
   wordsSurveyed
 } from "./Words"
-export { count, countAll, counted, describe, features, hasParts, isDescribed, isPart, packedVector } from "./Vectors"
+export { describe, features, hasParts, isDescribed, isPart, packedVector } from "./Vectors"

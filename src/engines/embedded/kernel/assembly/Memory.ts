@@ -10,13 +10,11 @@ export const dimensions: u32 = 2048
 export const sums: usize = 1024
 /** f64: the vector of a text. */
 export const vector: usize = sums + 8 * 2 * dimensions
-/** u16: how large each component is, of {@link bins}. */
+/** u16: how large each component is, of {@link sizes}. */
 export const levels: usize = vector + 8 * dimensions
-export const bins: u32 = 1024
-/** u32: how many components there are of each size. */
-export const histogram: usize = levels + 2 * dimensions
+export const sizes: u32 = 1024
 /** u16: the components that are kept. */
-export const kept: usize = histogram + 4 * bins
+export const kept: usize = levels + 2 * dimensions
 /** i8: what they are. */
 export const integers: usize = kept + 2 * dimensions
 /** The vector as it is stored: its form, gaps of two bytes at most, and a byte each. */

@@ -1,35 +1,7 @@
-import { bins, dimensions, histogram, integers, kept, levels, logarithms, packed, remember, sums, tabled, vector, weights } from "./Memory"
-import { hashed, hashSeed, seen, wordAt } from "./Words"
+import { dimensions, integers, kept, levels, logarithms, packed, remember, sizes, sums, tabled, vector, weights } from "./Memory"
+import { counted, hashed, hashSeed, seen, uncount, wordAt } from "./Words"
 
 declare function log(x: f64): f64
-
-/** How many words the text at hand has, each counted once. */
-let distinct: u32 = 0
-
-/** Counts a word that adds its own features. */
-export function count(number: u32): void {
-  const word = wordAt(number)
-  if (word.count++ === 0) store<u32>(seen + ((distinct++ as usize) << 2), number)
-}
-
-export function counted(): u32 {
-  return distinct
-}
-
-/** Counts the words from one place to another; stops at one of which nobody told what it consists of, and gives where it is. */
-export function countAll(from: usize, to: usize): usize {
-  for (let at = from; at < to; at += 4) {
-    const parts = wordAt(load<u32>(at)).parts
-    if (parts === 0) return at
-    if (parts > 0) count((parts - 1) as u32)
-    else {
-      const list = (-parts) as usize
-      const end = list + 4 * (load<u32>(list) as usize)
-      for (let part = list; part < end; part += 4) count(load<u32>(part, 4))
-    }
-  }
-  return to
-}
 
 /** A word is the one of that number to a vector, or itself. */
 export function isPart(number: u32, part: u32): void {
@@ -111,12 +83,12 @@ function add(feature: usize, value: f64): void {
 
 /** Adds up the features of all words counted. */
 function sumUp(wholeWordWeight: f64): void {
+  const distinct = counted()
   for (let i: u32 = 0; i < distinct; i++) {
     const word = wordAt(load<u32>(seen + ((i as usize) << 2)))
     let place = word.features as usize
     const head = load<u16>(place) as u32
     const occurrences = word.count
-    word.count = 0
     let weight = load<f64>(((head >>> kindShift) as usize) << 3, weights)
     if (occurrences > 1) {
       weight *= occurrences < tabled ? load<f64>((occurrences as usize) << 3, logarithms) : 1 + log(occurrences as f64)
@@ -130,7 +102,7 @@ function sumUp(wholeWordWeight: f64): void {
     place += 4
     for (; place < end; place += 2) add(load<u16>(place, 2) as usize, gramWeight)
   }
-  distinct = 0
+  uncount()
 }
 
 /** Makes the vector of what was added up, its sums 0 again; gives the magnitude of its largest component. */
@@ -150,38 +122,42 @@ function subtract(): f64 {
   return max(f64x2.extract_lane(largest, 0), f64x2.extract_lane(largest, 1))
 }
 
-/** How many components there are of each size, and which size each is of. */
+/** Which size each component is of. */
 function measure(scale: f64): void {
-  memory.fill(histogram, 0, 4 * bins)
   const scales = f64x2.splat(scale)
-  for (let i: usize = 0; i < (dimensions as usize); i += 4) {
+  for (let i: usize = 0; i < (dimensions as usize); i += 8) {
     const at = vector + (i << 3)
-    const one = i32x4.trunc_sat_f64x2_s_zero(f64x2.mul(f64x2.abs(v128.load(at)), scales))
-    const two = i32x4.trunc_sat_f64x2_s_zero(f64x2.mul(f64x2.abs(v128.load(at, 16)), scales))
-    const four = v128.shuffle<i16>(one, two, 0, 2, 8, 10, 0, 2, 8, 10)
-    const sizes = i64x2.extract_lane(four, 0) as u64
-    store<u64>(levels + (i << 1), sizes)
-    addSize((sizes & 0xffff) as usize)
-    addSize(((sizes >>> 16) & 0xffff) as usize)
-    addSize(((sizes >>> 32) & 0xffff) as usize)
-    addSize((sizes >>> 48) as usize)
+    const one = v128.shuffle<i32>(sized(at, scales), sized(at + 16, scales), 0, 1, 4, 5)
+    const two = v128.shuffle<i32>(sized(at + 32, scales), sized(at + 48, scales), 0, 1, 4, 5)
+    v128.store(levels + (i << 1), i16x8.narrow_i32x4_s(one, two))
   }
 }
 
-function addSize(size: usize): void {
-  const at = size << 2
-  store<u32>(at, load<u32>(at, histogram) + 1, histogram)
+function sized(at: usize, scales: v128): v128 {
+  return i32x4.trunc_sat_f64x2_s_zero(f64x2.mul(f64x2.abs(v128.load(at)), scales))
+}
+
+/** How many components are of a size or larger. */
+function countFrom(size: u32): u32 {
+  const limit = i16x8.splat(size as i16)
+  let found = i16x8.splat(0)
+  for (let i: usize = 0; i < 2 * (dimensions as usize); i += 32) {
+    // All bits set, which is -1, where it is.
+    found = i16x8.sub(found, i16x8.ge_s(v128.load(levels + i), limit))
+    found = i16x8.sub(found, i16x8.ge_s(v128.load(levels + i, 16), limit))
+  }
+  const sums = i32x4.extadd_pairwise_i16x8_s(found)
+  return (i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1) + i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)) as u32
 }
 
 /** Of the largest components, as many sizes of them as are no more than `most`, the places; gives how many. */
 function choose(most: u32): u32 {
-  let least = bins - 1
-  let total = load<u32>(((bins - 1) as usize) << 2, histogram)
-  while (least > 1) {
-    const next = total + load<u32>(((least - 1) as usize) << 2, histogram)
-    if (next > most) break
-    total = next
-    least--
+  let least: u32 = 1
+  let enough = sizes - 1
+  while (least < enough) {
+    const middle = (least + enough) >>> 1
+    if (countFrom(middle) <= most) enough = middle
+    else least = middle + 1
   }
   const limit = i16x8.splat(least as i16)
   let to = kept
@@ -193,7 +169,7 @@ function choose(most: u32): u32 {
       found &= found - 1
     }
   }
-  return total
+  return ((to - kept) >>> 1) as u32
 }
 
 function component(at: u32): u32 {
@@ -204,48 +180,56 @@ function valueOf(component: u32): f64 {
   return load<f64>(vector + ((component as usize) << 3))
 }
 
-/** A half is rounded up, as JavaScript does. */
-
-function rounded(value: f64): i32 {
-  const below = floor(value)
-  return (value - below >= 0.5 ? below + 1 : below) as i32
-}
-
 /** Makes whole numbers of the components that were chosen, scaled to length 1 first; leaves out those that are 0. Gives how many there are. */
-function quantise(chosen: u32, magnitudes: f64): u32 {
+function quantise(chosen: u32, largest: f64, magnitudes: f64): u32 {
   let square: f64 = 0
   for (let i: u32 = 0; i < chosen; i++) {
     const value = valueOf(component(i))
     square += value * value
   }
   const norm = sqrt(square)
+  const norms = f64x2.splat(norm)
   // Each is kept in 32 bits before it is made a whole number.
-  let largest: f64 = 0
-  for (let i: u32 = 0; i < chosen; i++) largest = max(largest, abs(valueOf(component(i))))
-  const scale = magnitudes / ((largest / norm) as f32 as f64)
+  const scales = f64x2.splat(magnitudes / ((largest / norm) as f32 as f64))
+  const halves = f64x2.splat(0.5)
+  const ones = f64x2.splat(1)
   let count: u32 = 0
-  for (let i: u32 = 0; i < chosen; i++) {
-    const place = component(i)
-    const integer = rounded(((valueOf(place) / norm) as f32 as f64) * scale)
-    if (integer === 0) continue
-    store<u16>(kept + ((count as usize) << 1), place as u16)
-    store<i8>(integers + (count as usize), integer as i8)
-    count++
+  for (let i: u32 = 0; i < chosen; i += 2) {
+    const first = component(i)
+    // Of the last one alone, what lies after it is a component too, and not looked at.
+    const second = component(i + 1) & (dimensions - 1)
+    const values = f64x2.replace_lane(f64x2.splat(valueOf(first)), 1, valueOf(second))
+    const units = f64x2.promote_low_f32x4(f32x4.demote_f64x2_zero(f64x2.div(values, norms)))
+    const scaled = f64x2.mul(units, scales)
+    // A half is rounded up, as JavaScript does.
+    const below = f64x2.floor(scaled)
+    const rounded = f64x2.add(below, v128.and(ones, f64x2.ge(f64x2.sub(scaled, below), halves)))
+    const whole = i32x4.trunc_sat_f64x2_s_zero(rounded)
+    count += put(first, i32x4.extract_lane(whole, 0), count)
+    if (i + 1 < chosen) count += put(second, i32x4.extract_lane(whole, 1), count)
   }
   return count
 }
 
+/** Keeps a whole number other than 0, after so many others; what is at its place was read. Gives how many. */
+function put(component: u32, integer: i32, after: u32): u32 {
+  store<u16>(kept + ((after as usize) << 1), component as u16)
+  store<i8>(integers + (after as usize), integer as i8)
+  return integer !== 0 ? 1 : 0
+}
+
 /** The vector as it is stored, in the smallest of its forms; gives how many bytes it takes. */
 function pack(count: u32): u32 {
+  const bitmap: u32 = dimensions >> 3
   let gaps: u32 = 0
   let last: u32 = -1
-  for (let i: u32 = 0; i < count; i++) {
+  // More than that take at least a byte each.
+  for (let i: u32 = 0; i < count && count <= bitmap; i++) {
     gaps += component(i) - last > 128 ? 2 : 1
     last = component(i)
   }
-  const bitmap: u32 = dimensions >> 3
   let to = packed
-  if (gaps + count <= min(bitmap + count, dimensions)) {
+  if (count <= bitmap && gaps + count <= min(bitmap + count, dimensions)) {
     store<u8>(to++, 2)
     last = -1
     for (let i: u32 = 0; i < count; i++) {
@@ -284,6 +268,6 @@ export function packedVector(most: u32, wholeWordWeight: f64, magnitudes: f64): 
   sumUp(wholeWordWeight)
   const largest = subtract()
   if (largest === 0) return pack(0)
-  measure(((bins - 1) as f64) / largest)
-  return pack(quantise(choose(most), magnitudes))
+  measure(((sizes - 1) as f64) / largest)
+  return pack(quantise(choose(most), largest, magnitudes))
 }

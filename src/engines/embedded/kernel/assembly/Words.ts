@@ -3,9 +3,10 @@ import { allocate, classes, doubled, forgetRemembered, remember, single, votes }
 /** What is known of a word, side by side: most words are met again and again, and each line of memory that is not near takes long. */
 @unmanaged
 export class Word {
+  /** Its first eight bytes, 0 after its end. */
+  head: u64
   bytes: u32
   length: u32
-  hash: i32
   /** What it is to a vector: a word's number + 1, less than 0 for a list of several, 0 while nobody told. */
   parts: i32
   /** How often it occurs in the text whose vector is made; 0 between texts. */
@@ -14,7 +15,6 @@ export class Word {
   features: u32
   /** The languages it is a function word of; 0 for none. */
   speakers: u32
-  unused: u32
 }
 
 let capacity: u32 = 1 << 17
@@ -79,13 +79,15 @@ function same(a: usize, b: usize, length: u32): bool {
 /** The number of a word, which is added where it is not known yet: it is then the last one. */
 function numberOf(bytes: usize, length: u32, hash: i32): u32 {
   const bits = numbers()
+  const head = length < 8 ? load<u64>(bytes) & (((1 as u64) << (8 * (length as u64))) - 1) : load<u64>(bytes)
   let slot = spread(hash) & mask
   for (;; slot = (slot + 1) & mask) {
     const entry = load<u32>(slots + ((slot as usize) << 2))
     if (entry === 0) break
     if (((entry ^ (hash as u32)) & ~bits) !== 0) continue
     const word = wordAt((entry & bits) - 1)
-    if (word.length === length && same(word.bytes as usize, bytes, length)) return (entry & bits) - 1
+    if (word.head !== head || word.length !== length) continue
+    if (length <= 8 || same((word.bytes as usize) + 8, bytes + 8, length - 8)) return (entry & bits) - 1
   }
   if (size === capacity) {
     words = doubled(words, offsetof<Word>() * (capacity as usize))
@@ -96,9 +98,9 @@ function numberOf(bytes: usize, length: u32, hash: i32): u32 {
   const place = remember(length as usize)
   memory.copy(place, bytes, length as usize)
   const word = wordAt(number)
+  word.head = head
   word.bytes = place as u32
   word.length = length
-  word.hash = hash
   word.parts = 0
   word.count = 0
   word.features = 0
@@ -107,6 +109,12 @@ function numberOf(bytes: usize, length: u32, hash: i32): u32 {
   // A fuller table is searched longer; what an emptier one reads is not in the cache.
   if ((size as u64) * 10 > ((mask + 1) as u64) * 7) rehash()
   return number
+}
+
+function hashOf(bytes: usize, length: u32): i32 {
+  let hash = hashSeed
+  for (let i: u32 = 0; i < length; i++) hash = hashed(hash, load<u8>(bytes + (i as usize)))
+  return hash
 }
 
 function rehash(): void {
@@ -119,7 +127,7 @@ function rehash(): void {
   memory.fill(slots, 0, 4 * (next as usize))
   const bits = numbers()
   for (let number: u32 = 0; number < size; number++) {
-    const hash = wordAt(number).hash
+    const hash = hashOf(wordAt(number).bytes as usize, wordAt(number).length)
     let slot = spread(hash) & mask
     while (load<u32>(slots + ((slot as usize) << 2)) !== 0) slot = (slot + 1) & mask
     store<u32>(slots + ((slot as usize) << 2), (number + 1) | ((hash as u32) & ~bits))
@@ -134,9 +142,40 @@ export function forget(): void {
 
 /** The number of the word of so many bytes at {@link single}. */
 export function numberOfSingle(length: u32): u32 {
-  let hash = hashSeed
-  for (let i: u32 = 0; i < length; i++) hash = hashed(hash, load<u8>(single + (i as usize)))
-  return numberOf(single, length, hash)
+  return numberOf(single, length, hashOf(single, length))
+}
+
+/** How many words the text at hand has whose vector is made: they are in {@link seen}, each once, in the order they come. */
+let distinct: u32 = 0
+
+/** Counts a word that adds its own features. */
+export function count(number: u32): void {
+  const word = wordAt(number)
+  if (word.count++ !== 0) return
+  store<u32>(seen + ((distinct++ as usize) << 2), number)
+  // The memory of its features comes near meanwhile.
+  if (load<u16>(word.features as usize) === 0) unreachable()
+}
+
+export function counted(): u32 {
+  return distinct
+}
+
+/** Counts a word of a text as what it is to a vector. */
+function countParts(parts: i32): void {
+  if (parts > 0) {
+    count((parts - 1) as u32)
+    return
+  }
+  const list = (-parts) as usize
+  const end = list + 4 * (load<u32>(list) as usize)
+  for (let part = list; part < end; part += 4) count(load<u32>(part, 4))
+}
+
+/** None are counted any more. */
+export function uncount(): void {
+  for (let i: u32 = 0; i < distinct; i++) wordAt(load<u32>(seen + ((i as usize) << 2))).count = 0
+  distinct = 0
 }
 
 let roomBytes: usize = 1 << 18
@@ -146,21 +185,26 @@ let tokenCount: u32 = 0
 let letters: u32 = 0
 let surveyed: u32 = 0
 
-/** Begins texts of so many bytes together. */
-export function begin(bytes: usize): void {
-  if (bytes > roomBytes) {
-    roomBytes = max(bytes, 2 * roomBytes)
-    text = allocate(roomBytes)
-    tokens = allocate(4 * roomBytes)
-  }
+/** Begins texts that are read as one. */
+export function begin(): void {
+  uncount()
   tokenCount = 0
   letters = 0
   surveyed = 0
   memory.fill(votes, 0, 8 * 256)
 }
 
-/** Where the next text is to be put, to be scanned. */
-export function textAt(): usize {
+/** Where the next text is to be put, of so many bytes at most. */
+export function textAt(bytes: usize): usize {
+  // A byte makes a token at most.
+  const needed = bytes + (tokenCount as usize)
+  if (needed > roomBytes) {
+    roomBytes = max(needed, 2 * roomBytes)
+    text = allocate(roomBytes)
+    const before = tokens
+    tokens = allocate(4 * roomBytes)
+    memory.copy(tokens, before, 4 * (tokenCount as usize))
+  }
   return text
 }
 
@@ -169,6 +213,9 @@ export function tokensAt(): usize {
 }
 export function tokensFound(): u32 {
   return tokenCount
+}
+export function lastToken(): u32 {
+  return load<u32>(tokens + (((tokenCount - 1) as usize) << 2))
 }
 export function lettersSurveyed(): u32 {
   return letters
@@ -208,23 +255,39 @@ export function survey(number: u32, length: u32): void {
 const done = 0
 /** A word that nobody has met: the last one. */
 const met = 1
+/** A word of which nobody told what it is to a vector: the last of the text so far. */
+const untold = 2
 /** A stretch that is not plain ASCII, for others to read. */
-const stretch = 2
+const stretch = 3
 
 let from: usize = 0
 let at: usize = 0
 let end: usize = 0
 let plainEnd: usize = 0
 let surveyEnd: usize = 0
-let unsurveyed: i32 = -1
+let counting: bool = false
+/** The word that it stopped at is still to be taken. */
+let isWaiting: bool = false
+let start: usize = 0
 
-/** Begins to scan what is in the text's place; words that begin in its first `sampled` bytes tell the language. */
-export function scanFirst(length: usize, sampled: usize): i32 {
+/**
+ * Begins to scan what is in the text's place; words that begin in its first `sampled` bytes tell the language, and all are counted
+ * for a vector where it is asked for.
+ */
+export function scanFirst(length: usize, sampled: usize, forVector: bool): i32 {
   at = text
   plainEnd = at
   end = text + length
   surveyEnd = text + min(length, sampled)
+  counting = forVector
+  isWaiting = false
   return scan()
+}
+
+function take(number: u32): void {
+  const word = wordAt(number)
+  if (start < surveyEnd) survey(number, word.length)
+  if (counting) countParts(word.parts)
 }
 
 export function stretchFrom(): usize {
@@ -254,15 +317,15 @@ function joins(kind: u32, last: u32, next: u32): bool {
     (next === letter ? kind !== midDigit : next === digit && kind !== midLetter)
 }
 
-/** Goes on to scan, after what it stopped at was taken. */
+/** Goes on to scan, after what it stopped at was told. */
 export function scan(): i32 {
-  if (unsurveyed >= 0) {
-    survey(unsurveyed as u32, wordAt(unsurveyed as u32).length)
-    unsurveyed = -1
+  if (isWaiting) {
+    isWaiting = false
+    take(lastToken())
   }
   for (;;) {
     while (at < plainEnd) {
-      const start = at
+      start = at
       let hash = hashSeed
       let last: u32 = other
       let solid = false
@@ -282,12 +345,11 @@ export function scan(): i32 {
       const known = size
       const number = numberOf(start, length, hash)
       addToken(number as i32)
-      const sampled = start < surveyEnd
-      if (size !== known) {
-        if (sampled) unsurveyed = number as i32
-        return met
+      if (size !== known || (counting && wordAt(number).parts === 0)) {
+        isWaiting = true
+        return size !== known ? met : untold
       }
-      if (sampled) survey(number, length)
+      take(number)
     }
     if (at >= end) break
     from = at
