@@ -96,12 +96,18 @@ export const languageOfQuestion = (
   candidates: ReadonlyArray<AnalyzerId>
 ): LanguageId | undefined => {
   const { votes } = surveyOf(question.toLowerCase())
-  const allowed = votes.map((vote, index) => candidates.includes(ids[index]!) ? vote : 0)
-  const best = highest(allowed)
-  const id = ids[best]!
-  // A word that two of them share says neither.
-  const shared = allowed.some((vote, index) => index !== best && vote === allowed[best])
-  return allowed[best]! > 0 && !shared && isLanguage(id) ? id : undefined
+  let best: AnalyzerId | undefined
+  let most = 0
+  // A file's name is such a question too: nearly all languages have no vote, and are passed over.
+  for (let index = 0; index < votes.length; index++) {
+    const vote = votes[index]!
+    const id = ids[index]!
+    if (vote === 0 || vote < most || !candidates.includes(id)) continue
+    // A word that two of them share says neither.
+    best = vote === most ? undefined : id
+    most = vote
+  }
+  return best !== undefined && isLanguage(best) ? best : undefined
 }
 
 /** Whether `word`, in lower case, is one that holds sentences of `language` together. */
