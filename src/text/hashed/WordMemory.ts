@@ -17,18 +17,12 @@ const mostWords = 100_000
 /** With room for the words of one more text: {@link slots} would otherwise grow to twice that before it is seen that they are too many. */
 const mostSlots = (1 << 21) - (1 << 16)
 
-/** How often all words were forgotten: numbers from before mean nothing. */
-export const timesForgotten = (): number => forgotten
-
-let forgotten = 0
-
 /** Called between texts, since a text's words must not change their numbers. */
 export const forgetIfFull = (): void => {
   if (described + others.size < mostWords && starts[described]! < mostSlots) return
   table.clear()
   others.clear()
   described = 0
-  forgotten++
 }
 
 /** By number of word. The arrays are replaced when words are added. */

@@ -117,7 +117,7 @@ class TextKernel implements WordReader {
     this.#meet = meet
     this.#bytes = this.#single = Buffer.from(code.memory.buffer)
     this.#look()
-    // Bytes of other characters are no class of ASCII, and stand between words of none.
+    // Bytes of other characters are of a class that ends no stretch.
     this.#bytes.fill(255, code.classes.value + asciiClasses.length, code.classes.value + 256)
     this.#bytes.set(asciiClasses, code.classes.value)
     this.#numbers(code.weights.value, kindWeights.length).set(kindWeights)
