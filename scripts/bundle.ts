@@ -67,13 +67,15 @@ const parsing = [textWorker, "src/text/pool/PrepareFile.ts"]
 type Together = Readonly<Record<string, ReadonlyArray<string>>>
 type Chunks = ReadonlyArray<OutputChunk>
 
-/** The modules that come with some, by how they would be split if nothing were said of it. */
-const loadedWith = (chunks: Chunks, roots: ReadonlyArray<string>): ReadonlySet<string> => {
+/** The modules that come with some, or may come later too, by how they would be split if nothing were said of it. */
+const loadedWith = (chunks: Chunks, roots: ReadonlyArray<string>, later = false): ReadonlySet<string> => {
   const files = new Set<string>()
   const load = (chunk: OutputChunk | undefined): void => {
     if (chunk === undefined || files.has(chunk.fileName)) return
     files.add(chunk.fileName)
-    for (const name of chunk.imports) load(chunks.find(({ fileName }) => fileName === name))
+    for (const name of later ? [...chunk.imports, ...chunk.dynamicImports] : chunk.imports) {
+      load(chunks.find(({ fileName }) => fileName === name))
+    }
   }
   for (const root of roots) {
     const holder = chunks.find(({ moduleIds }) => moduleIds.includes(resolve(root)))
@@ -95,9 +97,13 @@ const inFewFiles = async (
   const { output } = await build({ ...bundle, checks, write: false, plugins: [plainFields] })
   const chunks = output.filter((chunk) => chunk.type === "chunk")
   const parsed = loadedWith(chunks, parsing)
+  // What reads some format: a parser loads it without all that others load with it.
+  const reading = loadedWith(chunks, parsing, true)
   const nameOf = new Map([...parsed].map((id) => [id, "parsing"]))
   for (const [name, roots] of Object.entries(together).reverse()) {
-    for (const id of loadedWith(chunks, roots)) nameOf.set(id, parsed.has(id) ? `${name}-parsing` : name)
+    for (const id of loadedWith(chunks, roots)) {
+      nameOf.set(id, parsed.has(id) ? `${name}-parsing` : reading.has(id) ? `${name}-reading` : name)
+    }
   }
   // Entries stay by themselves: one that awaits what it loads must not wait for its own file.
   for (const { facadeModuleId, isEntry } of chunks) if (isEntry && facadeModuleId !== null) nameOf.delete(facadeModuleId)

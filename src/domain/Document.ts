@@ -1,4 +1,4 @@
-import type { Properties } from "./MetadataRules.ts"
+import type { Properties } from "./Properties.ts"
 
 /**
  * A parsed document: one plain text, and what each stretch of it is. Plain interfaces, not schemas: these cross

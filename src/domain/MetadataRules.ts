@@ -8,19 +8,13 @@ import {
   type ScalarType,
   type ScalarValue
 } from "./MetadataValue.ts"
+import { longestList, longestValue, type Properties } from "./Properties.ts"
 import { printable } from "./Text.ts"
 
 /**
  * Rules that make metadata of what is known of a file: where it lies in its source, or what it says of itself. The values
  * are those that people may write too (`FileMetadata.ts`), typed by a data schema of the corpus.
  */
-
-/** What a document says of itself: texts as they are written there, by a name in lower case. */
-export type Properties = Readonly<Record<string, string | ReadonlyArray<string>>>
-
-/** Characters of one value, and values of one list: a property that has more is read to one more than that, and breaks its rule. */
-export const longestValue = 1_000
-export const longestList = 200
 
 /** How the value of one key is found, and what it must be. Of `path` and `property` there is one. */
 export interface MetadataRule {

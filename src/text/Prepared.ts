@@ -1,6 +1,6 @@
 import type { Chunking } from "../domain/Chunking.ts"
 import type { Chunk } from "../domain/Document.ts"
-import type { Properties } from "../domain/MetadataRules.ts"
+import type { Properties } from "../domain/Properties.ts"
 
 /** What the text pool is given: bytes, and hints about them. */
 export interface Raw {

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { type Chunking, defaultChunking } from "../domain/Chunking.ts"
 import { type BlockKind, type Chunk, type ParsedDocument, type Remark, remarkOf } from "../domain/Document.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
-import type { Properties } from "../domain/MetadataRules.ts"
+import type { Properties } from "../domain/Properties.ts"
 import { isArchiveName, mayHoldFiles } from "./containers/Kinds.ts"
 import { defaultLimits, type Limits, type Opened, type Part } from "./Prepared.ts"
 

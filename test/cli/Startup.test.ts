@@ -64,6 +64,22 @@ describe("start", () => {
     }
   })
 
+  it("parsers load what reads a format, and neither the command line nor the schemas of Effect", () => {
+    const parser = loadedBy(join(dirname(bin), "textWorker.js"))
+    // What is added meanwhile is visited too.
+    for (const file of parser) {
+      for (const [, path = ""] of readFileSync(file, "utf8").matchAll(/import\(["'`](\.[^"'`]+)["'`]\)/g)) {
+        loadedBy(join(dirname(file), path), parser)
+      }
+    }
+    assert.isTrue([...parser].some((file) => /[\\/]Pdf-/.test(file)), "the readers of formats are elsewhere")
+    const word = "~effect/Schema"
+    assert.isTrue(built().some((text) => text.includes(word)), `${word} is nowhere: name another word`)
+    for (const file of parser) {
+      assert.isFalse(readFileSync(file, "utf8").includes(word), file)
+    }
+  })
+
   it("says in one line that a Node is too old, before it loads anything", () => {
     const pretend = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.19.0" } })`
     const { status, stderr, stdout } = spawnSync(

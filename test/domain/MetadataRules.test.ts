@@ -1,11 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import {
-  describe as describeFile,
-  type MetadataRule,
-  type MetadataRules,
-  patternOf,
-  type Properties
-} from "../../src/domain/MetadataRules.ts"
+import { describe as describeFile, type MetadataRule, type MetadataRules, patternOf } from "../../src/domain/MetadataRules.ts"
+import type { Properties } from "../../src/domain/Properties.ts"
 
 const rule = (given: Partial<MetadataRule>): MetadataRule => ({ type: "string", required: false, strict: false, ...given })
 

@@ -1,4 +1,4 @@
-import { longestList, longestValue, type Properties } from "../../domain/MetadataRules.ts"
+import { longestList, longestValue, type Properties } from "../../domain/Properties.ts"
 import type { Remark } from "../../domain/Document.ts"
 
 /** Names of one document; of more, nothing is told. */

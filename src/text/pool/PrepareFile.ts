@@ -1,6 +1,6 @@
 import { defined } from "../../domain/Defined.ts"
 import { type Chunk, type ParsedDocument, remarkOf } from "../../domain/Document.ts"
-import type { Properties } from "../../domain/MetadataRules.ts"
+import type { Properties } from "../../domain/Properties.ts"
 import { chunkParts } from "../chunk/Chunk.ts"
 import { parseParts } from "../parse/Parts.ts"
 import { ReadFailure } from "../parse/ReadFailure.ts"

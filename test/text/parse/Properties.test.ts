@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import type { Properties } from "../../../src/domain/MetadataRules.ts"
+import type { Properties } from "../../../src/domain/Properties.ts"
 import { parse } from "../../../src/text/parse/Parse.ts"
 import { addPdfProperties } from "../../../src/text/parse/pdf/Facts.ts"
 import { PropertyList } from "../../../src/text/parse/PropertyList.ts"

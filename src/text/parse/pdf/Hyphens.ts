@@ -45,5 +45,8 @@ export class Hyphens {
   }
 }
 
-/** The parts of a word on both sides of a line end, hyphen between, and what follows without a blank. */
-const cut = /(\p{L}+)-\n[ \t]*(\p{L}+)(\S*)[ \t]*/gu
+/**
+ * The parts of a word on both sides of a line end, hyphen between, and what follows without a blank. The look-behind tries
+ * a word from its first letter only.
+ */
+const cut = /(?<!\p{L})(\p{L}+)-\n[ \t]*(\p{L}+)(\S*)[ \t]*/gu
