@@ -3,6 +3,7 @@ import { confidenceWeights, type Grounds } from "./Coefficients.ts"
 import type { Evidence } from "./Evidence.ts"
 import type { Question } from "./Question.ts"
 import { same } from "./Select.ts"
+import { commonPrefix } from "./Words.ts"
 
 /** Of the first of the ranked units. */
 export const groundsOf = (
@@ -59,18 +60,29 @@ export const groundsOf = (
   }
 }
 
+/** Whether a unit speaks of a name's family, Italy for Italian, or of what the letters of an abbreviation stand for. */
+const speaksOf = (name: string, { display, words }: Evidence["unit"]): boolean =>
+  name.length > 4
+    ? words.some((word) => commonPrefix(word, name) >= 4)
+    : /^[a-z]+$/.test(name) &&
+      new RegExp(`\\b${[...name].map((letter) => `${letter.toUpperCase()}\\p{L}+`).join("[ -](?:(?:and|for|of|the) )*")}`, "u").test(
+        display
+      )
+
 /** A name that the file of the best unit has nowhere, or, of a question when something happened, no word of it near the unit. */
 const isAbsent = (
-  { happened, names }: Question,
+  { happened, names, terms }: Question,
   first: Evidence,
   ranked: ReadonlyArray<Evidence>,
   contexts: ReadonlyArray<Context>
 ): boolean => {
   const { file } = contexts[first.unit.context]!
   const isNear = (term: number): boolean => Math.max(first.told[term]!, first.block[term]!, first.titled[term]!) >= 0.5
-  const isInFile = (term: number): boolean =>
-    isNear(term) || ranked.some(({ told, unit }) => told[term]! >= 0.5 && contexts[unit.context]!.file === file)
-  return !names.every(isInFile) || (happened !== undefined && !isNear(happened))
+  const isInFile = (term: number): boolean => {
+    const units = ranked.flatMap(({ told, unit }) => contexts[unit.context]!.file === file ? [{ told, unit }] : [])
+    return units.some(({ told }) => told[term]! >= 0.5) || units.some(({ unit }) => speaksOf(terms[term]!.key, unit))
+  }
+  return !names.every((term) => isNear(term) || isInFile(term)) || (happened !== undefined && !isNear(happened))
 }
 
 const namelessOf = (question: Question, first: Evidence, near: ReadonlyArray<number>): number => {
@@ -90,7 +102,7 @@ export interface Shares {
   readonly gap: number
 }
 
-export const shares: Shares = { untyped: 0.25, unasked: 0.25, absent: 0.5, gap: 0.6 }
+export const shares: Shares = { untyped: 0.25, unasked: 0.25, absent: 0.6, gap: 0.6 }
 
 /** Few examples tell .99 from 1. */
 const mostCertain = 0.99

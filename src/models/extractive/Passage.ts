@@ -78,12 +78,15 @@ const room: Readonly<Record<QuestionKind, number>> = {
   date: 0,
   person: 0
 }
-const most = { listing: maxListingCharacters, list: 800, shortList: 450, intro: 320 }
+const most = { listing: maxListingCharacters, list: 800, shortList: 450, intro: 320, term: 160 }
 
 /** Begins with what the sentence before it named, or answers it with a word. */
 export const leaning =
   /^(?:this|that|these|those|it|its|they|their|he|she|such|then|however|but|therefore|thus|so|otherwise|instead|also|in this case|doing so|no|yes|dies|diese[rsmn]?|das|er|sie|es|damit|dann|aber|cela|ceci|eso|esto|questo)\b|^(?:这|那|它|他|她|因此|其|これ|それ|その|この)/iu
 
+/** A line of options; a name that only code has. */
+const option = /^--?[\w?[]/
+const term = /^(?:--?[a-zA-Z][\w-]*(?:[ =[<].{0,40})?|[\w$]+(?:[.:/_-]+[\w$]+)+(?:\(.*\))?|[\w$]+\(.*\))$/
 /** Answers a question with a word. */
 const polarity = /^(?:yes|no|ja|nein|oui|non|sí|sì)\b(?! one)|^(?:是的|不|はい|いいえ)/iu
 
@@ -97,7 +100,7 @@ export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage
   }
   if (unit.kind === "sentence" && block.kind === "paragraph") {
     const { end, start } = sentencesAround(unit, block, text, kind)
-    return withQuestion(unit, withWhatFollows(unit, start, end, text, kind), text)
+    return withTerm(unit, withWhatFollows(unit, start, end, text, kind), text)
   }
   if (unit.kind === "item") {
     const items = itemsOf(block.lines)
@@ -153,12 +156,17 @@ const withWhatFollows = (unit: Unit, start: number, end: number, text: string, k
   return passage(prose(start, end, said))
 }
 
-/** "Yes" says something only below the question that it answers. */
-const withQuestion = (unit: Unit, found: Passage, text: string): Passage => {
+/** With the line above where that is the term that is explained, an option or a name of code, or the question that a word answers. */
+const withTerm = (unit: Unit, found: Passage, text: string): Passage => {
   const above = unit.blocks[unit.block - 1]
-  const isAnswer = above?.kind === "heading" && found.start === unit.blocks[unit.block]!.start &&
-    /[?？]$/u.test(text.slice(above.start, above.end)) && polarity.test(text.slice(found.start, found.end))
-  return isAnswer ? passage(heading(above.start, above.end, onOneLine(text.slice(above.start, above.end))), ...found.parts) : found
+  if (above === undefined || found.start !== unit.blocks[unit.block]!.start) return found
+  const { end, kind, lines, start } = above
+  if (kind === "code" && end - start <= most.term && lines.every((line) => option.test(line.text))) {
+    return passage(listing(start, end, lines.map((line) => line.text).join("\n")), ...found.parts)
+  }
+  const said = text.slice(start, end)
+  const isTerm = term.test(said) || (/[?？]$/u.test(said) && polarity.test(text.slice(found.start, found.end)))
+  return kind === "heading" && isTerm ? passage(heading(start, end, onOneLine(said)), ...found.parts) : found
 }
 
 /** The steps of a list, with what leads up to them. */

@@ -122,7 +122,9 @@ export const questionOf = (asked: string): Question => {
     type,
     kind: kindOf(text, type),
     asked: [...terms.keys()].flatMap((key, term) => (wanted.has(key) ? [term] : [])),
-    names: stop.has("und") && !stop.has("and") ? [] : all.flatMap(({ importance }, term) => (importance > 1 ? [term] : [])),
+    names: stop.has("und") && !stop.has("and")
+      ? []
+      : all.flatMap(({ importance, key }, term) => (importance > 1 && !/^\d+$/.test(key) ? [term] : [])),
     happened: ofThePast.test(text) ? plain.at(-1) : undefined
   }
 }
