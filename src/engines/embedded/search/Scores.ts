@@ -114,7 +114,7 @@ export class ScoreRoom {
     if (corpus.slots > this.#room || this.#room === 0) this.#grow(corpus.slots)
     if (this.#corpus?.lengths === corpus.lengths) return
     this.#corpus = corpus
-    this.#shorts.set(corpus.lengths, this.#lengthsAt >> 1)
+    this.#shorts.set(corpus.lengths, lengthsAt >> 1)
     this.#numbers.set(corpus.norms, normsAt >> 3)
   }
 
@@ -146,7 +146,7 @@ export class ScoreRoom {
         this.#words[record + 5] = (ordinals.BYTES_PER_ELEMENT === 4 ? 1 : 0) + (frequencies.BYTES_PER_ELEMENT === 4 ? 2 : 0)
         this.#numbers[(record >> 1) + 3] = weight
       },
-      (slots, k1) => this.#code.addTerms(recordsAt, this.#lists, slots, this.#placeOf(arm), this.#lengthsAt, normsAt, k1)
+      (slots, k1) => this.#code.addTerms(recordsAt, this.#lists, slots, this.#placeOf(arm), lengthsAt, normsAt, k1)
     )
   }
 
@@ -229,12 +229,8 @@ export class ScoreRoom {
     this.#corpus = undefined
   }
 
-  get #lengthsAt(): number {
-    return normsAt + 8 * (longest + 1)
-  }
-
   #placeOf(arm: Arm): number {
-    return this.#lengthsAt + 2 * this.#room + arms.indexOf(arm) * 8 * this.#room
+    return lengthsAt + 2 * this.#room + arms.indexOf(arm) * 8 * this.#room
   }
 }
 
@@ -247,3 +243,4 @@ const gains = 16
 const foundAt = 1_024
 const recordsAt = foundAt + 4 * mostFound
 const normsAt = recordsAt + mostLists * recordBytes
+const lengthsAt = normsAt + 8 * (longest + 1)
