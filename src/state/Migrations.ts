@@ -5,7 +5,7 @@ import { metadataTables } from "./tables/Metadata.ts"
 import { modelTables } from "./tables/Models.ts"
 import { quotaAmounts, quotaTables } from "./tables/Quota.ts"
 import { cachedContents, serverTables } from "./tables/Server.ts"
-import { checksums, corpusOptions, storeTables, vectorLists } from "./tables/Store.ts"
+import { checksums, corpusOptions, lz4Pages, storeTables, vectorLists } from "./tables/Store.ts"
 import { vectorTables } from "./tables/Vectors.ts"
 
 /**
@@ -28,5 +28,6 @@ export const migrations: ReadonlyArray<string> = [
   contentsTable,
   vectorTables,
   jobColumns,
-  generationTable
+  generationTable,
+  lz4Pages
 ]

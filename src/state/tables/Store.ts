@@ -140,3 +140,8 @@ CREATE TABLE vector_lists (
   body BLOB NOT NULL                         -- sealed with a checksum
 );
 `
+
+/** Nothing of the schema changes: an older Sluice is told by it that it cannot open what is written from here on. */
+export const lz4Pages = `
+-- Bodies of chunk_pages are LZ4 blocks, each after its size. Those of before stay as they are: Zstandard.
+`

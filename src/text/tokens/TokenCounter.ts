@@ -24,12 +24,6 @@ interface Code {
   readonly split: (bytes: number) => number
 }
 
-/** What is used of it: the types of Node leave it out. */
-declare const WebAssembly: {
-  readonly Module: new(code: Uint8Array) => object
-  readonly Instance: new(module: object) => { readonly exports: unknown }
-}
-
 /** UTF-16 units of a stretch, and of a piece that is merged whole; as the code has it. */
 export const longestStretch = 1 << 18
 export const longestPiece = 256

@@ -48,15 +48,6 @@ interface Code {
   readonly packedVector: (most: number, wholeWordWeight: number, magnitudes: number) => number
 }
 
-/** What is used of it: the types of Node leave it out. */
-declare const WebAssembly: {
-  readonly Module: new(code: Uint8Array) => object
-  readonly Instance: new(
-    module: object,
-    imports: Readonly<Record<string, Readonly<Record<string, (x: number) => number>>>>
-  ) => { readonly exports: unknown }
-}
-
 /** Once in a thread, where first words are read. */
 let module: object | undefined
 

@@ -42,17 +42,6 @@ export const weightsOf = (query: Float32Array, components: ReadonlyArray<number>
   }
 }
 
-/** What is used of it: the types of Node leave it out. */
-declare const WebAssembly: {
-  readonly validate: (code: Uint8Array) => boolean
-  readonly Module: new(code: Uint8Array) => object
-  readonly Instance: new(
-    module: object,
-    imports: Readonly<Record<string, Readonly<Record<string, object>>>>
-  ) => { readonly exports: Readonly<Record<string, unknown>> }
-  readonly Memory: new(pages: { readonly initial: number }) => { readonly buffer: ArrayBuffer }
-}
-
 /** Chunks of one step. */
 const lanes = 16
 
@@ -71,9 +60,10 @@ export const columnsOf = (dimensions: number, chunks: number): Columns | undefin
   const list = dimensions * stride
   const out = list + Math.ceil(wholePasses(dimensions) * pairBytes / lanes) * lanes
   const memory = new WebAssembly.Memory({ initial: Math.ceil((out + padded * 4) / pageBytes) })
-  const { exports } = new WebAssembly.Instance(code, { m: { m: memory } })
-  // The one function of the code below.
-  const sum = exports["sums"] as (chunks: number, list: number, listEnd: number, out: number) => void
+  // What the code below exports.
+  const { sums: sum } = new WebAssembly.Instance(code, { m: { m: memory } }).exports as {
+    readonly sums: (chunks: number, list: number, listEnd: number, out: number) => void
+  }
   const view = new DataView(memory.buffer, list)
   return {
     columns: new Int8Array(memory.buffer, 0, list),

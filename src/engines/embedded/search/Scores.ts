@@ -55,21 +55,6 @@ interface Code {
   readonly atLeast: (scores: number, from: number, to: number, least: number, found: number, most: number) => number
 }
 
-interface Memory {
-  readonly buffer: ArrayBuffer
-  readonly grow: (pages: number) => number
-}
-
-/** What is used of it: the types of Node leave it out. */
-declare const WebAssembly: {
-  readonly Module: new(code: Uint8Array) => object
-  readonly Instance: new(
-    module: object,
-    imports: Readonly<Record<string, Readonly<Record<string, object>>>>
-  ) => { readonly exports: unknown }
-  readonly Memory: new(pages: { readonly initial: number }) => Memory
-}
-
 /** Once in a thread, where a first question is asked. */
 let module: object | undefined
 
@@ -89,7 +74,7 @@ const longest = 0xffff
  * are copied there when they are added: that takes a tenth as long.
  */
 export class ScoreRoom {
-  readonly #memory: Memory
+  readonly #memory: InstanceType<typeof WebAssembly.Memory>
   readonly #code: Code
   #corpus: ScoredCorpus | undefined
   /** Slots that there is room for. */

@@ -1,4 +1,6 @@
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import { createRequire } from "node:module"
+import { zstdDecompressSync } from "node:zlib"
+import type * as Lz4 from "lz4-wasm-nodejs"
 import type { Chunk } from "../../../domain/Document.ts"
 import { areIntact, asBlob, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
 import { packHashes, textHash, unpackHashes } from "./Hash.ts"
@@ -20,7 +22,7 @@ export interface ChunkPage<C> {
 }
 
 /** UTF-16 units of text after which a page is closed; reading one chunk opens one page. */
-const pageSize = 4 * 1024
+const pageSize = 8 * 1024
 const pageChunks = 64
 
 /** Cuts a file's chunks into pages. */
@@ -77,19 +79,30 @@ export const packChunks = (chunks: ReadonlyArray<StoredChunk>): Uint8Array => {
       ? [c.text, c.headings, c.byteStart, c.byteEnd, c.tokens]
       : [c.text, c.headings, c.byteStart, c.byteEnd, c.tokens, c.firstPage ?? null, c.lastPage ?? null, c.pageBreaks ?? null]
   )
-  return zstdCompressSync(JSON.stringify(rows), compression)
+  return lz4().compress(Buffer.from(JSON.stringify(rows)))
 }
 
-/** The fastest level that finds overlaps of neighbouring chunks. */
-const compression = { params: { [constants.ZSTD_c_compressionLevel]: 1 }, chunkSize: pageSize }
+let loaded: typeof Lz4 | undefined
+
+/**
+ * LZ4 blocks, each after its size. A question opens a page for each text that it shows: Zstandard, which packs closer, takes ten
+ * times as long, most of it for a context of its own that Node makes at each call. Loaded with the first page.
+ */
+const lz4 = (): typeof Lz4 => loaded ??= createRequire(import.meta.url)("lz4-wasm-nodejs")
 
 /** Most pages fit: the default is memory to be cleared and collected at every call. */
 const roomForPage = { chunkSize: 2 * pageSize }
 
+/** How pages begin that were packed before: as an LZ4 block's size it would be four gigabytes. */
+const zstandard = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd)
+const isZstandard = (packed: Uint8Array): boolean => zstandard.every((byte, at) => packed[at] === byte)
+
 /** @throws when the bytes are not what {@link packChunks} wrote: chunks are primary data, the database is damaged */
 export const openPage = (packed: Uint8Array): ReadonlyArray<PackedChunk> =>
   // Written by packChunks into our own database; the shape is ours.
-  JSON.parse(zstdDecompressSync(packed, roomForPage).toString("utf8")) as ReadonlyArray<PackedChunk>
+  JSON.parse(
+    isZstandard(packed) ? zstdDecompressSync(packed, roomForPage).toString() : Buffer.from(lz4().decompress(packed).buffer).toString()
+  ) as ReadonlyArray<PackedChunk>
 
 export const unpackChunk = ([text, headings, byteStart, byteEnd, tokens, firstPage, lastPage, pageBreaks]: PackedChunk): StoredChunk => ({
   text,

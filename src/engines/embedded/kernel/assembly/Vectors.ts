@@ -32,7 +32,6 @@ export function features(number: u32, count: u32, kind: u32): usize {
 }
 
 /** The finaliser of MurmurHash3, without which the low bits of FNV-1a are poor. */
-
 function putFeature(place: usize, fnv: i32): void {
   let hash = (fnv as u32 ^ (fnv as u32 >>> 15)) * 0x85ebca6b
   hash = (hash ^ (hash >>> 13)) * 0xc2b2ae35
@@ -40,7 +39,6 @@ function putFeature(place: usize, fnv: i32): void {
 }
 
 /** Of a hash so far, and a word's bytes between brackets. */
-
 function padded(bytes: usize, length: u32, at: u32): u32 {
   return at === 0 ? 0x3c : at === length + 1 ? 0x3e : load<u8>(bytes + (at as usize) - 1) as u32
 }

@@ -33,7 +33,6 @@ let slots: usize = allocate(4 * (slotsReserved as usize))
 let mask: u32 = fewestSlots - 1
 
 /** The bits of a slot that are a number: fewer words than slots. */
-
 function numbers(): u32 {
   return mask * 2 + 1
 }
@@ -53,7 +52,6 @@ export function wordLength(number: u32): u32 {
 }
 
 /** The low bits of FNV depend on the low bits of the bytes only. */
-
 function spread(hash: i32): u32 {
   return (hash ^ (hash >>> 15)) as u32
 }
@@ -65,7 +63,6 @@ export function hashed(hash: i32, byte: u32): i32 {
 export const hashSeed: i32 = 0x811c9dc5 as i32
 
 /** Eight bytes at a time; what follows the last of them is not looked at. */
-
 function same(a: usize, b: usize, length: u32): bool {
   while (length > 8) {
     if (load<u64>(a) !== load<u64>(b)) return false
@@ -311,7 +308,6 @@ function classAt(place: usize): u32 {
 }
 
 /** Whether a character of class `kind` joins what is before and after it. */
-
 function joins(kind: u32, last: u32, next: u32): bool {
   return kind >= midBoth && kind <= midDigit && last === next &&
     (next === letter ? kind !== midDigit : next === digit && kind !== midLetter)

@@ -1,0 +1,13 @@
+/** What is used of it: the types of Node leave it out, and those that have it bring all of a browser. */
+declare const WebAssembly: {
+  readonly validate: (code: Uint8Array) => boolean
+  readonly Module: new(code: Uint8Array) => object
+  readonly Instance: new(
+    module: object,
+    imports?: Readonly<Record<string, Readonly<Record<string, object>>>>
+  ) => { readonly exports: unknown }
+  readonly Memory: new(pages: { readonly initial: number }) => {
+    readonly buffer: ArrayBuffer
+    readonly grow: (pages: number) => number
+  }
+}
