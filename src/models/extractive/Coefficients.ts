@@ -198,7 +198,7 @@ export interface Grounds {
   readonly typedNear: number
 }
 
-/** What each ground adds to the logit of an answer's probability, but for those that halve it and more (`Shares`). Made by the same command. */
+/** What each ground adds to the logit of an answer's probability, but for those that leave a share of it (`Shares`). Made by the same command. */
 export const confidenceWeights: Readonly<Record<Exclude<keyof Grounds, "absent" | "unasked">, number>> = {
   bias: -6.12,
   own: -0.56,
