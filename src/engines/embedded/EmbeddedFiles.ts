@@ -14,7 +14,7 @@ import { isElsewhere } from "../../domain/Corpus.ts"
 import { otherEmbedder } from "./CorpusRules.ts"
 import { CorpusVectors } from "./CorpusVectors.ts"
 import { Importer } from "./Importer.ts"
-import { overBudget } from "./LimitedEmbedding.ts"
+import { overBudget, sum } from "./LimitedEmbedding.ts"
 import type { Names } from "./Names.ts"
 import { OperationRunner } from "./OperationRunner.ts"
 import type { NewChunk } from "./store/ChunkPage.ts"
@@ -254,8 +254,6 @@ interface Stored {
   readonly embedded: number
   readonly embeddedTokens: number
 }
-
-const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((all, one) => all + one, 0)
 
 const refuse = (error: ServiceError | undefined): Effect.Effect<void, ServiceError> =>
   error === undefined ? Effect.void : Effect.fail(error)

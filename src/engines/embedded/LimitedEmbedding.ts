@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { budgetSpent, EmbeddingBudget, type EmbeddingLimits } from "../../ports/EmbeddingBudget.ts"
 
-const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)
+export const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)
 
 /** What is left under one limit, and what was embedded. */
 interface Account {

@@ -206,18 +206,18 @@ export class Committer {
       if (kind !== "putFile") break
       length += payload.file.chunks.reduce((sum, { text }) => sum + text.length, 0)
       if (length > mostAhead) break
-      if (payload.analysis === undefined) {
-        const { file, vectors } = payload
-        files.push({ payload, words: this.#index.wordsOf(file.chunks, file.title, vectors === "hashed" && this.#files.expectsNew) })
-      }
+      if (payload.analysis === undefined) files.push({ payload, words: this.#wordsOf(payload) })
     }
     for (const { payload: { elsewhere, file }, words } of files) {
       if (elsewhere === undefined) tried(() => file.chunks.forEach((_, place) => words.of(place)))
     }
-    for (const { payload, words } of files) {
-      tried(() => this.#ahead.set(payload, { pages: packPages(payload.file.chunks), words }))
-    }
+    for (const { payload, words } of files) tried(() => this.#ahead.set(payload, { pages: packPages(payload.file.chunks), words }))
     return Math.max(end, from + 1)
+  }
+
+  /** With vectors by the way where most likely all of them are to be made. */
+  #wordsOf({ file, vectors }: Commands["putFile"]["in"]): FileWords {
+    return this.#index.wordsOf(file.chunks, file.title, vectors === "hashed" && this.#files.expectsNew)
   }
 
   /** What was found is the index's from here on: of a large group it would be much by its end. */
@@ -373,8 +373,7 @@ export class Committer {
       if (elsewhere.found !== true) this.#vectors.finish(name, file.name)
       this.#vectors.analyzedBy(corpus.id, elsewhere.analyzers)
     }
-    const { pages, words } = analysis ??
-      { pages: packPages(file.chunks), words: this.#index.wordsOf(file.chunks, file.title, vectors === "hashed" && this.#files.expectsNew) }
+    const { pages, words } = analysis ?? { pages: packPages(file.chunks), words: this.#wordsOf(payload) }
     const made = vectors === "hashed" ? (place: number) => words.vectorOf(place) : vectors
     const written = this.#files.insert(corpus.id, corpus.embedder, file, pages, made, at)
     if ("missing" in written) throw new Missing(written.missing)

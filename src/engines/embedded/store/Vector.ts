@@ -139,12 +139,8 @@ export const sparseVectorOf = (packed: Uint8Array): SparseVector => {
 
 /** Whether a packed vector has fewer components than zeros, as the offline embedder's have; a model's have nearly all. */
 export const isMostlyZeros = (packed: Uint8Array): boolean => {
-  if (packed[0] !== Form.bitmap) return packed[0] === Form.gaps
-  let count = 0
-  const all = forEachComponent(packed, () => {
-    count++
-  })
-  return all && count < (packed.length - 1 - count) * 4
+  const dimensions = dimensionsOfBitmap(packed)
+  return dimensions === undefined ? packed[0] === Form.gaps : (packed.length - 1 - dimensions / 8) * 2 < dimensions
 }
 
 /** The dimensions that the bitmap of a packed vector has bits for; undefined where it is kept in another form. */

@@ -1,7 +1,7 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
 import { ByteReader, ByteWriter } from "./Bytes.ts"
 import { asBlob } from "./Checksum.ts"
-import { dimensionsOfBitmap, unpackSparse } from "./Vector.ts"
+import { dimensionsOfBitmap, isMostlyZeros, unpackSparse } from "./Vector.ts"
 
 /**
  * The heaviest components of a segment's vectors, inverted: for each component, the chunks that have it and how much.
@@ -122,9 +122,8 @@ class Block {
   add(chunk: number, packed: Uint8Array): boolean {
     const components = this.#components
     const values = this.#values
-    const dimensions = dimensionsOfBitmap(packed)
-    const count = unpackSparse(packed, dimensions ?? 0, components, values)
-    if (count === undefined || (dimensions !== undefined && count * 2 >= dimensions)) return false
+    if (!isMostlyZeros(packed)) return false
+    const count = unpackSparse(packed, dimensionsOfBitmap(packed) ?? 0, components, values) ?? 0
     const ofMagnitude = this.#ofMagnitude.fill(0)
     let squares = 0
     for (let i = 0; i < count; i++) {
