@@ -6,8 +6,7 @@ import { PostingPageReader, type PostingPageWriter } from "./PostingPages.ts"
 import { ordinalFrom, unpackSegmentBody, type SegmentBody } from "./SegmentBody.ts"
 import { checkedColumns, isIntact } from "./Checksum.ts"
 import { SegmentDamage, type SegmentIds, type SegmentRow, summed, type SegmentTable, type WriteTerms } from "./SegmentTable.ts"
-
-const dead = 0xffffffff
+import { dropped as dead, type ListedPart } from "./VectorLists.ts"
 
 /** Milliseconds after which a step ends: for so long others wait who write. */
 const defaultPatience = 250
@@ -133,12 +132,13 @@ export class SegmentMerger {
     const merged = segments.slice(run.from, run.to)
     const inputs = merged.map((segment) => this.#open(segment, buriedIn(segment)))
     const body = concatenate(inputs)
+    const parts = partsOf(body, inputs)
     const analyzers = summed(merged.map((segment) => segment.analyzers))
     const ids = { ...this.#table.nextIds(), room: roomFor(merged) }
     const writeTerms: WriteTerms = kept
       ? this.#recent.writerOf(merged.length)
       : (pages) => mergeTerms(this.#table, inputs, pages)
-    const writing = body.chunks.length === 0 ? nothing() : this.#table.inserting(corpus, body, analyzers, ids, writeTerms)
+    const writing = body.chunks.length === 0 ? nothing() : this.#table.inserting(corpus, body, analyzers, ids, writeTerms, parts)
     return { corpus, ids, inputs, kept, writing }
   }
 
@@ -199,6 +199,16 @@ const concatenate = (inputs: ReadonlyArray<Input>): SegmentBody => {
     }
   }
   return merged
+}
+
+/** Which of a merged segment's chunks each input brought. */
+const partsOf = ({ embeddings }: SegmentBody, inputs: ReadonlyArray<Input>): ReadonlyArray<ListedPart> => {
+  let end = 0
+  return inputs.map(({ segment, target }) => {
+    const start = end
+    for (const to of target) if (to !== dead) end = to + 1
+    return { embeddings: embeddings.subarray(start, end), from: { segment: segment.id, target } }
+  })
 }
 
 /** Reads one segment's terms in order, a page at a time. */

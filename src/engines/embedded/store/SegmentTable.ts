@@ -5,7 +5,7 @@ import type { AnalyzerId } from "../../../search/analysis/Detection.ts"
 import { asBlob, checkedColumns, isIntact, type Row, sumOf } from "./Checksum.ts"
 import { PostingPageWriter } from "./PostingPages.ts"
 import { packSegmentBody, type SegmentBody } from "./SegmentBody.ts"
-import { VectorListTable } from "./VectorLists.ts"
+import { DamagedLists, type ListedPart, VectorListTable } from "./VectorLists.ts"
 
 export interface SegmentRow {
   readonly id: number
@@ -155,13 +155,19 @@ export class SegmentTable {
     return segment === undefined || firstPage === undefined || room === undefined ? undefined : { segment, firstPage, room }
   }
 
-  /** {@link insert} in steps: between two others may write, as long as the ids are kept. The segment is there with the last. */
+  /**
+   * {@link insert} in steps: between two others may write, as long as the ids are kept. The segment is there with the last.
+   * `parts`: of what segments it is made.
+   *
+   * @throws {SegmentDamage}
+   */
   *inserting(
     corpus: number,
     body: SegmentBody,
     analyzers: ReadonlyMap<AnalyzerId, number>,
     { firstPage, room, segment }: SegmentIds,
-    writeTerms: WriteTerms
+    writeTerms: WriteTerms,
+    parts: ReadonlyArray<ListedPart> = [body]
   ): Generator<void, void> {
     const count = body.chunks.length
     let pages = 0
@@ -174,7 +180,11 @@ export class SegmentTable {
     })
     yield* writeTerms(writer)
     writer.finish()
-    yield* this.#vectorLists.insert(segment, body.embeddings)
+    try {
+      yield* this.#vectorLists.insert(segment, parts)
+    } catch (cause) {
+      throw cause instanceof DamagedLists ? new SegmentDamage(`vector lists that segment ${segment} is made of`) : cause
+    }
     const row = {
       id: segment,
       corpus,

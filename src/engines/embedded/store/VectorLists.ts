@@ -32,51 +32,131 @@ export const vectorListId = (segment: number, component: number): number => segm
 
 /** One component's list in the making. */
 class ListWriter {
-  readonly gaps = new ByteWriter()
-  readonly nibbles = new ByteWriter()
-  count = 0
-  last = -1
+  readonly #gaps = new ByteWriter()
+  readonly #magnitudes = new ByteWriter()
+  #count = 0
+  #last = -1
   #half = 0
 
-  add(ordinal: number, nibble: number): void {
-    this.gaps.varint(ordinal - this.last - 1)
-    this.last = ordinal
-    if (this.count++ % 2 === 0) this.#half = nibble
-    else this.nibbles.byte(this.#half | (nibble << 4))
+  get isEmpty(): boolean {
+    return this.#count === 0
+  }
+
+  clear(): void {
+    this.#gaps.clear()
+    this.#magnitudes.clear()
+    this.#count = 0
+    this.#last = -1
+  }
+
+  add(ordinal: number, magnitude: number): void {
+    this.#gaps.varint(ordinal - this.#last - 1)
+    this.#last = ordinal
+    if (this.#count++ % 2 === 0) this.#half = magnitude
+    else this.#magnitudes.byte(this.#half | (magnitude << 4))
+  }
+
+  /** Adds what another list has of the ordinals that `target` has a place for, each at its place. */
+  addAll(list: VectorList, target: Uint32Array): void {
+    const gaps = new ByteReader(list.postings)
+    const magnitudes = list.postings.length - ((list.count + 1) >> 1)
+    let ordinal = -1
+    for (let i = 0; i < list.count; i++) {
+      ordinal += gaps.varint() + 1
+      const to = target[ordinal] as number
+      if (to !== dropped) this.add(to, ((list.postings[magnitudes + (i >> 1)] as number) >> ((i & 1) << 2)) & 15)
+    }
+  }
+
+  /** Adds all that another one has, whose ordinals come after this one's. */
+  append(other: ListWriter): void {
+    const gaps = new ByteReader(other.#gaps.view())
+    const magnitudes = other.#magnitudes.view()
+    let ordinal = -1
+    for (let i = 0; i < other.#count; i++) {
+      ordinal += gaps.varint() + 1
+      const pair = i >> 1 < magnitudes.length ? magnitudes[i >> 1] as number : other.#half
+      this.add(ordinal, (pair >> ((i & 1) << 2)) & 15)
+    }
   }
 
   sealed(id: number, components: number): Uint8Array {
     const out = new ByteWriter()
     out.varint(id)
     out.varint(components)
-    out.varint(this.count)
-    out.append(this.gaps)
-    out.append(this.nibbles)
-    if (this.count % 2 === 1) out.byte(this.#half)
+    out.varint(this.#count)
+    out.append(this.#gaps)
+    out.append(this.#magnitudes)
+    if (this.#count % 2 === 1) out.byte(this.#half)
     return out.sealed()
   }
 }
 
+/** Where an ordinal goes that is left out. */
+export const dropped = 0xffffffff
+
+/** Neighbouring chunks of a new segment. */
+export interface ListedPart {
+  /** Rows of `embeddings`. */
+  readonly embeddings: Float64Array
+  /** The segment that they were in, and its ordinals' places in the new one, or {@link dropped}: what it lists is not read from vectors again. */
+  readonly from?: { readonly segment: number; readonly target: Uint32Array }
+}
+
+/** A part's lists, by component. */
+interface PartLists {
+  readonly components: number
+  readonly appendTo: (list: ListWriter, component: number) => void
+}
+
 /** The rows of vector lists, for the writer. */
 export class VectorListTable {
+  readonly #db: DatabaseSync
   readonly #vector: StatementSync
+  readonly #list: StatementSync
   readonly #insert: StatementSync
   readonly #delete: StatementSync
 
   constructor(db: DatabaseSync) {
+    this.#db = db
     this.#vector = db.prepare("SELECT vector FROM embeddings WHERE id = ?")
+    this.#list = db.prepare("SELECT body FROM vector_lists WHERE id = ?")
     this.#insert = db.prepare("INSERT INTO vector_lists (id, body) VALUES (?, ?)")
     this.#delete = db.prepare("DELETE FROM vector_lists WHERE id >= ? AND id < ?")
   }
 
-  /** Lists the vectors of a segment's chunks, unless they are too few or have too few zeros. In steps: between two others may write. */
-  *insert(segment: number, embeddings: Float64Array): Generator<void, void> {
-    const lists = embeddings.length < leastListed ? undefined : yield* this.#collect(embeddings)
-    if (lists === undefined) return
+  /**
+   * Lists the vectors of a segment's chunks, unless they are too few or have too few zeros. In steps: between two others may write.
+   *
+   * @throws {DamagedLists} where those of a part cannot be read
+   */
+  *insert(segment: number, parts: ReadonlyArray<ListedPart>): Generator<void, void> {
+    if (parts.reduce((sum, { embeddings }) => sum + embeddings.length, 0) < leastListed) return
+    const lists: Array<PartLists> = []
+    let first = 0
+    for (const { embeddings, from } of parts) {
+      const components = from === undefined ? 0 : listedComponentsOf(this.#db, from.segment)
+      if (components === undefined) throw new DamagedLists()
+      const part = from !== undefined && components > 0
+        ? this.#listed(from, components)
+        : yield* this.#collect(embeddings, first)
+      if (part === undefined) return
+      lists.push(part)
+      first += embeddings.length
+    }
+    const list = new ListWriter()
+    const listOf = (component: number): ListWriter => {
+      list.clear()
+      for (const part of lists) if (component < part.components) part.appendTo(list, component)
+      return list
+    }
+    let components = lists.reduce((most, part) => Math.max(most, part.components), 0)
+    // What the last ones listed may be gone.
+    while (components > 0 && listOf(components - 1).isEmpty) components--
     // Empty lists are written too: one that is missing is damage.
-    for (const [component, list] of lists.entries()) {
+    for (let component = 0; component < components; component++) {
       const id = vectorListId(segment, component)
-      this.#insert.run(id, (list ?? new ListWriter()).sealed(id, lists.length))
+      this.#insert.run(id, listOf(component).sealed(id, components))
       yield
     }
   }
@@ -85,20 +165,43 @@ export class VectorListTable {
     this.#delete.run(vectorListId(segment, 0), vectorListId(segment + 1, 0))
   }
 
-  *#collect(embeddings: Float64Array): Generator<void, Array<ListWriter | undefined> | undefined> {
+  /** The lists that a segment has, a row at a time: all of a large one would be much to hold. */
+  #listed({ segment, target }: Required<ListedPart>["from"], components: number): PartLists {
+    return {
+      components,
+      appendTo: (list, component) => {
+        const id = vectorListId(segment, component)
+        const found = openVectorList(asBlob(this.#list.get(id)?.["body"]), id)
+        if (found === undefined) throw new DamagedLists()
+        list.addAll(found, target)
+      }
+    }
+  }
+
+  /** Lists made of vectors, the first chunk's ordinal being `first`; undefined where most of a vector is not zeros. */
+  *#collect(embeddings: Float64Array, first: number): Generator<void, PartLists | undefined> {
     const lists: Array<ListWriter | undefined> = []
     const block = new Block()
-    for (let ordinal = 0; ordinal < embeddings.length; ordinal++) {
-      if (ordinal % chunksOfStep === 0) yield
-      if (ordinal > 0 && ordinal % chunksOfBlock === 0) block.appendTo(lists, ordinal - chunksOfBlock)
-      const packed = asBlob(this.#vector.get(embeddings[ordinal] as number)?.["vector"])
+    for (let at = 0; at < embeddings.length; at++) {
+      if (at % chunksOfStep === 0) yield
+      if (at > 0 && at % chunksOfBlock === 0) block.appendTo(lists, first + at - chunksOfBlock)
+      const packed = asBlob(this.#vector.get(embeddings[at] as number)?.["vector"])
       // Chunks without a word have the zero vector, and are in no list.
-      if (packed.length > 1 && !block.add(ordinal % chunksOfBlock, packed)) return undefined
+      if (packed.length > 1 && !block.add(at % chunksOfBlock, packed)) return undefined
     }
-    block.appendTo(lists, Math.floor((embeddings.length - 1) / chunksOfBlock) * chunksOfBlock)
-    return lists.length === 0 ? undefined : lists
+    block.appendTo(lists, first + Math.floor((embeddings.length - 1) / chunksOfBlock) * chunksOfBlock)
+    return {
+      components: lists.length,
+      appendTo: (list, component) => {
+        const made = lists[component]
+        if (made !== undefined) list.append(made)
+      }
+    }
   }
 }
+
+/** Lists of a segment cannot be read: they are derived, and made again with its index. */
+export class DamagedLists extends Error {}
 
 /** Chunks whose components are put in order together, so that each list is written to once for all of them; 12 bits number them. */
 const chunksOfBlock = 4_096
