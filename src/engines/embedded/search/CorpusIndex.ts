@@ -153,16 +153,38 @@ export class CorpusIndex {
     const bySegment: Array<{ readonly segment: Segment; readonly postings: Postings }> = []
     let documentFrequency = 0
     for (const segment of this.segments) {
-      const postings = this.#cache.get(
-        `p${segment.id}.${segment.dead} ${term}`,
-        () => this.#readPostings(segment, term),
-        ({ frequencies, ordinals }) => ordinals.byteLength + frequencies.byteLength + 300
-      )
+      const key = postingsKey(segment, term)
+      const postings = this.#cache.peek<Postings>(key) ?? this.#kept(key, this.#postingsIn(segment, this.#find(segment, term)))
       if (postings.ordinals.length === 0) continue
       documentFrequency += postings.ordinals.length
       bySegment.push({ segment, postings })
     }
     return { documentFrequency, bySegment }
+  }
+
+  /** Like {@link lookup} of a term that `most` live chunks have or fewer; undefined where more have it, whose long lists are not decoded. @throws {IndexDamage} */
+  lookupRare(term: string, most: number): TermPostings | undefined {
+    if (this.segments.some((segment) => this.#countIn(segment, term, most) > most + segment.dead)) return undefined
+    const found = this.lookup(term)
+    return found.documentFrequency > most ? undefined : found
+  }
+
+  /** Postings of a segment, dead ones counted. Up to `most` live ones are decoded meanwhile, as their page is open. */
+  #countIn(segment: Segment, term: string, most: number): number {
+    const key = postingsKey(segment, term)
+    const known = this.#cache.peek<Postings>(key)?.ordinals.length ?? this.#cache.peek<number>(`o${key}`)
+    if (known !== undefined) return known
+    const page = this.#find(segment, term)
+    const count = page?.count ?? 0
+    if (count <= most + segment.dead) this.#kept(key, this.#postingsIn(segment, page))
+    else this.#cache.put(`o${key}`, count, 0)
+    return count
+  }
+
+  #kept(key: string, postings: Postings): Postings {
+    const { frequencies, ordinals } = postings
+    this.#cache.put(key, postings, ordinals.byteLength + frequencies.byteLength + 300)
+    return postings
   }
 
   /** Every term that a live chunk has, in order, with its document frequency. @throws {IndexDamage} */
@@ -194,11 +216,17 @@ export class CorpusIndex {
     }
   }
 
-  #readPostings(segment: Segment, term: string): Postings {
+  /** The page of a term, at the term. */
+  #find(segment: Segment, term: string): PostingPageReader | undefined {
     const bytes = Buffer.from(term)
     const page = lastAtMost(segment.firstTerms, bytes)
-    const postings = page < 0 ? undefined : this.#openPage(segment, page).find(bytes)
-    if (postings === undefined) return none
+    const reader = page < 0 ? undefined : this.#openPage(segment, page)
+    return reader?.find(bytes) === true ? reader : undefined
+  }
+
+  #postingsIn(segment: Segment, page: PostingPageReader | undefined): Postings {
+    if (page === undefined) return none
+    const postings = page.postings()
     return narrow(postings, segment.dead === 0 ? postings.ordinals.length : this.#dropDead(segment, postings))
   }
 
@@ -244,6 +272,8 @@ export class CorpusIndex {
     return Float64Array.from({ length: longest + 1 }, (_, length) => lengthNorm(length, average, this.bm25))
   }
 }
+
+const postingsKey = ({ dead, id }: Segment, term: string): string => `p${id}.${dead} ${term}`
 
 const readSegment = (db: DatabaseSync, row: Row): SegmentBody & Pick<Segment, "firstPage" | "firstTerms" | "listedComponents"> => {
   const id = Number(row["id"])

@@ -91,8 +91,10 @@ export class Search {
       ? filtered
       : moreSimilarThan(request.minSimilarity, dense.all, filtered)
     const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.generation, index.chunkAt(slot))
-    const whole = request.alpha > 0 ? this.#files.whole(index, corpus, terms) : undefined
-    const title = request.alpha > 0 ? this.#files.title(index, terms) : undefined
+    // Without words there is nothing that files could say of them: none is looked up.
+    const byFile = request.alpha > 0 && terms.length > 0
+    const whole = byFile ? this.#files.whole(index, corpus, terms) : undefined
+    const title = byFile ? this.#files.title(index, terms) : undefined
     const named = request.alpha > 0 ? this.#files.named(index, corpus, request.query) : []
     const mixed = request.alpha > 0 && request.alpha < 1 && dense !== undefined
     const looked = [...terms]

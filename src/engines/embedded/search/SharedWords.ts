@@ -70,11 +70,10 @@ export class SharedWords {
       .sort((a, b) => b.share - a.share || (a.term < b.term ? -1 : 1))
       .slice(0, lookedUp * ranking.sharedTerms)
     const found = likely.flatMap(({ share, term }) => {
-      const postings = index.lookup(term)
-      const { documentFrequency } = postings
-      return documentFrequency === 0 || documentFrequency > most
+      const found = index.lookupRare(term, most)
+      return found === undefined || found.documentFrequency === 0
         ? []
-        : [{ term, found: postings, weight: share * factorIn(term) * idf(index.liveChunks, documentFrequency) }]
+        : [{ term, found, weight: share * factorIn(term) * idf(index.liveChunks, found.documentFrequency) }]
     }).sort((a, b) => b.weight - a.weight || (a.term < b.term ? -1 : 1)).slice(0, ranking.sharedTerms)
     // By what the question's words found, not by what they weigh: of a long question no chunk has much.
     const answered = best.reduce((most, { sparse }) => Math.max(most, sparse), 0)

@@ -115,8 +115,8 @@ export class PostingPageReader {
     list.append(this.#reader, this.#listEnd, this.count, this.#last, shift)
   }
 
-  /** The postings of one term of the page, or undefined. Terms are compared as they are stored, never put together. */
-  find(term: Uint8Array): Postings | undefined {
+  /** Moves to one term of the page, from its begin; false where it has not got it. Terms are compared as they are stored, never put together. */
+  find(term: Uint8Array): boolean {
     const reader = this.#reader
     const { source } = reader
     // Bytes that the current term and the wanted one begin with alike.
@@ -125,7 +125,7 @@ export class PostingPageReader {
       const shared = reader.varint()
       const rest = reader.varint()
       // The terms are sorted: one that leaves the wanted prefix has gone past it.
-      if (shared < alike) return undefined
+      if (shared < alike) return false
       if (shared === alike) {
         let i = 0
         while (i < rest && alike < term.length && source[reader.position + i] === term[alike]) {
@@ -135,14 +135,14 @@ export class PostingPageReader {
         if (i === rest && alike === term.length) {
           reader.position += rest
           this.#readHead()
-          return this.postings()
+          return true
         }
       }
       reader.position += rest
       this.#readHead()
       reader.position = this.#listEnd
     }
-    return undefined
+    return false
   }
 
   /** Reads what stands between a term and its list. */

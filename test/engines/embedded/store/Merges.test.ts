@@ -121,6 +121,27 @@ describe("recent segments", () => {
     return bench
   }
 
+  it("tell of a frequent term that it is, and leave its list as it is", () => {
+    const bench = emptyBench()
+    bench.createCorpus("c")
+    bench.committer.commit(bench.file("c", "dead", ["all", "all rare"]))
+    bench.committer.commit(bench.file("c", "a", ["all rare", "all", "all", "all"]))
+    while (bench.committer.merge("idle"));
+    bench.send("deleteFile", { corpus: "c", name: "dead", at: 0 })
+    const cache = new ByteCache(1 << 20)
+    const index = new CorpusIndex(bench.db, cache, bench.row("c"))
+    const keptOf = (term: string) => index.segments.some(({ dead, id }) => cache.has(`p${id}.${dead} ${term}`))
+    assert.isUndefined(index.lookupRare("all", 1))
+    assert.isFalse(keptOf("all"))
+    // Two of its six may be those that were deleted: they are looked at.
+    assert.isUndefined(index.lookupRare("all", 3))
+    assert.strictEqual(index.lookupRare("all", 4)?.documentFrequency, 4)
+    assert.strictEqual(index.lookupRare("rare", 1)?.documentFrequency, 1)
+    assert.isTrue(keptOf("rare"))
+    assert.deepStrictEqual(index.lookupRare("rare", 1), index.lookup("rare"))
+    assert.strictEqual(index.lookupRare("nowhere", 1)?.documentFrequency, 0)
+  })
+
   it("are not read to be merged", () => {
     const bench = emptyBench()
     bench.createCorpus("c")
