@@ -105,4 +105,54 @@ describe("blocks of a parsed text", () => {
       assert.isFalse(leads(sentence), sentence)
     }
   })
+
+  it("the term of a manual stands out to the left of what explains it, or beside it", () => {
+    const terms = (text: string) => blocksOf(text).map(({ term }) => term?.text)
+    assert.deepStrictEqual(terms("-q, --quiet\n    Print nothing but errors."), ["-q, --quiet"])
+    assert.deepStrictEqual(terms("-L port:host\n-L socket\n    Forward a port\n    to the host."), ["-L port:host\n-L socket"])
+    assert.deepStrictEqual(terms("Port     The port of the server.\n         22 unless it is set."), ["Port"])
+    assert.deepStrictEqual(terms("AUTHORS:\n    Ada Winter\n    Bo Lind"), ["AUTHORS:"])
+    for (
+      const none of [
+        "The crane is moved by hand\nwhen the wind is strong.",
+        "  The first line is indented\nas those of a paragraph are.",
+        "The sentence is cut off here,\n    and goes on below.",
+        "- an item of a list\n  that goes on"
+      ]
+    ) assert.deepStrictEqual(terms(none), [undefined], none)
+  })
+
+  it("a line with a line of marks below it is a heading, and what follows at once is under it", () => {
+    const blocks = blocksOf("Moving the crane\n================\nIt is moved at night.\n\nBy hand\n-------\n\nFour people push.")
+    assert.deepStrictEqual(blocks.map(({ kind }) => kind), ["heading", "paragraph", "heading", "paragraph"])
+    assert.deepStrictEqual(blocks.map(({ lines }) => lines[0]!.text), [
+      "Moving the crane",
+      "It is moved at night.",
+      "By hand",
+      "Four people push."
+    ])
+    assert.deepStrictEqual(kinds("Size   Price\n------------\nsmall   4"), ["paragraph"])
+  })
+
+  it("an entry of a list of questions is a heading, though it ends as a sentence does", () => {
+    assert.deepStrictEqual(kinds("8. I found a bug.", "    Please send it to us.", "9. Why is the crane\n   so slow?", "It is old."), [
+      "heading",
+      "paragraph",
+      "heading",
+      "paragraph"
+    ])
+    assert.deepStrictEqual(kinds("Some say this.", "* The crane is red.", "It is moved at night."), ["paragraph", "paragraph", "paragraph"])
+  })
+
+  it("a greeting is no code, and a line above a listing that is indented leads up to it", () => {
+    assert.notInclude(kinds("Hi all,", "The crane is out of use."), "code")
+    assert.deepStrictEqual(
+      kinds("If the build prints something like", "    crane.o(.text+0x154): undefined reference to `lift'", "the file is old."),
+      [
+        "paragraph",
+        "code",
+        "paragraph"
+      ]
+    )
+  })
 })

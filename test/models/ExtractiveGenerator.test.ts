@@ -592,3 +592,52 @@ describe("ExtractiveGenerator", () => {
       )
     }))
 })
+
+describe("plain text as manuals have it", () => {
+  const manual = context(
+    "lift.txt",
+    `LIFT(1)
+
+NAME
+       lift - move loads
+
+OPTIONS
+       -x     Lift with the small crane. It takes two tonnes.
+
+       -X METHOD
+              Lift by the method METHOD, which replaces the de\u2010
+              fault method.
+
+       --wait=TIME
+              Wait before the load is set down. Chains need to cool. Defaults to 40 ms.`
+  )
+  const first = (question: string, contexts: ReadonlyArray<Context>) =>
+    Effect.map(ask(question, contexts), ({ citations, grounded }) => grounded ? citations[0]!.quote.replace(/\s+/g, " ") : "")
+
+  it.effect("tells options apart by case, and shows each with what it does", () =>
+    Effect.gen(function*() {
+      assert.match(yield* first("what does lift -x do", [manual]), /^-x Lift with the small crane/)
+      assert.match(yield* first("what does lift -X do", [manual]), /^-X METHOD Lift by the method/)
+      const before = context("lift.txt", "This is the manual of the lift, which stands at the north quay.\n\n")
+      const { text } = yield* ask("what does lift -X do", [before, { ...manual, byteStart: before.text.length }])
+      assert.include(text, "-X METHOD\nLift by the method METHOD, which replaces the default method. [1]")
+      assert.match(yield* first("How long does --wait make lift wait by default?", [manual]), /^--wait=TIME .*Defaults to 40 ms\.$/)
+    }))
+
+  it.effect("reads a word that the end of a line cuts, and a name with and without a space before its number", () =>
+    Effect.gen(function*() {
+      const { text } = yield* ask("which option replaces the default method", [manual])
+      assert.include(text, "which replaces the default method.")
+      const format = context("format.md", "The format of the log is stable and documented in RFC8878. It is read by others too.")
+      assert.match(yield* first("which RFC documents the format of the log", [format]), /RFC8878/)
+    }))
+
+  it.effect("a sentence that a listing interrupts is shown to its end", () =>
+    Effect.gen(function*() {
+      const faq = context(
+        "faq.txt",
+        "9. Why do I get \"undefined reference to lift\"?\n\n    If the build prints something like\n\n       crane.o(.text+0x154): undefined reference to `lift'\n\n    check that you don't have old files of it in /usr/lib."
+      )
+      assert.match(yield* first("why do I get undefined reference to lift", [faq]), /something like .* check that you don't have old files/)
+    }))
+})

@@ -38,6 +38,29 @@ describe("what a question asks for", () => {
   })
 })
 
+describe("a task without a question word", () => {
+  it.each(["convert a plan to PDF", "set up a crane", "delete old plans", "I want to move the crane"])(
+    "asks how to: %s",
+    (text) => assert.strictEqual(questionOf(text).kind, "howTo")
+  )
+  it.each(["crane weight", "update of the plan", "Move the crane?", "plan"])(
+    "is none: %s",
+    (text) => assert.notStrictEqual(questionOf(text).kind, "howTo")
+  )
+})
+
+describe("an option of a command", () => {
+  it("is one term, as it is written", () => {
+    const keys = questionOf("what does lift -x do, and --no-home?").terms.map(({ key }) => key)
+    assert.includeMembers(keys, ["lift", "-x", "--no-home"])
+    assert.notInclude(keys, "x")
+    assert.notInclude(keys, "home")
+  })
+  it("is no hyphen of a word", () => {
+    assert.deepStrictEqual(questionOf("well-known e-mail").terms.filter(({ option }) => option !== undefined), [])
+  })
+})
+
 describe("two passages as one", () => {
   it("keep the spaces between the sentences of a paragraph", () => {
     const text = "The crane has a crew. It works by day. Twins add four weeks."

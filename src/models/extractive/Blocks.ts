@@ -15,28 +15,70 @@ export interface Block {
   readonly start: number
   readonly end: number
   readonly lines: ReadonlyArray<Line>
+  /** The lines at its beginning that stand out to the left of the rest, which explains them: an option in a manual, a label. */
+  readonly term?: Pick<Line, "end" | "text" | "indent">
 }
 
 export const bullet = /^[ \t]*(?:[-*+•◦▪‣·–]|#[.)]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|（\d+）|\d+、)[ \t]+/u
 const terminal = /[.!?:;。！？：；…][)"'”’»」』\]]*$/u
 const maxHeadingCharacters = 120
+const maxEntryCharacters = 200
 export const maxListingCharacters = 1200
 
 /** Cuts a text into blocks, in order. Linear in the text. */
 export const blocksOf = (text: string): ReadonlyArray<Block> => {
-  const runs = runsOf(text)
+  const runs = runsOf(text).flatMap(underlined).flatMap(outdented)
   const blocks: Array<Block> = []
   runs.forEach((lines, at) => {
     const previous = blocks.at(-1)
     const kind = kindOf(lines, previous, runs[at + 1])
+    const term = kind === "paragraph" ? termOf(lines) : undefined
     const start = lines[0]!.start
     const end = lines.at(-1)!.end
     // Blank lines stand within a listing too; one that is too long to be shown is several.
     if (kind === "code" && previous?.kind === "code" && end - previous.start <= maxListingCharacters) {
       blocks[blocks.length - 1] = { kind, start: previous.start, end, lines: [...previous.lines, ...lines] }
-    } else blocks.push({ kind, start, end, lines })
+    } else blocks.push({ kind, start, end, lines, ...(term === undefined ? {} : { term }) })
   })
   return blocks
+}
+
+/** A heading with a line of marks below it, as plain text has them, apart from what follows; the marks say nothing. */
+const underlined = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<Line>> => {
+  const at = lines.findIndex(({ text }, at) =>
+    at > 0 && /^([=~^*#-])\1{2,}$/.test(text) && text.length >= 0.6 * lines[at - 1]!.text.length &&
+    /\p{L}/u.test(lines[at - 1]!.text) && !/\S {2,}\S| \| /.test(lines[at - 1]!.text)
+  )
+  if (at === -1) return [lines]
+  const [before, rest] = [lines.slice(0, at - 1), lines.slice(at + 1)]
+  return [...(before.length === 0 ? [] : [before]), [lines[at - 1]!], ...(rest.length === 0 ? [] : underlined(rest))]
+}
+
+/** A heading that stands out to the left of terms that follow at once, apart from them. */
+const outdented = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<Line>> => {
+  const rest = lines.slice(1)
+  return rest.length > 0 && rest[0]!.indent > lines[0]!.indent && termOf(lines) !== undefined && termOf(rest) !== undefined
+    ? [[lines[0]!], rest]
+    : [lines]
+}
+
+const maxTerms = 5
+
+/** The term of a paragraph: short lines that all else is indented below, or words, an option, that it stands beside. */
+const termOf = (lines: ReadonlyArray<Line>): Block["term"] => {
+  const { indent, start, text } = lines[0]!
+  if (bullet.test(text)) return undefined
+  const count = lines.findIndex((line) => line.indent !== indent)
+  const rest = count === -1 ? [] : lines.slice(count)
+  if (rest.some((line) => line.indent <= indent)) return undefined
+  const beside = count === 1 || lines.length === 1 ? /^(\S(?:\S| (?! )){0,40}?) {2,}(?=\S)/.exec(text) : null
+  if (beside !== null && (rest.length === 0 ? /^--?\w/.test(text) : indent + beside[0].length === rest[0]!.indent)) {
+    return { indent, text: beside[1]!, end: start + beside[1]!.length }
+  }
+  if (count < 1 || count > maxTerms) return undefined
+  const terms = lines.slice(0, count)
+  const isTerm = terms.every((line) => line.text.length <= 70 && !/[.,;!?]$/.test(line.text))
+  return isTerm ? { indent, text: terms.map((line) => line.text).join("\n"), end: terms.at(-1)!.end } : undefined
 }
 
 /** Runs of lines between blank lines. */
@@ -77,9 +119,11 @@ const kindOf = (lines: ReadonlyArray<Line>, previous: Block | undefined, next: R
   if (isCode(lines, led || previous?.kind === "code") && !isSignature(lines, led || previous?.kind === "code", next)) return "code"
   if (isTable(lines)) return "table"
   if (isKeys(lines)) return "keys"
+  if (!led && isEntry(lines, next)) return "heading"
   if (isList(lines, next, (led && last.endsWith(":")) || previous?.kind === "list")) return "list"
   if (led && isCommand(lines)) return "code"
-  if (isHeading(lines) && next !== undefined) return "heading"
+  // What a listing stands below, indented, leads up to it.
+  if (isHeading(lines) && next !== undefined && !(next[0]!.indent > lines[0]!.indent && isCode(next, true))) return "heading"
   return "paragraph"
 }
 
@@ -108,6 +152,7 @@ const prose = /(?:\b\p{L}{2,}[,]?\s+){5}|\p{Ll}[.!?]\s+\p{Lu}\p{Ll}/u
 /** What is code whatever stands around it: imports, decorators, heads of functions and classes. */
 const declaration =
   /^(?:import\s+[\w.]+(?:\s+as\s+\w+)?|from\s+[\w.]+\s+import\s+[\w*(].*|@[\w.]+(?:\(.*\)?)?|(?:async\s+)?def\s+\w+\(.*|class\s+\w+(?:\(.*\))?:)$/
+const salutation = /^\p{Lu}[\p{L} .'’-]*,$/u
 /** Words enough for a sentence that names a call, and no sign that only code has. */
 const speaks = (text: string): boolean =>
   !/[;{}=|<>\\]|\w\.\w+\([^)]|^\W/.test(text) && (text.match(/(?<=^|\s)\p{L}{2,}(?=[.,:]?(?:\s|$))/gu)?.length ?? 0) >= 3
@@ -140,7 +185,7 @@ const isCode = (lines: ReadonlyArray<Line>, led: boolean): boolean => {
     else if (plain && terminal.test(text) && !/[:;)]$/.test(text)) weak--
     else if (!plain && (unlikeProse.test(text) || flag.test(text) || (command.test(text) && (lines.length === 1 || led)))) strong++
     else if (statement.test(text) && (plain ? /[:;(){}=]/.test(text) : lines.length > 1 || led || /[;(){}=.'"]/.test(text))) strong++
-    else if (symbols.test(text) && !plain && !speaks(text)) weak++
+    else if (symbols.test(text) && !plain && !speaks(text) && !salutation.test(text)) weak++
   }
   if (bullet.test(lines[0]!.text) && lines.every(({ text }) => bullet.test(text)) && strong === 0) return false
   const most = comment.test(lines[0]!.text) && lines.length > 1 ? lines.length - 1 : lines.length
@@ -182,6 +227,12 @@ const isHead = (lines: ReadonlyArray<Line>): boolean =>
 /** Marked lines; a single one only where a lead-in or another item shows that it is no numbered heading. */
 const isList = (lines: ReadonlyArray<Line>, next: ReadonlyArray<Line> | undefined, led: boolean): boolean =>
   bullet.test(lines[0]!.text) && (led || lines.length > 1 || (next !== undefined && bullet.test(next[0]!.text)))
+
+/** A marked line by itself, above what is indented below it, or a question: an entry of a list of questions. */
+const isEntry = (lines: ReadonlyArray<Line>, next: ReadonlyArray<Line> | undefined): boolean =>
+  bullet.test(lines[0]!.text) && itemsOf(lines).length === 1 && lines.at(-1)!.end - lines[0]!.start <= maxEntryCharacters &&
+  next !== undefined && !bullet.test(next[0]!.text) &&
+  (next[0]!.indent > lines[0]!.indent || /[?？]$/u.test(lines.at(-1)!.text))
 
 /** One line, short, ending in no punctuation; what stands under it is about it. */
 const isHeading = (lines: ReadonlyArray<Line>): boolean => {

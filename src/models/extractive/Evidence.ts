@@ -366,11 +366,14 @@ const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, units: 
   const vocabulary = new Set<string>()
   for (const unit of units) for (const word of unit.wordSet) vocabulary.add(word)
   for (const context of contexts) for (const word of foldedWords(context.headings.join("\n"))) vocabulary.add(word)
-  const relatives = question.terms.map((term) => (term.cjk ? new Map<string, number>() : relativesOf(term, vocabulary)))
+  const relatives = question.terms.map((
+    term
+  ) => (term.cjk || term.option !== undefined ? new Map<string, number>() : relativesOf(term, vocabulary)))
   const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key, vocabulary))
   return (at: number, { display, normal, words, wordSet }: Pick<Unit, "display" | "normal" | "words" | "wordSet">): number => {
     const term = question.terms[at]!
     if (term.cjk) return cjkMatch(term.key, normal)
+    if (term.option !== undefined) return term.option.test(display) ? 1 : 0
     if (wordSet.has(term.key)) return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
     let credit = (term.also !== undefined && wordSet.has(term.also)) || term.form?.test(display) ? 0.9 : 0
     for (const [word, value] of relatives[at]!) if (value > credit && wordSet.has(word)) credit = value
@@ -390,6 +393,8 @@ const isBeside = (words: ReadonlyArray<string>, number: string, name: string): b
 /** The term where it is a phrase itself, and phrases that say the same. */
 const phrasesOf = (key: string, vocabulary: ReadonlySet<string>): ReadonlyArray<readonly [ReadonlyArray<string>, number]> => [
   ...(key.includes(" ") ? [[key.split(" "), 0.95] as const] : []),
+  // RFC 8878 is RFC8878.
+  ...(/^[a-z]{2,}\d{2,}$/.test(key) ? [[key.split(/(?<=[a-z])(?=\d)/), 0.95] as const] : []),
   ...(synonymsOf(key)?.phrases ?? []).map((phrase) => [phrase, creditOf(key, vocabulary)] as const)
 ]
 

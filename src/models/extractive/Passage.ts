@@ -121,8 +121,10 @@ const sentencesAround = (unit: Unit, block: Block, text: string, kind: QuestionK
   const length = (): number => sentences[last]!.end - sentences[first]!.start
   const isQuestion = (index: number): boolean => /[?？]["'”’)]*$/u.test(sentences[index]!.text)
   while (first > 0 && at - first < (kind === "person" ? 4 : 2) && leaning.test(sentences[first]!.text) && !isQuestion(first - 1)) first--
+  // What explains a term is shown with it.
+  const most = block.term === undefined ? room[kind] : Math.max(room[kind], room.definition)
   // A Chinese or Japanese text says as much in fewer characters.
-  const limit = Math.max(isCjk(unit.words[0] ?? "") ? room[kind] / 3 : room[kind], length())
+  const limit = Math.max(isCjk(unit.words[0] ?? "") ? most / 3 : most, length())
   while (last + 1 < sentences.length && !isQuestion(last + 1) && sentences[last + 1]!.end - sentences[first]!.start <= limit) last++
   if (last === sentences.length - 1 || kind === "howTo" || kind === "why") {
     while (first > 0 && !isQuestion(first - 1) && sentences[last]!.end - sentences[first - 1]!.start <= limit) first--
@@ -139,7 +141,7 @@ const withWhatFollows = (unit: Unit, start: number, end: number, text: string, k
   const led = /[:：]$/u.test(text.slice(start, end))
   if (isLast && next?.kind === "code" && (kind === "howTo" || leads(sentencesOf(text, block.lines).at(-1)?.text ?? ""))) {
     const until = cut(next, most.listing)
-    return passage(prose(start, end, said), listing(next.start, until, asWritten(next, until, text)))
+    return passage(prose(start, end, said), listing(next.start, until, asWritten(next, until, text)), ...goingOn(unit, 2, text))
   }
   if (isLast && led && next?.kind === "list") {
     const items = itemsOf(next.lines)
@@ -158,6 +160,16 @@ const withWhatFollows = (unit: Unit, start: number, end: number, text: string, k
 
 /** With the line above where that is the term that is explained, an option or a name of code, or the question that a word answers. */
 const withTerm = (unit: Unit, found: Passage, text: string): Passage => {
+  const { term: own } = unit.blocks[unit.block]!
+  const [first, ...rest] = found.parts
+  if (own !== undefined && found.start === unit.blocks[unit.block]!.start && first!.end > own.end) {
+    const from = own.end + /^\s*/.exec(text.slice(own.end))![0].length
+    return passage(
+      heading(found.start, own.end, onOneLine(own.text)),
+      prose(from, first!.end, onOneLine(text.slice(from, first!.end))),
+      ...rest
+    )
+  }
   const above = unit.blocks[unit.block - 1]
   if (above === undefined || found.start !== unit.blocks[unit.block]!.start) return found
   const { end, kind, lines, start } = above
@@ -185,8 +197,17 @@ const withIntroduction = (unit: Unit, block: Block, text: string): Passage => {
   const listed = listing(unit.start, until, asWritten(block, until, text))
   const before = unit.blocks[unit.block - 1]
   const intro = before?.kind === "paragraph" ? sentencesOf(text, before.lines).at(-1) : undefined
-  if (intro === undefined || intro.end - intro.start > most.intro) return passage(listed)
-  return passage(prose(intro.start, intro.end, onOneLine(text.slice(intro.start, intro.end))), listed)
+  const after = goingOn(unit, 1, text)
+  if (intro === undefined || intro.end - intro.start > most.intro) return passage(listed, ...after)
+  return passage(prose(intro.start, intro.end, onOneLine(text.slice(intro.start, intro.end))), listed, ...after)
+}
+
+/** The sentence that a listing interrupted: it goes on in a small letter. */
+const goingOn = ({ block, blocks }: Unit, after: number, text: string): ReadonlyArray<Part> => {
+  const next = blocks[block + after]
+  if (next?.kind !== "paragraph" || blocks[block + after - 1]!.end - blocks[block + after - 1]!.start > most.listing) return []
+  const [sentence] = sentencesOf(text, next.lines)
+  return /^\p{Ll}/u.test(sentence!.text) ? [prose(sentence!.start, sentence!.end, onOneLine(sentence!.text))] : []
 }
 
 /** Where a block ends that may have so many characters: whole lines. */

@@ -23,6 +23,8 @@ export interface Term {
   readonly also?: string
   /** What documents write in its place: an address is given as street and number, without the word. */
   readonly form?: RegExp
+  /** Of an option of a command, the only way in which it is written: `-x` is not `-X`, and `--no-home` is no home. */
+  readonly option?: RegExp
 }
 
 export interface Question {
@@ -83,8 +85,16 @@ export const questionOf = (asked: string): Question => {
   const stemmed = raw.map(({ word }) => stem(normalize(word)))
   const inPhrase = new Set<number>()
   let name: { readonly key: string; readonly end: number } | undefined
+  let optionEnd = 0
   raw.forEach(({ word, at }, index) => {
     const normal = normalize(word)
+    if (at < optionEnd) return
+    const [option] = optionAt(text, at) ?? []
+    if (option !== undefined) {
+      optionEnd = at + option.replace(/^-+/, "").length
+      terms.set(option, { key: option, cjk: false, importance: 1.5, option: new RegExp(`(?<![\\w-])${option}(?![\\w-])`) })
+      return
+    }
     if (isCjk(normal)) {
       for (const { segment } of cjkWords.segment(normal)) {
         if (!isCjkStopWord(segment) && !cjkAsking.test(segment)) terms.set(segment, { key: segment, cjk: true, importance: 1 })
@@ -128,6 +138,10 @@ export const questionOf = (asked: string): Question => {
     happened: ofThePast.test(text) ? plain.at(-1) : undefined
   }
 }
+
+/** An option of a command whose first letter stands at `at`. */
+const optionAt = (text: string, at: number): RegExpExecArray | null =>
+  /^--?[A-Za-z][\w-]*/.exec(/(?:^|[\s"'`“(])(--?)$/.exec(text.slice(0, at))?.[1]?.concat(text.slice(at)) ?? "")
 
 /** Segments that begin with "who" and go on with a function word. */
 const cjkAsking = /^[谁誰].$/u
@@ -195,8 +209,14 @@ const kinds: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
   ]
 ]
 
+/** "Convert a schema to JSON" asks how to. These are what a task is named by; few of them begin a name of a thing. */
+const task =
+  /^\W*(?:(?:i (?:want|need|would like|have) to|trying to|want to|need to|to) )?(?:add|allow|apply|authenticate|avoid|block|bind|build|calculate|cancel|change|clean|clear|clone|compare|compile|compute|configure|connect|convert|copy|create|customi[sz]e|decode|decrypt|define|delete|deploy|detect|disable|display|download|edit|enable|encode|encrypt|escape|exclude|export|extract|fetch|fix|flatten|force|forward|generate|handle|hide|ignore|import|increase|insert|install|integrate|limit|load|make|merge|migrate|modify|mount|move|open|override|parse|prevent|print|publish|reboot|recover|redirect|reduce|register|reload|remove|rename|renew|reset|resize|restart|restore|retry|revert|run|save|send|serve|set(?: ?up)?|show|skip|speed up|split|start|stop|switch|sync|throw|trace|transform|translate|truncate|turn (?:on|off)|undo|uninstall|unlock|unmount|update|upgrade|upload|validate|verify|wait|write) +(?!of\b|by\b|is\b|are\b|was\b)\S/iu
+
 const kindOf = (text: string, type: AnswerType): QuestionKind =>
-  type !== "other" ? type : kinds.find(([, form]) => form.test(text))?.[0] ?? "other"
+  type !== "other"
+    ? type
+    : kinds.find(([, form]) => form.test(text))?.[0] ?? (task.test(text) && !/[?？]\s*$/u.test(text) ? "howTo" : "other")
 
 const cues: ReadonlyArray<readonly [AnswerType, RegExp]> = [
   [

@@ -227,7 +227,8 @@ const moved = (block: Block, by: number): Block =>
     ...block,
     start: block.start + by,
     end: block.end + by,
-    lines: block.lines.map((line) => ({ ...line, start: line.start + by, end: line.end + by }))
+    lines: block.lines.map((line) => ({ ...line, start: line.start + by, end: line.end + by })),
+    ...(block.term === undefined ? {} : { term: { ...block.term, end: block.term.end + by } })
   }
 
 /** Which passage is made longer, or added, by a unit's, and the chance that each character of it adds. */

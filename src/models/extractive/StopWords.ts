@@ -2,7 +2,7 @@ import { functionWords } from "../../text/FunctionWords.ts"
 import { normalize } from "./Words.ts"
 
 /** What English questions are asked with besides. Among keywords, these may be the subject. */
-const askedWith = `am describe else explain find get gets getting give given go just kind like may need needed one out over
+const askedWith = `am describe else explain find get gets getting give given go got just kind like may need needed one out over
   please sort tell through under up upon use used using while within`.split(/\s+/)
 /** These ask only where the question begins with them: "List the ports", but "a list of integers". */
 const imperatives = new Set(["list", "name"])

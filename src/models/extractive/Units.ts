@@ -67,12 +67,13 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
   let above = ""
   let position = 0
   let leadIn: Line | undefined
+  let term: Block["term"]
 
   const push: Push = (kind, from, end, over, display, of = block) => {
     const start = kind === "code" ? from : from + (ownMark.exec(text.slice(from, end))?.[0].length ?? 0)
     const quote = text.slice(start, end)
     // An address has words that its owner did not mean.
-    const read = (kind === "code" ? quote.slice(0, maxCodeCharacters) : quote).replace(addresses, " ")
+    const read = (kind === "code" ? quote.slice(0, maxCodeCharacters) : quote.replace(typeset, "")).replace(addresses, " ")
     const normal = normalize(read)
     const words = wordsOfNormal(normal)
     if (words.length === 0 || address.test(quote)) return
@@ -84,7 +85,7 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
       start,
       end,
       display: kind === "code" ? quote : (display ?? oneLine(quote)).replace(anyMark, ""),
-      above: over,
+      above: term === undefined ? over : `${over}\n${term.text}`,
       heading,
       position: position++,
       words,
@@ -99,6 +100,8 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
     const next = blocks[block + 1]
     const lead = leadIn
     leadIn = undefined
+    if (term !== undefined && first.indent <= term.indent) term = undefined
+    term = blocks[block]!.term ?? term
     switch (kind) {
       case "code":
         push("code", first.start, end, lead === undefined ? above : `${above}\n${lead.text}`)
@@ -121,10 +124,10 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
       }
       case "heading":
         // A lone line may be a heading or a fact ("Fax: 555 0100"); the latter is quotable too.
-        if (/\d|: /.test(first.text) && !/[?？]$/u.test(first.text) && !context.headings.includes(first.text)) {
+        if (/\d|: /.test(first.text) && !bullet.test(first.text) && !/[?？]$/u.test(first.text) && !context.headings.includes(first.text)) {
           push("sentence", first.start, first.end, above)
         }
-        heading = above = first.text
+        heading = above = oneLine(text.slice(first.start, end))
         position = 0
         break
       case "paragraph": {
@@ -148,7 +151,10 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
   return units
 }
 
-const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()
+/** A hyphen that only typesetting put at the end of a line, as manual pages have it. */
+const typeset = /(?<=\p{L})[\u2010\u00ad]\n\s*(?=\p{Ll})/gu
+
+const oneLine = (text: string): string => text.replace(typeset, "").replace(/\s+/g, " ").trim()
 export const itemText = (line: Pick<Line, "text">): string => oneLine(line.text.replace(bullet, ""))
 
 const pushRows = (lines: ReadonlyArray<Line>, above: string, push: Push): void => {

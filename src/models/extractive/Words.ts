@@ -101,10 +101,10 @@ export const foldedWords = (text: string): Array<string> => wordsOfNormal(normal
 export const wordsOfNormal = (normal: string): Array<string> =>
   (normal.match(wordPattern) ?? []).map((word) => (isCjk(word) ? word : stem(word)))
 
-/** The words that names in code are made of, folded: `maxParallelCalls` has max, parallel and calls. */
+/** The words that names are made of, folded: `maxParallelCalls` has max, parallel and calls, `RFC8878` has rfc and 8878. */
 export const partsOfNames = (text: string): Array<string> =>
-  (text.match(/\b\p{L}?\p{Ll}+(?:\p{Lu}+\p{Ll}*)+\b/gu) ?? []).flatMap((name) =>
-    foldedWords(name.replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})/gu, " "))
+  (text.match(/\b\p{L}?\p{Ll}+(?:\p{Lu}+\p{Ll}*)+\b|\b\p{Lu}{2,}\d{2,}\b/gu) ?? []).flatMap((name) =>
+    foldedWords(name.replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}|\d)/gu, " "))
   )
 
 /** Edit distance of two words, or `limit + 1` once it is known to be more than `limit`. */
