@@ -73,7 +73,8 @@ const vary = values.vary.map((one): Varied => {
 const fixed = { ...ranking }
 const chosen: Readonly<Record<string, number>> = {
   ...fixed,
-  alpha: defaultAlpha[values.embedding === undefined ? "words" : "model"]
+  // Which alpha a model has by default, its engine knows: each value is asked for.
+  alpha: values.embedding === undefined ? defaultAlpha.words : Number.NaN
 }
 /** What is chosen is one way, whatever is varied. */
 const wayOf = (name: string, setting: string): string => Number(setting) === chosen[name] ? "default" : `${name} ${setting}`

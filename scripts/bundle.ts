@@ -25,7 +25,7 @@ const textGuard = "src/text/pool/guard.worker.ts"
 const storeWriter = "src/engines/embedded/store/writer.worker.ts"
 const storeAnalysis = "src/engines/embedded/store/analysis.worker.ts"
 const storeSearch = "src/engines/embedded/search/search.worker.ts"
-const modelWorker = "src/models/onnx/model.worker.ts"
+const modelWorker = "src/models/local/model.worker.ts"
 
 const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }) as const
 

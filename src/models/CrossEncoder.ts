@@ -3,7 +3,7 @@ import { ServiceError } from "../domain/Errors.ts"
 import type { LocalModel } from "../domain/LocalModel.ts"
 import { type Context, rankedBy } from "../domain/Retrieval.ts"
 import { Ranker } from "../ports/Ranker.ts"
-import { type LocalModelOptions, openModel } from "./onnx/ModelProcess.ts"
+import { type LocalModelOptions, openModel } from "./local/ModelProcess.ts"
 import { scoredText } from "./Scored.ts"
 
 /**
@@ -12,7 +12,14 @@ import { scoredText } from "./Scored.ts"
  * counts; a question takes at most half of what it reads, and is cut there.
  */
 export const make = Effect.fn("CrossEncoder.make")(function*(field: string, settings: LocalModel, options: LocalModelOptions) {
-  const { ask, name } = yield* openModel(field, settings, options)
+  const { ask, found, name } = yield* openModel(field, settings, options)
+  if (found.form === "static") {
+    return yield* ServiceError.invalid(
+      field,
+      `${name} is a table of vectors, which embeds texts and does not score them`,
+      "name a cross encoder"
+    )
+  }
   return Ranker.of({
     rank: Effect.fn("CrossEncoder.rank")(function*(query: string, contexts: ReadonlyArray<Context>) {
       if (contexts.length < 2) return contexts

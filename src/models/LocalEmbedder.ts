@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto"
 import { Effect, Layer } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import type { LocalEmbedding } from "../domain/LocalModel.ts"
+import type { LocalEmbedding, Pooling } from "../domain/LocalModel.ts"
 import { Embedder } from "../ports/Embedder.ts"
-import { type LocalModelOptions, openModel } from "./onnx/ModelProcess.ts"
+import type { OnnxFolder, StaticFolder } from "./local/ModelFolder.ts"
+import { type LocalModelOptions, openModel } from "./local/ModelProcess.ts"
 
 const field = "corpus.embedding.local"
 
@@ -14,26 +15,16 @@ const field = "corpus.embedding.local"
  */
 export const make = Effect.fn("LocalEmbedder.make")(function*(settings: LocalEmbedding, options: LocalModelOptions) {
   const { ask, found, name } = yield* openModel(field, settings, options)
-  const { dimensions } = found
-  const pooling = settings.pooling ?? found.pooling
-  if (dimensions === undefined) {
-    return yield* ServiceError.invalid(field, `the config.json of ${name} does not say how long its vectors are`, "add hidden_size to it")
-  }
-  if (pooling === undefined) {
-    return yield* ServiceError.invalid(
-      `${field}.pooling`,
-      `${name} does not say how its vectors are pooled`,
-      "say it, as the model's description has it: mean, cls, max or lastToken"
-    )
-  }
   const prefixes = {
     document: settings.documentPrefix ?? found.prefixes.document,
     query: settings.queryPrefix ?? found.prefixes.query
   }
-  const decided = JSON.stringify([found.contentHash, found.maxTokens, pooling, prefixes.document, prefixes.query])
+  const { dimensions, of, pooling } = yield* found.form === "static" ? asTable(settings, found, name) : asOnnx(settings, found, name)
+  const decided = JSON.stringify([found.contentHash, of, pooling, prefixes.document, prefixes.query])
   return Embedder.of({
     id: `local/${dimensions}/${createHash("sha256").update(decided).digest("hex").slice(0, 16)}`,
     dimensions,
+    ...(found.form === "static" ? { ofWords: true } : {}),
     embed: Effect.fn("LocalEmbedder.embed")(function*(texts, task) {
       yield* Effect.annotateCurrentSpan({ model: name, texts: texts.length })
       const values = yield* ask({ texts, urgent: task === "query", pooling, prefix: prefixes[task] })
@@ -48,6 +39,52 @@ export const make = Effect.fn("LocalEmbedder.make")(function*(settings: LocalEmb
     })
   })
 })
+
+/** What the numbers depend on besides weights, tokenizer and prefixes. */
+interface Decided {
+  readonly dimensions: number
+  /** Tokens that are read at once, or how a table is read. */
+  readonly of: number | "static" | "static without unknown tokens"
+  readonly pooling: Pooling | undefined
+}
+
+const asOnnx = Effect.fnUntraced(
+  function*(
+    settings: LocalEmbedding,
+    { dimensions, maxTokens, ...found }: OnnxFolder,
+    name: string
+  ): Effect.fn.Return<Decided, ServiceError> {
+    const pooling = settings.pooling ?? found.pooling
+    if (dimensions === undefined) {
+      return yield* ServiceError.invalid(field, `the config.json of ${name} does not say how long its vectors are`, "add hidden_size to it")
+    }
+    if (pooling === undefined) {
+      return yield* ServiceError.invalid(
+        `${field}.pooling`,
+        `${name} does not say how its vectors are pooled`,
+        "say it, as the model's description has it: mean, cls, max or lastToken"
+      )
+    }
+    return { dimensions, of: maxTokens, pooling }
+  }
+)
+
+const asTable = (
+  { pooling, threads }: LocalEmbedding,
+  { countsUnknown, dimensions }: StaticFolder,
+  name: string
+): Effect.Effect<Decided, ServiceError> => {
+  const idle = pooling !== undefined ? "pooling" : threads === undefined ? undefined : "threads"
+  return idle === undefined
+    ? Effect.succeed({ dimensions, of: countsUnknown ? "static" : "static without unknown tokens", pooling: undefined })
+    : Effect.fail(
+      ServiceError.invalid(
+        `${field}.${idle}`,
+        `${name} is a table of vectors, whose mean one thread takes; ${idle} has no effect`,
+        "leave it out"
+      )
+    )
+}
 
 /** {@link make}, as long as the layer lives. */
 export const layer = (settings: LocalEmbedding, options: LocalModelOptions): Layer.Layer<Embedder, ServiceError> =>

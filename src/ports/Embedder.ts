@@ -39,6 +39,8 @@ export class Embedder extends Context.Service<Embedder, {
    * make the vectors with it, and need not ask.
    */
   readonly hashed?: true
+  /** Vectors are sums over words that know nothing of one another: where a request says nothing, they weigh as those of words do. */
+  readonly ofWords?: true
   /**
    * A question's vector with its words weighed, from an embedder of words that can say so: an engine that knows how rare
    * they are in a corpus tells. The vectors of documents stay as they are.

@@ -27,7 +27,7 @@ export interface Fused extends Candidate {
   readonly fused: number
 }
 
-/** The weight of the dense arm where the request has no hybrid block, by what made the vectors, an embedder of words or a model: see docs/search.md. */
+/** The weight of the dense arm where the request has no hybrid block, by what made the vectors, an embedder of words (a table of vectors is one) or a model: see docs/search.md. */
 export const defaultAlpha = { words: 0.25, model: 0.5 } as const
 
 /**

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { symlinkSync } from "node:fs"
 import { join } from "node:path"
-import { place, runtimeFolder, toyCrossEncoder, toyEmbedder, width } from "../models/support/ToyModel.ts"
+import { place, runtimeFolder, toyCrossEncoder, toyEmbedder, toyTable, width } from "../models/support/ToyModel.ts"
 import { parent } from "../server/support/TestServer.ts"
 import { events } from "../support/Finished.ts"
 import { sluice, start } from "../support/Sluice.ts"
@@ -104,6 +104,31 @@ describe.skipIf(runtimeFolder === undefined)("sluice serve with models of this m
         yield* refused("--reranker", "./cross", "--reranker-model", "m"),
         "--reranker-model: is of no use with a model of this machine"
       )
+    }).pipe(Effect.scoped))
+})
+
+describe("a table of vectors", () => {
+  it.live("fills and searches a pipeline's corpus without a runtime, and plan tells of another", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      place(join(cwd, "model"), toyTable())
+      write(cwd, {
+        "pipeline.yaml":
+          "name: toys\ncorpus: { displayName: Toys, embedding: { local: { model: ./model } } }\nsources: { docs: { local: { path: ./docs } } }\nstages: [{ retrieve: { topK: 1, hybrid: { alpha: 1 } } }]\n",
+        "docs/a.md": "An inexpensive automobile.\n",
+        "docs/b.md": "A physician.\n"
+      })
+      const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice([...args, "--data-dir", "data", "--json"], { cwd }))
+      const first = yield* run("run", "pipeline.yaml")
+      assert.strictEqual(first.code, 0, first.stderr)
+      const found = yield* run("retrieve", "--pipeline", "pipeline.yaml", "a cheap car")
+      assert.include(found.stdout, "An inexpensive automobile.", found.stderr)
+      assert.notInclude(found.stdout, "physician")
+      const doctor = yield* run("doctor", "pipeline.yaml")
+      assert.match(doctor.stdout, new RegExp(`opens, and gives ${width} dimensions`))
+      place(join(cwd, "model"), toyTable({ "config_sentence_transformers.json": { prompts: { query: "query: " } } }))
+      const plan = yield* run("plan", "pipeline.yaml")
+      assert.include(plan.stdout, "\"forcesReplacement\":true")
     }).pipe(Effect.scoped))
 })
 

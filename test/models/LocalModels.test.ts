@@ -11,13 +11,13 @@ import type { Context } from "../../src/domain/Retrieval.ts"
 import { RagFileName } from "../../src/domain/RagFile.ts"
 import * as CrossEncoder from "../../src/models/CrossEncoder.ts"
 import * as LocalEmbedder from "../../src/models/LocalEmbedder.ts"
-import { fetchModel } from "../../src/models/onnx/Hub.ts"
-import { readModelFolder } from "../../src/models/onnx/ModelFolder.ts"
-import { reading } from "../../src/models/onnx/Windows.ts"
+import { fetchModel } from "../../src/models/local/Hub.ts"
+import { readModelFolder } from "../../src/models/local/ModelFolder.ts"
+import { reading } from "../../src/models/local/Windows.ts"
 import * as Http from "../../src/net/Http.ts"
 import { eventually } from "../support/Eventually.ts"
 import { tempFolder } from "../support/TempFolder.ts"
-import { component, place, runtimeFolder, toyCrossEncoder, toyEmbedder, width } from "./support/ToyModel.ts"
+import { component, place, runtimeFolder, toyCrossEncoder, toyEmbedder, toyTable, width } from "./support/ToyModel.ts"
 
 const options = { cache: "", from: runtimeFolder ?? "" }
 
@@ -34,8 +34,10 @@ describe("a model's folder", () => {
         yield* tempFolder,
         toyEmbedder({ "config_sentence_transformers.json": { prompts: { query: "query: ", passage: "passage: " } } })
       )
-      const { contentHash, dimensions, maxTokens, pooling, prefixes, weights } = yield* readModelFolder(folder, undefined)
-      assert.deepStrictEqual({ dimensions, maxTokens, pooling, prefixes }, {
+      const { contentHash, weights, ...said } = yield* readModelFolder(folder, undefined)
+      assert.deepStrictEqual(said, {
+        form: "onnx",
+        folder,
         dimensions: width,
         maxTokens: 8,
         pooling: "mean",
@@ -56,7 +58,7 @@ describe("a model's folder", () => {
           "sentence_bert_config.json": undefined
         })
       )
-      assert.strictEqual((yield* readModelFolder(folder, undefined)).maxTokens, 512)
+      assert.deepInclude(yield* readModelFolder(folder, undefined), { form: "onnx", maxTokens: 512 })
     }).pipe(Effect.scoped))
 
   it.effect("is refused where it lacks what decides the numbers, by what it lacks", () =>
@@ -116,20 +118,18 @@ describe("windows", () => {
 })
 
 describe("a model of the hub", () => {
-  const files = toyEmbedder()
-  const content = (path: string) => Buffer.from(files[path] ?? "")
-
   /** A hub that has one model; `spoil` changes what it sends. */
-  const hub = (spoil: (path: string, body: Buffer) => Buffer | number = (_, body) => body) =>
+  const hub = (spoil: (path: string, body: Buffer) => Buffer | number = (_, body) => body, files = toyEmbedder()) =>
     Effect.acquireRelease(
       Effect.promise(async () => {
+        const content = (path: string) => Buffer.from(files[path] ?? "")
         const asked: Array<string> = []
         const sha = "0123456789012345678901234567890123456789"
         const listing = [...Object.keys(files), "README.md"].map((path) => {
           const body = content(path)
           const size = body.length
           const oid = createHash("sha1").update(`blob ${size}\0`).update(body).digest("hex")
-          return path.endsWith(".onnx")
+          return /\.(?:onnx|safetensors)$/.test(path)
             ? { type: "file", path, size, oid: "pointer", lfs: { oid: createHash("sha256").update(body).digest("hex") } }
             : { type: "file", path, size, oid }
         })
@@ -159,6 +159,14 @@ describe("a model of the hub", () => {
       const calls = asked.length
       assert.strictEqual(yield* from(url, cache), folder)
       assert.strictEqual(asked.length, calls)
+    }).pipe(Effect.scoped, Effect.provide(Http.layer())))
+
+  it.live("that is a table of vectors is fetched as that, whatever other weights it has", () =>
+    Effect.gen(function*() {
+      const { asked, url } = yield* hub(undefined, { ...toyEmbedder({ "modules.json": [] }), ...toyTable() })
+      const folder = yield* from(url, yield* tempFolder)
+      assert.strictEqual((yield* readModelFolder(folder, undefined)).form, "static")
+      assert.isFalse(asked.some((path) => path.endsWith(".onnx")))
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 
   it.live("that was changed on the way is not taken", () =>

@@ -16,6 +16,7 @@ import { IndexUpkeep } from "./IndexUpkeep.ts"
 import type { Names } from "./Names.ts"
 import { IndexDamage } from "./search/CorpusIndex.ts"
 import { ByteCache } from "../../search/ByteCache.ts"
+import { isShouted } from "../../search/analysis/Grammar.ts"
 import { defaultAlpha } from "../../search/Fusion.ts"
 import { ranking } from "../../search/Ranking.ts"
 import { type ElsewhereRequest, ElsewhereSearch } from "./search/ElsewhereSearch.ts"
@@ -175,9 +176,10 @@ export const embeddedRetrieval = (
         const id = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(id)
         const embedder = corpus.embedder === own.id ? own : (yield* others(corpus.embedder)) ?? own
-        const { embedWeighed } = embedder
+        const { embedWeighed, ofWords } = embedder
         const { hybrid } = request
-        const wanted = hybrid === undefined ? defaultAlpha[embedWeighed === undefined ? "model" : "words"] : hybrid.alpha ?? 0.5
+        const usual = defaultAlpha[embedWeighed !== undefined || ofWords === true ? "words" : "model"]
+        const wanted = hybrid === undefined ? usual : hybrid.alpha ?? 0.5
         const alpha = isElsewhere(corpus.vectorDb) ? yield* alphaElsewhere(corpus, wanted, request) : wanted
         const least = leastSimilarity(request)
         const wantsDense = alpha > 0 || least !== undefined || request.explain === true
@@ -191,7 +193,7 @@ export const embeddedRetrieval = (
           "hashed" as const
           : embedWeighed !== undefined ?
           (weigh: (word: string) => number) => embedWeighed(request.query, weigh)
-          : yield* embedder.embed([request.query], "query").pipe(
+          : yield* embedder.embed([isShouted(request.query) ? request.query.toLowerCase() : request.query], "query").pipe(
             Effect.map(([vector]) => () => vector ?? new Float32Array(embedder.dimensions))
           )
         const metadata = request.filter === undefined ? undefined : yield* metadataFilter(corpus.id, request.filter)

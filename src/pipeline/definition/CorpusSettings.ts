@@ -101,14 +101,15 @@ export const localModelFields = {
       "The model's folder, relative to that of the pipeline file (./all-MiniLM-L6-v2: tokenizer.json, config.json, onnx/model.onnx), or its name on the hub: owner/name or owner/name@revision."
   }),
   file: Schema.optionalKey(text.annotate({
-    description: "The weights within the model, for example onnx/model_quantized.onnx. Unset: onnx/model.onnx or model.onnx."
+    description:
+      "The weights within the model, for example onnx/model_quantized.onnx. Unset: the table of a model that is one, else onnx/model.onnx or model.onnx."
   })),
   threads: Schema.optionalKey(
     integer(1, 64).annotate({ description: "Threads that calculate. Unset: one for each processor, four at most." })
   )
 }
 
-/** A model in ONNX, run on this machine. */
+/** A model that runs on this machine. */
 const LocalEmbedding = Schema.Struct({
   ...localModelFields,
   pooling: Schema.optionalKey(Pooling.annotate({
@@ -120,7 +121,10 @@ const LocalEmbedding = Schema.Struct({
   queryPrefix: Schema.optionalKey(Schema.String.annotate({
     description: "Put before each question, for example \"query: \". Unset: as the model's own configuration says."
   }))
-}).annotate({ description: "A model in ONNX on this machine (npm install --ignore-scripts onnxruntime-node); embedded engine only." })
+}).annotate({
+  description:
+    "A model on this machine: a table of vectors (model2vec, StaticEmbedding), or one in ONNX (npm install --ignore-scripts onnxruntime-node); embedded engine only."
+})
 
 export const EmbeddingChoice = oneOf({
   bare: [],

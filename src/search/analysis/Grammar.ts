@@ -13,6 +13,9 @@ export const grammarOf = (question: string, candidates: ReadonlyArray<AnalyzerId
   return (word) => words !== undefined && (shouted || !isAcronym(word)) && words.has(folded(word))
 }
 
+/** Whether a question is all in capitals, and not only names are: models that tell capitals apart read it letter by letter. */
+export const isShouted = (question: string): boolean => !/\p{Ll}/u.test(question) && (question.match(/\p{Lu}+/gu)?.length ?? 0) > 3
+
 /** "US" and "WHO", and "C", are names; "I" is not. */
 const isAcronym = (word: string): boolean => word !== "I" && /^\p{Lu}+$/u.test(word)
 

@@ -372,6 +372,31 @@ describe("the embedded engine over the same data again", () => {
         })
       assert.deepStrictEqual(yield* alphaBy(hashEmbedder), [0.25, 0.5, 0.1])
       assert.deepStrictEqual(yield* alphaBy({ ...model, id: "a-model" }), [0.5, 0.5, 0.1])
+      assert.deepStrictEqual(yield* alphaBy({ ...model, id: "a-table", ofWords: true }), [0.25, 0.5, 0.1])
+    })))
+
+  it.effect("has a model read a question that is all in capitals as it would be written, and names as they are", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const { embedWeighed: _, hashed: __, embedSparse: ___, ...model } = hashEmbedder
+      const read: Array<string> = []
+      const embedder = Embedder.of({
+        ...model,
+        id: "a-model",
+        embed: (texts, task) => {
+          if (task === "query") read.push(...texts)
+          return model.embed(texts, task)
+        }
+      })
+      const questions = ["DIELECTRIC CONSTANT OF LIQUIDS, WHY?", "WHO AND UNESCO", "What the WHO says of AIDS", "\u4ec0\u4e48\u662f API"]
+      const ask = Effect.gen(function*() {
+        const corpus = yield* newCorpus
+        yield* (yield* Files).upload(textFile(corpus, "f", "the apple tree"))
+        const { retrieve } = yield* Retrieval
+        yield* Effect.forEach(questions, (query) => retrieve({ corpus, query }))
+      })
+      const layers = Layer.mergeAll(Layer.succeed(Embedder, embedder), paragraphs)
+      yield* Effect.provide(ask, Embedded.layer({ dataDir: yield* tempFolder }).pipe(Layer.provide(layers)))
+      assert.deepStrictEqual(read, ["dielectric constant of liquids, why?", ...questions.slice(1)])
     })))
 
   it.live.each([{ searchThreads: 0 }, { searchThreads: 1 }])(

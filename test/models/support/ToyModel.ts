@@ -131,6 +131,56 @@ export const toyCrossEncoder = (): Readonly<Record<string, string | Uint8Array>>
   )
 })
 
+/** How a tensor's numbers are written in a file of safetensors. */
+const tensorTypes = {
+  F64: (numbers: ReadonlyArray<number>) => Float64Array.from(numbers),
+  F32: (numbers: ReadonlyArray<number>) => Float32Array.from(numbers),
+  /** Of numbers that it holds exactly: zero, and from 2^-14 on. */
+  F16: (numbers: ReadonlyArray<number>) =>
+    Uint16Array.from(numbers, (number) => {
+      const exponent = Math.floor(Math.log2(Math.abs(number)))
+      const size = number === 0 ? 0 : (exponent + 15) * 1024 + (Math.abs(number) / 2 ** exponent - 1) * 1024
+      return size + (number < 0 ? 2 ** 15 : 0)
+    }),
+  BF16: (numbers: ReadonlyArray<number>) => Uint16Array.from(new Uint32Array(Float32Array.from(numbers).buffer), (bits) => bits >>> 16),
+  I8: (numbers: ReadonlyArray<number>) => Int8Array.from(numbers),
+  I64: (numbers: ReadonlyArray<number>) => BigInt64Array.from(numbers, BigInt)
+}
+
+export interface ToyTensor {
+  readonly type: keyof typeof tensorTypes
+  readonly shape: ReadonlyArray<number>
+  readonly numbers: ReadonlyArray<number>
+}
+
+export const safetensors = (tensors: Readonly<Record<string, ToyTensor>>): Uint8Array => {
+  const written = Object.entries(tensors).map(([name, { numbers, shape, type }]) => ({
+    name,
+    shape,
+    dtype: type,
+    bytes: Buffer.from(tensorTypes[type](numbers).buffer)
+  }))
+  let end = 0
+  const entries = written.map(({ bytes, dtype, name, shape }) => [name, { dtype, shape, data_offsets: [end, end += bytes.length] }])
+  const header = Buffer.from(JSON.stringify(Object.fromEntries(entries)))
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(header.length))
+  return Buffer.concat([length, header, ...written.map(({ bytes }) => bytes)])
+}
+
+/** The files of a model of model2vec: the row of a token is one component for its meaning. */
+export const toyTable = (changes: Readonly<Record<string, unknown>> = {}): Readonly<Record<string, string | Uint8Array>> => ({
+  ...written({
+    "tokenizer.json": tokenizer,
+    "config.json": { model_type: "model2vec", normalize: true },
+    ...changes
+  }),
+  "model.safetensors": safetensors({ embeddings: { type: "F32", shape: [vocabulary.length, width], numbers: byMeaning } })
+})
+
+/** How many tokens the toys know. */
+export const vocabularySize = vocabulary.length
+
 /** Puts a model into a folder, and gives it. */
 export const place = (folder: string, files: Readonly<Record<string, string | Uint8Array>>): string => {
   write(folder, files)

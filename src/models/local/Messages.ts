@@ -1,13 +1,28 @@
 import type { Pooling } from "../../domain/LocalModel.ts"
 
 /** What a process that runs a model is sent first. */
-export interface Start {
+export type Start = StartOnnx | StartStatic
+
+export interface StartOnnx {
+  readonly form: "onnx"
   /** The path of `onnxruntime-node`. */
   readonly runtime: string
   readonly folder: string
   readonly weights: string
   readonly maxTokens: number
   readonly threads: number
+}
+
+export interface StartStatic {
+  readonly form: "static"
+  readonly folder: string
+  readonly weights: string
+  readonly tokenizer: string
+  /** The tensor that is the table. */
+  readonly table: string
+  readonly dimensions: number
+  /** Whether a token that stands for what the tokenizer does not know counts. */
+  readonly countsUnknown: boolean
 }
 
 /** Texts to be embedded, or to be scored beside a question. What somebody waits for goes first. */

@@ -2,9 +2,11 @@ import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { Tokenizer } from "@huggingface/tokenizers"
-import { type Progress, progress } from "./Batches.ts"
-import type { Reply, Request, Start } from "./Messages.ts"
+import type { Reply, Request, Start, StartOnnx, Task } from "./Messages.ts"
+import { progress } from "./OnnxModel.ts"
+import type { Progress } from "./Progress.ts"
 import type { Runtime, Session } from "./Runtime.ts"
+import { openStatic } from "./StaticModel.ts"
 import { reading } from "./Windows.ts"
 
 /** A process that runs one model: tasks in, batch by batch, those that somebody waits for before the others. */
@@ -17,7 +19,7 @@ process.on("disconnect", () => process.exit())
 interface Waiting {
   readonly id: number
   readonly urgent: boolean
-  readonly progress: () => Progress
+  readonly begin: () => Progress
   running?: Progress
 }
 
@@ -27,7 +29,7 @@ const send = (reply: Reply): void => {
 
 const why = (cause: unknown): string => (cause instanceof Error ? cause.message : "no details").split("\n")[0]?.slice(0, 500) ?? ""
 
-const open = async ({ folder, maxTokens, runtime, threads, weights }: Start) => {
+const openOnnx = async ({ folder, maxTokens, runtime, threads, weights }: StartOnnx): Promise<(task: Task) => Progress> => {
   const json = async (name: string): Promise<object> => JSON.parse(await readFile(join(folder, name), "utf8"))
   const settings = await json("tokenizer_config.json").catch(() => ({}))
   const tokenizer = new Tokenizer(await json("tokenizer.json"), settings)
@@ -40,8 +42,11 @@ const open = async ({ folder, maxTokens, runtime, threads, weights }: Start) => 
     // Threads that wait in a loop for one another take a busy machine's time, and gain nothing on it.
     extra: { session: { intra_op: { allow_spinning: "0" } } }
   })
-  return { ort, session, reading: reading(tokenizer, maxTokens) }
+  const read = reading(tokenizer, maxTokens)
+  return (task) => progress(ort, session, read, task)
 }
+
+const open = (start: Start) => start.form === "onnx" ? openOnnx(start) : openStatic(start)
 
 let waiting: ReadonlyArray<Waiting> = []
 let model: ReturnType<typeof open> | undefined
@@ -53,7 +58,7 @@ const work = async (): Promise<void> => {
   for (let next = first(); next !== undefined; next = first()) {
     const { id } = next
     try {
-      next.running ??= next.progress()
+      next.running ??= next.begin()
       const values = await next.running.step()
       if (values === undefined) send({ batch: true })
       else {
@@ -79,13 +84,13 @@ process.on("message", (request: Request) => {
     return
   }
   // Whatever comes is dealt with in order, and once the model is open.
-  model?.then(({ ort, reading, session }) => {
+  model?.then((begin) => {
     if ("cancel" in request) {
       waiting = waiting.filter(({ id }) => id !== request.cancel)
       return
     }
     const { id, task } = request
-    waiting = [...waiting, { id, urgent: task.urgent, progress: () => progress(ort, session, reading, task) }]
+    waiting = [...waiting, { id, urgent: task.urgent, begin: () => begin(task) }]
     return work()
   }, () => {})
 })

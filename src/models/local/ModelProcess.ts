@@ -9,7 +9,7 @@ import { isModelFolder, type LocalModel, localModelName } from "../../domain/Loc
 import { workerEnvironment } from "../../text/pool/WorkerProcess.ts"
 import type { FetchModelOptions } from "./Hub.ts"
 import type { Reply, Request, Start, Task } from "./Messages.ts"
-import { type ModelFolder, readModelFolder } from "./ModelFolder.ts"
+import { type ModelFolder, type OnnxFolder, readModelFolder } from "./ModelFolder.ts"
 
 /** How models of this machine are found. */
 export interface LocalModelOptions {
@@ -47,29 +47,14 @@ export const openModel = Effect.fn("openModel")(function*(
   settings: LocalModel,
   { cache, from = process.cwd(), hub }: LocalModelOptions
 ): Effect.fn.Return<OpenedModel, ServiceError, Scope.Scope> {
-  const runtime = runtimePath(from)
-  if (runtime === undefined) {
-    return yield* new ServiceError({
-      code: "FAILED_PRECONDITION",
-      message: `${field}: ONNX Runtime is a package of its own, and is not installed`,
-      fix: "npm install --ignore-scripts onnxruntime-node"
-    })
-  }
   const folder = isModelFolder(settings.model)
     ? settings.model
     : yield* hubModel({ ...settings, cache, hub })
   const found = yield* readModelFolder(folder, settings.file)
   const name = localModelName(settings)
+  const start = found.form === "static" ? found : yield* startOnnx(field, found, settings, from)
   const running = yield* Effect.acquireRelease(
-    Effect.sync(() =>
-      new ModelProcess(name, {
-        runtime,
-        folder,
-        weights: found.weights,
-        maxTokens: found.maxTokens,
-        threads: settings.threads ?? Math.min(mostThreads, availableParallelism())
-      })
-    ),
+    Effect.sync(() => new ModelProcess(name, start)),
     (model) => Effect.sync(() => model.close())
   )
   return {
@@ -79,6 +64,24 @@ export const openModel = Effect.fn("openModel")(function*(
     ask: (task) => Effect.retry(running.ask(task), { times: 1, while: ({ code }) => code === "UNAVAILABLE" })
   }
 })
+
+const startOnnx = (
+  field: string,
+  { folder, maxTokens, weights }: OnnxFolder,
+  { threads = Math.min(mostThreads, availableParallelism()) }: LocalModel,
+  from: string
+): Effect.Effect<Start, ServiceError> => {
+  const runtime = runtimePath(from)
+  return runtime === undefined
+    ? Effect.fail(
+      new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: `${field}: ONNX Runtime is a package of its own, and is not installed`,
+        fix: "npm install --ignore-scripts onnxruntime-node"
+      })
+    )
+    : Effect.succeed({ form: "onnx", runtime, folder, weights, maxTokens, threads })
+}
 
 /** Bytes of one file of a model on the hub. */
 const largestFile = 16 * 2 ** 30

@@ -1,5 +1,6 @@
 import type { Pooling } from "../../domain/LocalModel.ts"
 import type { Task } from "./Messages.ts"
+import { type Progress, unit } from "./Progress.ts"
 import type { Runtime, Session, Tensor } from "./Runtime.ts"
 import type { Reading, Row } from "./Windows.ts"
 
@@ -9,17 +10,12 @@ const rowsAtOnce = 64
 /** UTF-16 units that are made tokens of between two batches of others. */
 const charactersAtOnce = 65_536
 
-/** A task on its way: its windows, shortest first, and what came of those that are through. */
-export interface Progress {
-  /** Reads some texts, or runs the next batch; gives the values of all texts when it was the last. */
-  readonly step: () => Promise<Float32Array | undefined>
-}
-
 interface Window extends Row {
   /** The text that it is of. */
   readonly of: number
 }
 
+/** A task's texts through a model in ONNX: their windows, shortest first, and what came of those that are through. */
 export const progress = (ort: Runtime, session: Session, reading: Reading, task: Task): Progress => {
   const scores = "query" in task
   const unread = task.texts.map((text, of) => ({ text, of })).filter(({ text }) => text.trim() !== "").reverse()
@@ -133,14 +129,6 @@ const pooled = (tokens: ReadonlyArray<Float32Array>, pooling: Pooling, width: nu
   }
   // Mean, and the mean by the root of the length, are as long as one another once they are unit vectors.
   return result
-}
-
-const unit = (vector: Float32Array): Float32Array => {
-  let squares = 0
-  for (const value of vector) squares += value * value
-  const norm = Math.sqrt(squares)
-  if (!Number.isFinite(norm)) throw new Error("it gave numbers that are none")
-  return norm === 0 ? vector : vector.map((value) => value / norm)
 }
 
 /** How well each row answers, 0 to 1. */

@@ -8,12 +8,12 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { call, type Caller, callJson } from "../../net/Call.ts"
 import { download } from "../../net/Download.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
-import { usualWeights } from "./ModelFolder.ts"
+import { staticFilesOf, usualWeights } from "./ModelFolder.ts"
 
 export interface FetchModelOptions {
   /** `owner/name`, or `owner/name@revision`. Default revision: `main`, as it is when the model is fetched. */
   readonly model: string
-  /** The weights, where it has several. Default: the first of {@link usualWeights} that is there. */
+  /** The weights, where it has several. Default: the table of a model that is one, else the first of {@link usualWeights} that is there. */
   readonly file?: string
   /** The folder that models are kept in. */
   readonly cache: string
@@ -35,7 +35,7 @@ type HubFile = (typeof Files.Type)[number]
 
 /** What a model is made of, besides its weights. */
 const wanted =
-  /^(?:tokenizer|tokenizer_config|config|modules|sentence_bert_config|config_sentence_transformers)\.json$|^\d+_[A-Za-z]+\/config\.json$/
+  /^(?:tokenizer|tokenizer_config|config|modules|sentence_bert_config|config_sentence_transformers)\.json$|^\d+_[A-Za-z]+\/(?:config|tokenizer)\.json$/
 
 const decodeRevision = Schema.decodeUnknownEffect(Schema.fromJsonString(Revision))
 
@@ -64,29 +64,35 @@ export const fetchModel = Effect.fn("fetchModel")(function*(options: FetchModelO
     )
   const { sha } = yield* asked(`/api/models/${name}/revision/${encodeURIComponent(revision)}`, Revision)
   const listed = (yield* asked(`/api/models/${name}/tree/${sha}?recursive=true`, Files)).filter(({ type }) => type === "file")
-  const weights = (options.file === undefined ? usualWeights : [options.file]).find((path) => listed.some((file) => file.path === path))
+  const folder = join(home, sha)
+  const bring = (files: ReadonlyArray<HubFile>) =>
+    Effect.forEach(
+      files,
+      (file) => {
+        const open = (offset: number) => {
+          const request = get(`/${name}/resolve/${sha}/${file.path}`).pipe(
+            HttpClientRequest.setHeader("accept-encoding", "gzip"),
+            offset === 0 ? (same) => same : HttpClientRequest.setHeader("range", `bytes=${offset}-`)
+          )
+          return call({ ...caller, retry: { times: 0 } }, `${file.path} of ${what}`, request)
+        }
+        return store(folder, file, download({ what: `${file.path} of ${what}`, open, maxBytes: file.size })).pipe(retry(caller.retry))
+      },
+      { discard: true }
+    )
+  // What they say decides which weights are the model's.
+  yield* bring(listed.filter(({ path }) => wanted.test(path)))
+  const table = options.file === undefined ? yield* staticFilesOf(folder) : undefined
+  const possible = options.file !== undefined ? [options.file] : table === undefined ? usualWeights : [table.weights]
+  const weights = possible.find((path) => listed.some((file) => file.path === path))
   if (weights === undefined) {
     return yield* new ServiceError({
       code: "FAILED_PRECONDITION",
-      message: `${what} has no ${options.file ?? `weights in ONNX (${usualWeights.join(", ")})`}`,
+      message: `${what} has no ${options.file ?? table?.weights ?? `weights in ONNX (${usualWeights.join(", ")})`}`,
       fix: "name a model that has them, or export it: optimum-cli export onnx --model MODEL FOLDER"
     })
   }
-  const folder = join(home, sha)
-  yield* Effect.forEach(
-    listed.filter(({ path }) => wanted.test(path) || path.startsWith(weights)),
-    (file) => {
-      const open = (offset: number) => {
-        const request = get(`/${name}/resolve/${sha}/${file.path}`).pipe(
-          HttpClientRequest.setHeader("accept-encoding", "gzip"),
-          offset === 0 ? (same) => same : HttpClientRequest.setHeader("range", `bytes=${offset}-`)
-        )
-        return call({ ...caller, retry: { times: 0 } }, `${file.path} of ${what}`, request)
-      }
-      return store(folder, file, download({ what: `${file.path} of ${what}`, open, maxBytes: file.size })).pipe(retry(caller.retry))
-    },
-    { discard: true }
-  )
+  yield* bring(listed.filter(({ path }) => path.startsWith(weights)))
   yield* Effect.promise(async () => {
     const part = `${fetched}.${randomUUID()}.part`
     await writeFile(part, JSON.stringify({ sha }))
