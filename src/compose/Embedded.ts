@@ -178,6 +178,7 @@ export const embeddedServices = (
     bundle: options.bundle,
     memory: options.memory,
     rebuildsOutdated: options.writes !== undefined,
+    started,
     keepVectors: keepEmbeddings === undefined ? undefined : Duration.toMillis(keepEmbeddings)
   }).pipe(
     Layer.provide(Layer.effect(Rankers, localRankers(dataDir))),

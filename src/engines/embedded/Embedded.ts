@@ -46,6 +46,8 @@ export interface EmbeddedOptions {
   readonly serving?: boolean
   /** Milliseconds for which vectors that no file uses are kept, in case their texts come back. Default 24 hours. */
   readonly keepVectors?: number
+  /** Starts the thread that writes at once, for who knows that files will come. Default false: with the first of them. */
+  readonly started?: boolean
 }
 
 const defaultMemory = 256 * 1024 * 1024
@@ -112,7 +114,7 @@ export const layer = (
     // The reader comes first: it makes the database, and says what is wrong with it.
     Layer.provide(
       options.bundle === undefined
-        ? Writer.layer(options.dataDir, { keepVectors: options.keepVectors })
+        ? Writer.layer(options.dataDir, { keepVectors: options.keepVectors, started: options.started })
         : Writer.layerOfBundle(options.bundle)
     ),
     Layer.provide(Reader.layer(options.bundle ?? options.dataDir, { serving: options.serving === true ? names.parent : undefined }))

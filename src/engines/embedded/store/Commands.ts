@@ -170,8 +170,11 @@ export interface Commands {
   readonly deleteOperation: { readonly in: { readonly name: string }; readonly out: void }
 }
 
-/** A command on its way, and its {@link weightOf}, whatever becomes of its texts on the way. */
-export type SentCommand = CommandMessage & { readonly weight: number }
+/**
+ * A command on its way, and its {@link weightOf}, whatever becomes of its texts on the way. `alone`: no other waited to be
+ * written when it was sent, so that a commit of its own costs nobody anything.
+ */
+export type SentCommand = CommandMessage & { readonly weight: number; readonly alone?: boolean }
 
 /** A file to be put, as it crosses to a thread. */
 export type PutFileMessage = Extract<SentCommand, { readonly kind: "putFile" }>

@@ -2,6 +2,8 @@ import { availableParallelism } from "node:os"
 import { MessageChannel, Worker } from "node:worker_threads"
 import { Context, Effect, Layer, Semaphore } from "effect"
 import { ServiceError } from "../../../domain/Errors.ts"
+import { asStateError, databaseAt, openDatabase, transaction } from "../../../state/Database.ts"
+import { stateFailure } from "../StateFailure.ts"
 import {
   asError,
   type CommandKind,
@@ -13,6 +15,7 @@ import {
   type WriterData,
   type WriterMessage
 } from "./Commands.ts"
+import { CorpusTable } from "./CorpusTable.ts"
 
 /** The threads' entries: beside this file in the sources, beside the bundle when built. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./writer.worker.ts" : "./storeWriter.js", import.meta.url)
@@ -39,6 +42,11 @@ export interface WriterOptions {
   readonly keepVectors?: number
   /** Whether many files' texts are read in a thread of their own. Default: where there are three processors or more. */
   readonly withReader?: boolean
+  /**
+   * Starts the thread at once, for who knows that files will come and that nobody else writes. Meanwhile a corpus is made on
+   * the calling thread, so that its files are listed and parsed while the thread starts. Default false.
+   */
+  readonly started?: boolean
 }
 
 /** What may wait for the writer, as {@link weightOf} has it: several commits of large files, all files in progress of small ones. */
@@ -51,27 +59,35 @@ const capacity = 8 * 1024 * 1024
  */
 export class Writer extends Context.Service<Writer, {
   readonly send: <K extends CommandKind>(kind: K, payload: Commands[K]["in"]) => Effect.Effect<Commands[K]["out"], ServiceError>
-  /** Whether its thread has been started: before, nothing of this service holds the database. */
+  /** Whether its thread was given something to write: before, nothing of this service holds the database. */
   readonly isRunning: () => boolean
 }>()("sluice/embedded/store/Writer") {
   /** Of a bundle, by its path: every command is `FAILED_PRECONDITION`. */
   static readonly layerOfBundle = (bundle: string): Layer.Layer<Writer> => Layer.sync(Writer, () => Writer.of(refusing(bundle)))
 
-  /** The thread starts with the first command and ends, all commands done, with the scope. */
+  /** The thread starts with the first command or at once, and ends, all commands done, with the scope. */
   static readonly layer = (
     dataDir: string,
-    { keepVectors, withReader = availableParallelism() >= processorsOfReader }: WriterOptions = {}
+    { keepVectors, started = false, withReader = availableParallelism() >= processorsOfReader }: WriterOptions = {}
   ): Layer.Layer<Writer> =>
     Layer.effect(
       Writer,
       Effect.gen(function*() {
         const room = yield* Semaphore.make(capacity)
         const thread = yield* Effect.acquireRelease(
-          Effect.sync(() => new WriterThread({ dataDir, keepVectors }, withReader)),
+          Effect.sync(() => {
+            const thread = new WriterThread({ dataDir, keepVectors }, withReader)
+            if (started) thread.start()
+            return thread
+          }),
           (thread) => Effect.promise(() => thread.close())
         )
         return Writer.of({
           send: (kind, payload) => {
+            if (started && kind === "createCorpus" && !thread.isRunning) {
+              // Kind and payload belong together by the signature of this method; no command about a corpus has an answer.
+              return createHere(dataDir, payload as Commands["createCorpus"]["in"]) as Effect.Effect<never, ServiceError>
+            }
             const weight = Math.min(capacity, weightOf(payload))
             return room.withPermits(weight)(thread.send(kind, payload, weight))
           },
@@ -80,6 +96,24 @@ export class Writer extends Context.Service<Writer, {
       })
     )
 }
+
+/** Makes a corpus on the calling thread. */
+const createHere = (dataDir: string, corpus: Commands["createCorpus"]["in"]): Effect.Effect<void, ServiceError> =>
+  Effect.try({
+    try: () => {
+      const db = openDatabase(dataDir)
+      try {
+        const corpora = new CorpusTable(db)
+        transaction(db, () => {
+          corpora.insert(corpus)
+          corpora.seal()
+        })
+      } finally {
+        db.close()
+      }
+    },
+    catch: (cause) => stateFailure(asStateError(cause, databaseAt(dataDir)))
+  })
 
 /** For a bundle, which nobody writes to. */
 const refusing = (bundle: string): Writer["Service"] => ({
@@ -107,6 +141,8 @@ class WriterThread {
   /** Commands of this turn of the event loop, which go together. */
   #outbox: Array<SentCommand> = []
   #worker: Worker | undefined
+  /** It was given commands. */
+  #isWriting = false
   #reader: Worker | undefined
   #readerIdle: NodeJS.Timeout | undefined
   #next = 0
@@ -119,12 +155,13 @@ class WriterThread {
   send<K extends CommandKind>(kind: K, payload: Commands[K]["in"], weight: number): Effect.Effect<Commands[K]["out"], ServiceError> {
     return Effect.callback<unknown, ServiceError>((resume) => {
       const id = this.#next++
+      this.#isWriting = true
       this.#waiting.set(id, resume)
       if ("dispensable" in payload && payload.dispensable === true) this.#dispensable.add(id)
       if (kind === "putFile") this.#files.add(id)
       if (this.#outbox.length === 0) setImmediate(() => this.#flush())
       // Kind and payload belong together by the signature of this method.
-      this.#outbox.push({ id, kind, payload, weight } as SentCommand)
+      this.#outbox.push({ id, kind, payload, weight, alone: kind === "writeState" && this.#waiting.size === 1 } as SentCommand)
     }).pipe(
       // The worker answers each kind with its own `out`: Committer's handlers are typed by the same table.
       Effect.map((value) => value as Commands[K]["out"])
@@ -135,7 +172,7 @@ class WriterThread {
     const commands = this.#outbox
     this.#outbox = []
     if (commands.length === 0) return
-    const worker = this.#start()
+    const worker = this.start()
     if (!this.#withReader || (this.#reader === undefined && this.#files.size < manyFiles)) return worker.postMessage(commands)
     const { files = [], others = [] } = Object.groupBy(commands, ({ kind }) => kind === "putFile" ? "files" : "others")
     if (others.length > 0) worker.postMessage(others)
@@ -150,7 +187,7 @@ class WriterThread {
   }
 
   get isRunning(): boolean {
-    return this.#worker !== undefined || this.#outbox.length > 0
+    return this.#isWriting
   }
 
   async close(): Promise<void> {
@@ -165,7 +202,7 @@ class WriterThread {
     await ended
   }
 
-  #start(): Worker {
+  start(): Worker {
     if (this.#worker !== undefined) return this.#worker
     const worker = new Worker(entry, {
       workerData: this.#data,
@@ -220,7 +257,10 @@ class WriterThread {
 
   /** The thread is gone; what it had not answered may or may not be written, and the next command starts another. */
   #lost(worker: Worker, cause: unknown): void {
-    if (this.#worker === worker) this.#worker = undefined
+    if (this.#worker === worker) {
+      this.#worker = undefined
+      this.#isWriting = false
+    }
     this.#endReader()
     this.#outbox = []
     this.#abort([...this.#waiting.keys()], cause)

@@ -28,7 +28,7 @@ const path = join(dataDir, databaseFile)
 let opened: Committer | undefined
 let database: DatabaseSync | undefined
 
-/** Opens the database when there is something to write; where that fails, the next turn tries again. */
+/** Opens the database; where that fails, the next turn tries again. */
 const committer = (): Committer => {
   if (opened !== undefined) return opened
   const db = openDatabase(dataDir)
@@ -52,10 +52,13 @@ const fillTime = 75
 const waiting: Array<SentCommand> = []
 /** Of all that waits. */
 let weight = 0
-const isFull = (): boolean => waiting.length >= fullGroup || weight >= fullWeight || isClosing()
+/** One of them waits for no others. */
+let alone = false
+const isFull = (): boolean => alone || waiting.length >= fullGroup || weight >= fullWeight || isClosing()
 
 const wait = (command: SentCommand): void => {
   waiting.push(command)
+  alone ||= command.alone === true
   weight += command.weight
 }
 
@@ -63,6 +66,7 @@ const nextGroup = (): ReadonlyArray<SentCommand> => {
   let taken = 0
   const end = waiting.findIndex((command, at) => at === groupSize || ((taken += command.weight) > groupWeight && at > 0))
   const group = waiting.splice(0, end < 0 ? waiting.length : end)
+  alone = false
   for (const command of group) weight -= command.weight
   return group
 }
@@ -122,7 +126,7 @@ const commit = (group: ReadonlyArray<CommandMessage>): ReadonlyArray<ReplyMessag
 }
 
 /** Housekeeping: where it fails, the next write meets the same trouble and reports it. */
-const attempt = (step: () => boolean | undefined): boolean => {
+const attempt = (step: () => boolean | void): boolean => {
   try {
     return step() ?? false
   } catch {
@@ -161,6 +165,9 @@ const listen = (reader: MessagePort): void => {
     schedule()
   })
 }
+
+// Whoever starts the thread before there is something to write does not wait for this then.
+attempt(() => void committer())
 
 port.on("message", (message: WriterMessage) => {
   if (message === "close") {
