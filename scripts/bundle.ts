@@ -205,7 +205,9 @@ try {
   const require = createRequire(import.meta.url)
   writeFileSync(join(fresh, "o200k.bin"), packEncoding(require("js-tiktoken/ranks/o200k_base")))
   copyFileSync(require.resolve("@hyzyla/pdfium/pdfium.wasm"), join(fresh, "pdfium.wasm"))
-  for (const kernel of ["kernel.wasm", "scores.wasm"]) copyFileSync(join("src/engines/embedded/kernel", kernel), join(fresh, kernel))
+  for (const kernel of ["kernel.wasm", "postings.wasm", "scores.wasm"]) {
+    copyFileSync(join("src/engines/embedded/kernel", kernel), join(fresh, kernel))
+  }
   copyFileSync("src/text/tokens/tokens.wasm", join(fresh, "tokens.wasm"))
   for (const name of ["page.css", "icon.svg"]) copyFileSync(join("src/ui/page", name), join(fresh, "ui", name))
   // What gRPC needs of the protos, which JSON does without.

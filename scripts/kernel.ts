@@ -10,7 +10,8 @@ import { main } from "assemblyscript/asc"
 /** Bytes that are kept, and what they are compiled from; options that are not those of all. */
 const kernels: Readonly<Record<string, ReadonlyArray<string>>> = {
   "src/engines/embedded/kernel/kernel.wasm": ["src/engines/embedded/kernel/assembly/Kernel.ts"],
-  // Its memory is its caller's to give out.
+  // Their memory is their caller's to give out.
+  "src/engines/embedded/kernel/postings.wasm": ["src/engines/embedded/kernel/assembly/Postings.ts", "--importMemory"],
   "src/engines/embedded/kernel/scores.wasm": ["src/engines/embedded/kernel/assembly/Scores.ts", "--importMemory"],
   "src/text/tokens/tokens.wasm": ["src/text/tokens/assembly/Tokens.ts"]
 }

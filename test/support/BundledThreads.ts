@@ -27,7 +27,7 @@ const sources = [
 ]
 
 /** What they read besides. */
-const kernels = ["kernel.wasm", "scores.wasm"].map((name) => ({
+const kernels = ["kernel.wasm", "postings.wasm", "scores.wasm"].map((name) => ({
   source: join(root, "src/engines/embedded/kernel", name),
   file: join(folder, name)
 }))

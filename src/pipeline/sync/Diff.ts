@@ -103,7 +103,8 @@ export const compareTarget = Effect.fn("sync.compareTarget")(function*<E = never
       const effect = comparison === undefined ? undefined : observe(comparison)
       if (Effect.isEffect(effect)) wanted.push(effect)
     }
-    return Effect.forEach(wanted, (effect) => effect, { discard: true })
+    // Both lists are read where it stands: between their pages others have the event loop, and the bounds of the heap among them.
+    return Effect.andThen(Effect.yieldNow, Effect.forEach(wanted, (effect) => effect, { discard: true }))
   }
   if (target.known) {
     yield* ledger.entries(scope).pipe(Stream.runForEachArray((entries) =>

@@ -227,7 +227,7 @@ export class CorpusIndex {
   #postingsIn(segment: Segment, page: PostingPageReader | undefined): Postings {
     if (page === undefined) return none
     const postings = page.postings()
-    return narrow(postings, segment.dead === 0 ? postings.ordinals.length : this.#dropDead(segment, postings))
+    return segment.dead === 0 ? postings : narrow(postings, this.#dropDead(segment, postings))
   }
 
   #openPage(segment: Segment, page: number): PostingPageReader {
@@ -259,8 +259,8 @@ export class CorpusIndex {
 
   #lengths(): Uint16Array {
     const lengths = new Uint16Array(this.slots)
-    for (const segment of this.segments) {
-      for (let i = 0; i < segment.lengths.length; i++) lengths[segment.offset + i] = Math.min(0xffff, segment.lengths[i] as number)
+    for (const { lengths: own, offset } of this.segments) {
+      for (let i = 0; i < own.length; i++) lengths[offset + i] = Math.min(0xffff, own[i] as number)
     }
     return lengths
   }
@@ -268,7 +268,8 @@ export class CorpusIndex {
   #norms(): Float64Array {
     const average = this.liveChunks === 0 ? 0 : this.totalLength / this.liveChunks
     let longest = 0
-    for (const length of this.lengths) if (length > longest) longest = length
+    // By its places: an iterator takes ten times as long, until it is compiled.
+    for (let slot = 0; slot < this.slots; slot++) longest = Math.max(longest, this.lengths[slot] as number)
     return Float64Array.from({ length: longest + 1 }, (_, length) => lengthNorm(length, average, this.bm25))
   }
 }

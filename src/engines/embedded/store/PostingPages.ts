@@ -105,8 +105,7 @@ export class PostingPageReader {
   }
 
   postings(): Postings {
-    this.#reader.position = this.#listStart
-    return readPostings(this.#reader, this.count)
+    return readPostings(this.#reader.source.subarray(this.#listStart, this.#listEnd), this.count, this.#last)
   }
 
   /** Appends the current list, `shift` added to its ordinals. */
