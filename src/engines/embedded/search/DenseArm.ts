@@ -18,14 +18,17 @@ const mostComponents = 64
 /** Slots as near as the last that is wanted, as far as can be told, of which each is looked at. */
 const mostBeyond = 1_000
 
+/** Cosines with the chunks at these slots, which ascend. */
+type Cosines = (slots: Int32Array) => Float64Array
+
 /** The dense side of one search. */
 export interface Dense {
   /** The nearest allowed chunks, nearest first; from lists, a few of the last may be others. */
   readonly nearest: (allowed: Uint8Array, count: number) => ReadonlyArray<number>
-  /** Of the chunk at a slot, exact. */
-  readonly cosine: (slot: number) => number
+  /** Of the chunks at these slots, which ascend, exact. */
+  readonly cosines: Cosines
   /** Cosines with the question moved by `weight` towards the chunks at `slots`. */
-  readonly movedTo: (slots: ReadonlyArray<number>, weight: number) => (slot: number) => number
+  readonly movedTo: (slots: ReadonlyArray<number>, weight: number) => Cosines
   /** By slot, exact, where every chunk was looked at. */
   readonly all: Float64Array | undefined
 }
@@ -55,14 +58,23 @@ export class DenseArm {
    */
   ask(index: CorpusIndex, query: Float32Array, room: ScoreRoom, exact: boolean): Dense {
     const scores = room.zeros("dense")
-    const cosineWith = (query: Float32Array) => (slot: number, rounding?: Rounding): number => {
-      const { chunks, embeddings, offset } = index.segmentAt(slot)
-      return this.#vectors.cosine(chunks[slot - offset] as number, embeddings[slot - offset] as number, query, rounding)
+    const cosinesWith = (query: Float32Array, slots: Int32Array, roundingIn?: (segment: Segment) => Rounding): Float64Array => {
+      const cosines = new Float64Array(slots.length)
+      for (let from = 0; from < slots.length;) {
+        const segment = index.segmentAt(slots[from] as number)
+        const end = segment.offset + segment.chunks.length
+        let to = from + 1
+        while (to < slots.length && (slots[to] as number) < end) to++
+        this.#vectors.cosines(segment, slots.subarray(from, to), query, roundingIn?.(segment) ?? "exact", cosines.subarray(from, to))
+        from = to
+      }
+      return cosines
     }
     const movedTo: Dense["movedTo"] = (slots, weight) => {
       const middle = new Float32Array(query.length)
       for (const slot of slots) this.#vectors.addTo(middle, index.chunkAt(slot), index.embeddingAt(slot))
-      return cosineWith(towards(query, middle, weight))
+      const moved = towards(query, middle, weight)
+      return (slots) => cosinesWith(moved, slots)
     }
     const listed = index.segments.filter(({ listedComponents }) => listedComponents > 0)
     const others = index.segments.filter((segment) => !listed.includes(segment))
@@ -72,21 +84,20 @@ export class DenseArm {
     const error = exact ? undefined : this.#scan.nearly(index, scanned, query, scores.values)
     if (exact || (estimated.length === 0 && (error === undefined || error === 0))) {
       const all = error === 0 ? scores.values : this.#scan.cosines(index, index.segments, query, scores.values)
-      return { all, movedTo, cosine: (slot) => all[slot] ?? 0, nearest: (allowed, count) => topSlots(scores, allowed, count) }
+      const cosines: Cosines = (slots) => Float64Array.from(slots, (slot) => all[slot] ?? 0)
+      return { all, movedTo, cosines, nearest: (allowed, count) => topSlots(scores, allowed, count) }
     }
     if (error === undefined) this.#scan.cosines(index, scanned, query, scores.values)
     this.#scan.estimates(index, coded, query, scores.values)
     if (listed.length > 0) room.addLists("dense", this.#lists(listed, query))
     const known = new Map<number, number>()
-    const reckoned = cosineWith(query)
-    const isScanned = (slot: number): boolean => scanned.length === index.segments.length || scanned.includes(index.segmentAt(slot))
-    const cosine = (slot: number): number => {
-      const found = known.get(slot)
-      if (found !== undefined) return found
-      // What a scan of all would have for the chunk, to the last bit: of a few it is the sooner reckoned from their vectors.
-      const value = reckoned(slot, error !== undefined && isScanned(slot) ? "scanned" : "exact")
-      known.set(slot, value)
-      return value
+    // What a scan of all would have for the chunk, to the last bit: of a few it is the sooner reckoned from their vectors.
+    const roundingIn = (segment: Segment): Rounding => error !== undefined && scanned.includes(segment) ? "scanned" : "exact"
+    const cosines: Cosines = (slots) => {
+      const unknown = slots.filter((slot) => !known.has(slot))
+      const reckoned = cosinesWith(query, unknown, roundingIn)
+      unknown.forEach((slot, at) => known.set(slot, reckoned[at] as number))
+      return unknown.length === slots.length ? reckoned : Float64Array.from(slots, (slot) => known.get(slot) as number)
     }
     const nearestScanned = (allowed: Uint8Array, count: number): ReadonlyArray<number> => {
       const ranges = scanned.map(slotsOf)
@@ -104,16 +115,16 @@ export class DenseArm {
     return {
       all: undefined,
       movedTo,
-      cosine,
+      cosines,
       nearest: (allowed, count) => {
         const candidates = topSlots(scores, allowed, count * candidatesPerChunk, estimated.map(slotsOf))
         // Vectors in the order they lie in the file.
         const slots = Int32Array.from([...candidates, ...nearestScanned(allowed, count)]).sort()
-        const cosines = Float64Array.from(slots, cosine)
-        const nearest = Array.from(slots.keys()).filter((at) => cosines[at] !== 0)
-          .sort((a, b) => (cosines[b] as number) - (cosines[a] as number) || a - b)
-        const least = cosines[nearest[count - 1] ?? -1]
-        return nearest.filter((at, place) => place < count || cosines[at] === least).map((at) => slots[at] as number)
+        const closeness = cosines(slots)
+        const nearest = Array.from(slots.keys()).filter((at) => closeness[at] !== 0)
+          .sort((a, b) => (closeness[b] as number) - (closeness[a] as number) || a - b)
+        const least = closeness[nearest[count - 1] ?? -1]
+        return nearest.filter((at, place) => place < count || closeness[at] === least).map((at) => slots[at] as number)
       }
     }
   }

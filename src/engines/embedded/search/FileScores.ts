@@ -4,15 +4,17 @@ import { analyzeQuery } from "../../../search/analysis/Analyzer.ts"
 import { areIntact, checkedColumns, columnAt, preparedValues, type RowValues } from "../store/Checksum.ts"
 import type { CorpusRow } from "../store/Rows.ts"
 import { lengthNorm, termScore } from "./Bm25.ts"
-import type { CorpusIndex } from "./CorpusIndex.ts"
+import type { Postings } from "../store/Postings.ts"
+import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 import type { ScoredTerm } from "./QueryTerms.ts"
 import type { SlotRange } from "./TopSlots.ts"
 
-/** A file in the index: the slots of its chunks, `from` to `to - 1`, and the terms of its title and name. */
+/** A file in the index: the slots of its chunks, `from` to `to - 1`, and how many terms they have together. */
 interface IndexedFile {
+  readonly segment: Segment
   readonly from: number
   readonly to: number
-  readonly names: ReadonlySet<string>
+  readonly length: number
 }
 
 /** Files that were looked up. */
@@ -20,6 +22,16 @@ interface KnownFiles {
   /** By slot: the place in `files`, counted from 1. */
   readonly places: Uint32Array
   readonly files: Array<IndexedFile>
+  /** Places of the files whose title or name has a term. */
+  readonly titled: Map<string, Set<number>>
+}
+
+/** By place of a candidate. */
+export interface ScoresOfFiles {
+  /** BM25 of the file. Absent where every file is one chunk: the chunk's own score says the same. */
+  readonly whole: Float64Array | undefined
+  /** Share of the question's terms, by their weights, that the title or the name of the file has: 0 to 1. */
+  readonly title: Float64Array
 }
 
 /** What the files of candidates say of them: a passage of a file that is about the question is likelier to be, too. */
@@ -67,47 +79,24 @@ export class FileScores {
     return files
   }
 
-  /**
-   * BM25 of the file that the chunk at a slot belongs to. Undefined where every file is one chunk: the chunk's own score
-   * says the same.
-   *
-   * @throws {StoreDamage}
-   */
-  whole(index: CorpusIndex, corpus: CorpusRow, terms: ReadonlyArray<ScoredTerm>): ((slot: number) => number) | undefined {
-    if (index.liveChunks === corpus.files) return undefined
+  /** Of the files that the chunks at `slots`, which ascend, belong to. @throws {StoreDamage} */
+  scores(index: CorpusIndex, corpus: CorpusRow, terms: ReadonlyArray<ScoredTerm>, slots: Int32Array): ScoresOfFiles {
+    const known = this.#knownOf(index)
+    const places = Uint32Array.from(slots, (slot) => this.#placeOf(index, known, slot))
     const averageLength = index.totalLength / corpus.files
-    return this.#perFile(index, (file) => fileScore(index, file, terms, averageLength))
-  }
-
-  /** Share of the question's terms, by their weights, that the title or the name of the chunk's file has: 0 to 1. @throws {StoreDamage} */
-  title(index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>): (slot: number) => number {
-    const total = terms.reduce((sum, { weight }) => sum + weight, 0)
-    return this.#perFile(
-      index,
-      ({ names }) => total === 0 ? 0 : terms.reduce((sum, { term, weight }) => names.has(term) ? sum + weight : sum, 0) / total
-    )
-  }
-
-  #perFile(index: CorpusIndex, score: (file: IndexedFile) => number): (slot: number) => number {
-    const files = this.#knownOf(index)
-    const known = new Map<number, number>()
-    return (slot) => {
-      const place = this.#placeOf(index, files, slot)
-      const found = known.get(place)
-      if (found !== undefined) return found
-      const made = score(files.files[place - 1] as IndexedFile)
-      known.set(place, made)
-      return made
+    return {
+      whole: index.liveChunks === corpus.files ? undefined : wholeScores(known, places, terms, averageLength),
+      title: titleScores(known, places, terms)
     }
   }
 
   #knownOf(index: CorpusIndex): KnownFiles {
     let known = this.#files.get(index)
-    if (known === undefined) this.#files.set(index, known = { places: new Uint32Array(index.slots), files: [] })
+    if (known === undefined) this.#files.set(index, known = { places: new Uint32Array(index.slots), files: [], titled: new Map() })
     return known
   }
 
-  #placeOf(index: CorpusIndex, { files, places }: KnownFiles, slot: number): number {
+  #placeOf(index: CorpusIndex, { files, places, titled }: KnownFiles, slot: number): number {
     const known = places[slot] as number
     if (known > 0) return known
     const chunk = index.chunkAt(slot)
@@ -115,9 +104,17 @@ export class FileScores {
     const first = Number(row?.[columnsAt.first])
     const count = Number(row?.[columnsAt.chunks])
     if (!areIntact("files", row) || chunk < first || chunk >= first + count) throw this.#damaged(chunk)
-    const file = { ...index.slotsOf(first, count), names: namesOf(row, index) }
-    const place = files.push(file)
-    places.fill(place, file.from, file.to)
+    const { from, to } = index.slotsOf(first, count)
+    const segment = index.segmentAt(from)
+    let length = 0
+    for (let slot = from; slot < to; slot++) length += segment.lengths[slot - segment.offset] ?? 0
+    const place = files.push({ segment, from, to, length })
+    places.fill(place, from, to)
+    for (const term of namesOf(row, index)) {
+      const having = titled.get(term)
+      if (having === undefined) titled.set(term, new Set([place]))
+      else having.add(place)
+    }
     return place
   }
 }
@@ -141,29 +138,71 @@ const namesOf = (row: RowValues, index: CorpusIndex): ReadonlySet<string> => {
   return new Set(analyzeQuery(`${title}\n${name}`, index.analyzers).map(({ term }) => term))
 }
 
-const fileScore = (index: CorpusIndex, { from, to }: IndexedFile, terms: ReadonlyArray<ScoredTerm>, averageLength: number): number => {
-  const segment = index.segments.findLast(({ offset }) => offset <= from)
-  if (segment === undefined) return 0
-  let length = 0
-  for (let slot = from; slot < to; slot++) length += segment.lengths[slot - segment.offset] ?? 0
-  const norm = lengthNorm(length, averageLength)
-  let score = 0
-  for (const { found, weight } of terms) {
-    const postings = found.bySegment.find((one) => one.segment === segment)?.postings
-    if (postings === undefined) continue
-    let frequency = 0
-    for (let i = firstFrom(postings.ordinals, from - segment.offset); i < postings.ordinals.length; i++) {
-      if ((postings.ordinals[i] as number) >= to - segment.offset) break
-      frequency += postings.frequencies[i] as number
+/** A term's postings in one segment, and the place of the first that no file before the one at hand has. */
+interface TermInSegment {
+  readonly postings: Postings
+  readonly weight: number
+  next: number
+}
+
+const wholeScores = (
+  { files }: KnownFiles,
+  places: Uint32Array,
+  terms: ReadonlyArray<ScoredTerm>,
+  averageLength: number
+): Float64Array => {
+  const scores = new Float64Array(places.length)
+  let segment: Segment | undefined
+  let inSegment: ReadonlyArray<TermInSegment> = []
+  for (let at = 0; at < places.length; at++) {
+    const place = places[at] as number
+    // A file's chunks are neighbours.
+    if (place === places[at - 1]) {
+      scores[at] = scores[at - 1] as number
+      continue
     }
+    const file = files[place - 1] as IndexedFile
+    if (file.segment !== segment) {
+      segment = file.segment
+      inSegment = termsIn(segment, terms)
+    }
+    scores[at] = fileScore(file, inSegment, lengthNorm(file.length, averageLength))
+  }
+  return scores
+}
+
+const termsIn = (segment: Segment, terms: ReadonlyArray<ScoredTerm>): ReadonlyArray<TermInSegment> =>
+  terms.flatMap(({ found, weight }) =>
+    found.bySegment.filter((one) => one.segment === segment).map(({ postings }): TermInSegment => ({ postings, weight, next: 0 }))
+  )
+
+const fileScore = ({ from, segment: { offset }, to }: IndexedFile, terms: ReadonlyArray<TermInSegment>, norm: number): number => {
+  let score = 0
+  for (const term of terms) {
+    const { postings: { frequencies, ordinals }, weight } = term
+    let frequency = 0
+    let at = firstFrom(ordinals, from - offset, term.next)
+    for (; at < ordinals.length && (ordinals[at] as number) < to - offset; at++) frequency += frequencies[at] as number
+    term.next = at
     if (frequency > 0) score += termScore(weight, frequency, norm)
   }
   return score
 }
 
-/** Place of the first of the ascending `ordinals` that is `ordinal` or more. */
-const firstFrom = (ordinals: Uint32Array | Uint16Array, ordinal: number): number => {
-  let low = 0
+const titleScores = ({ titled }: KnownFiles, places: Uint32Array, terms: ReadonlyArray<ScoredTerm>): Float64Array => {
+  const scores = new Float64Array(places.length)
+  const total = terms.reduce((sum, { weight }) => sum + weight, 0)
+  if (total === 0) return scores
+  for (const { term, weight } of terms) {
+    const having = titled.get(term)
+    if (having !== undefined) { for (let at = 0; at < places.length; at++) if (having.has(places[at] as number)) scores[at]! += weight }
+  }
+  return scores.map((sum) => sum / total)
+}
+
+/** Place of the first of the ascending `ordinals` that is `ordinal` or more; those before `from` are less. */
+const firstFrom = (ordinals: Postings["ordinals"], ordinal: number, from: number): number => {
+  let low = from
   let high = ordinals.length
   while (low < high) {
     const middle = (low + high) >>> 1

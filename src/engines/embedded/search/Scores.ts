@@ -53,16 +53,27 @@ interface Code {
   ) => void
   readonly addComponents: (components: number, count: number, slots: number, scores: number) => void
   readonly atLeast: (scores: number, from: number, to: number, least: number, found: number, most: number) => number
+  readonly cosines: (query: number, places: number, count: number, out: number, scanned: number) => void
 }
+
+type Memory = InstanceType<typeof WebAssembly.Memory>
 
 /** Once in a thread, where a first question is asked. */
 let module: object | undefined
+
+/** The code over a memory, which is its caller's to give out. */
+export const codeOver = (memory: Memory): Code => {
+  module ??= new WebAssembly.Module(readFileSync(assetPath("scores.wasm", "../engines/embedded/kernel/scores.wasm")))
+  // What its source exports.
+  return new WebAssembly.Instance(module, { env: { memory } }).exports as Code
+}
 
 /** Which numbers: by words, by vectors, and what is looked at beside them. */
 const arms = ["sparse", "dense", "aside"] as const
 type Arm = typeof arms[number]
 
-const pageBytes = 65_536
+/** Bytes of a page of such a memory. */
+export const pageBytes = 65_536
 /** Lists that are added at once, and bytes of what is said of each. */
 const mostLists = 512
 const recordBytes = 32
@@ -74,8 +85,8 @@ const longest = 0xffff
  * are copied there when they are added: that takes a tenth as long.
  */
 export class ScoreRoom {
-  readonly #memory: InstanceType<typeof WebAssembly.Memory>
-  readonly #code: Code
+  readonly #memory = new WebAssembly.Memory({ initial: 1 })
+  readonly #code = codeOver(this.#memory)
   #corpus: ScoredCorpus | undefined
   /** Slots that there is room for. */
   #room = 0
@@ -86,13 +97,6 @@ export class ScoreRoom {
   #lists = 0
   /** The next byte of the room for lists. */
   #next = 0
-
-  constructor() {
-    module ??= new WebAssembly.Module(readFileSync(assetPath("scores.wasm", "../engines/embedded/kernel/scores.wasm")))
-    this.#memory = new WebAssembly.Memory({ initial: 1 })
-    // What its source exports.
-    this.#code = new WebAssembly.Instance(module, { env: { memory: this.#memory } }).exports as Code
-  }
 
   /** Before a question: what was given for another one is valid no longer. */
   begin(corpus: ScoredCorpus): void {

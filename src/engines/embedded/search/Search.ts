@@ -91,29 +91,29 @@ export class Search {
       ? filtered
       : moreSimilarThan(request.minSimilarity, dense.all, filtered)
     const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.generation, index.chunkAt(slot))
-    // Without words there is nothing that files could say of them: none is looked up.
-    const byFile = request.alpha > 0 && terms.length > 0
-    const whole = byFile ? this.#files.whole(index, corpus, terms) : undefined
-    const title = byFile ? this.#files.title(index, terms) : undefined
     const named = request.alpha > 0 ? this.#files.named(index, corpus, request.query) : []
     const mixed = request.alpha > 0 && request.alpha < 1 && dense !== undefined
     const looked = [...terms]
-    const score = (id: number): Candidate => ({
-      id,
-      sparse: sparse.values[id] ?? 0,
-      cosine: dense?.cosine(id) ?? 0,
-      file: whole?.(id),
-      title: title?.(id),
-      named: named.some(({ from, to }) => id >= from && id < to)
-    })
-    const arms: Arms = { sparse, dense, score, allowed, named, request }
+    const candidatesAt = (slots: Int32Array): Array<Candidate> => {
+      const cosines = dense?.cosines(slots)
+      // Without words there is nothing that files could say of them: none is looked up.
+      const files = request.alpha > 0 && terms.length > 0 ? this.#files.scores(index, corpus, terms, slots) : undefined
+      return Array.from(slots, (id, at): Candidate => ({
+        id,
+        sparse: sparse.values[id] ?? 0,
+        cosine: cosines?.[at] ?? 0,
+        file: files?.whole?.[at],
+        title: files?.title[at],
+        named: named.some(({ from, to }) => id >= from && id < to)
+      }))
+    }
+    const arms: Arms = { sparse, dense, candidatesAt, allowed, named, request }
     const ordered = (): ReadonlyArray<Fused> => {
       if (request.alpha === 0 && dense === undefined) {
         return fuseWords(topSlots(sparse, allowed, depthOf(request)), sparse.values, request.count)
       }
-      const slots = candidateSlots(arms)
-      const first = fuse(Array.from(slots, score), request.alpha)
-      return mixed ? this.#again(arms, index, corpus, first, slots, looked) : first
+      const candidates = candidatesAt(candidateSlots(arms))
+      return mixed ? this.#again(arms, index, corpus, candidates, looked) : fuse(candidates, request.alpha)
     }
     return firstByPath(ordered(), request.count, request.alpha, pathOf).map((hit) => ({
       ...this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(hit.id)),
@@ -129,13 +129,14 @@ export class Search {
    * Adds the words to `looked`.
    */
   #again(
-    { allowed, request, score, sparse, dense }: Arms,
+    { allowed, candidatesAt, dense, request, sparse }: Arms,
     index: CorpusIndex,
     corpus: CorpusRow,
-    first: ReadonlyArray<Fused>,
-    slots: ReadonlySet<number>,
+    candidates: ReadonlyArray<Candidate>,
     looked: Array<ScoredTerm>
   ): ReadonlyArray<Fused> {
+    const known = new Set(candidates.map(({ id }) => id))
+    const first = fuse(candidates, request.alpha)
     const chunks = withoutCopies(index, first, ranking.sharedChunks).map(({ fused, id, sparse }) => {
       const number = index.chunkAt(id)
       const text = () => indexedText(this.#chunks.context(corpus.name, corpus.generation, number), undefined)
@@ -144,13 +145,16 @@ export class Search {
     const shared = this.#shared.of(index, chunks)
     looked.push(...shared)
     this.#room.addPostings("sparse", postingsOf(shared))
-    const found = topSlots(sparse, allowed, depthOf(request)).filter((slot) => !slots.has(slot))
+    const found = candidatesAt(ascending(topSlots(sparse, allowed, depthOf(request)).filter((slot) => !known.has(slot))))
     const related = dense?.movedTo(first.slice(0, ranking.feedbackChunks).map(({ id }) => id), ranking.feedback)
     // What the words of the question say of a candidate and its file stands; only BM25 has grown.
-    const known = first.map(({ cosine, file, id, named, title }): Candidate => (
-      { id, sparse: sparse.values[id] ?? 0, cosine, related: related?.(id), file, title, named }
-    ))
-    return fuse([...known, ...found.map((slot): Candidate => ({ ...score(slot), related: related?.(slot) }))], request.alpha)
+    const again = (some: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
+      const closer = related?.(Int32Array.from(some, ({ id }) => id))
+      return some.map(({ cosine, file, id, named, title }, at) => (
+        { id, sparse: sparse.values[id] ?? 0, cosine, related: closer?.[at], file, title, named }
+      ))
+    }
+    return fuse([...again(candidates), ...again(found)], request.alpha)
   }
 
   /** How much each word of a question says in the corpus, 0 to 1. @throws {IndexDamage} */
@@ -206,7 +210,8 @@ interface Arms {
   /** BM25 by slot. */
   readonly sparse: Scores
   readonly dense: Dense | undefined
-  readonly score: (slot: number) => Candidate
+  /** At these slots, which ascend. */
+  readonly candidatesAt: (slots: Int32Array) => ReadonlyArray<Candidate>
   readonly allowed: Uint8Array
   readonly named: ReadonlyArray<SlotRange>
   readonly request: SearchRequest
@@ -215,14 +220,16 @@ interface Arms {
 /** As deep for few contexts as for a hundred, so that the first of a long list are those of a short one. */
 const depthOf = ({ count }: SearchRequest): number => Math.max(ranking.candidates, count)
 
-/** Slots of the candidates of both arms, equally deep, and of the files that the question names. */
-const candidateSlots = ({ allowed, dense, named, request, sparse }: Arms): Set<number> => {
+const ascending = (slots: Iterable<number>): Int32Array => Int32Array.from(slots).sort()
+
+/** Slots of the candidates of both arms, equally deep, and of the files that the question names; they ascend. */
+const candidateSlots = ({ allowed, dense, named, request, sparse }: Arms): Int32Array => {
   const depth = depthOf(request)
   const slots = new Set<number>()
   if (request.alpha < 1) { for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot) }
   if (request.alpha > 0 && dense !== undefined) { for (const slot of dense.nearest(allowed, depth)) slots.add(slot) }
   if (named.length > 0) { for (const slot of topSlots(sparse, allowed, depth, named)) slots.add(slot) }
-  return slots
+  return ascending(slots)
 }
 
 /** The first of them, each text once: a copy says no more than what it was copied from. */

@@ -1,4 +1,7 @@
-/** What the kernel of scores offers: sums over lists of chunks, by slot, and which of the sums are large. Its memory is its caller's to give out. */
+/**
+ * What the kernel of scores offers: sums over lists of chunks, by slot, and which of the sums are large; and cosines of single
+ * vectors. Its memory is its caller's to give out.
+ */
 
 /** Slots of one step: the sums of so many stay in the processor's nearer caches, whatever the corpus. */
 const window: u32 = 1 << 15
@@ -132,4 +135,82 @@ export function atLeast(scores: usize, from: u32, to: u32, least: f64, found: us
     slot++
   }
   return count
+}
+
+/** What stands before a vector's components: how many there are, whether they are numbered, and the sum of their squares. */
+@unmanaged
+class Vector {
+  count: u16
+  numbered: u16
+  squares: u32
+}
+
+const vectorHead: usize = 8
+
+/**
+ * Cosines of a query of norm 1, 32 bits a component, with the `count` vectors whose places are at `places`, to `out`. `scanned`:
+ * rounded as a scan of many vectors rounds them. Sums are added up in the order of components, those of four vectors at once: an
+ * addition waits for the one before it.
+ */
+export function cosines(query: usize, places: usize, count: u32, out: usize, scanned: bool): void {
+  let i: u32 = 0
+  for (; i + 4 <= count; i += 4) {
+    const a = vectorAt(places, i)
+    const b = vectorAt(places, i + 1)
+    const c = vectorAt(places, i + 2)
+    const d = vectorAt(places, i + 3)
+    let ofA: f64 = 0
+    let ofB: f64 = 0
+    let ofC: f64 = 0
+    let ofD: f64 = 0
+    let together: u32 = 0
+    if (a.numbered & b.numbered & c.numbered & d.numbered) {
+      together = min(min(u32(a.count), u32(b.count)), min(u32(c.count), u32(d.count)))
+      for (let at: u32 = 0; at < together; at++) {
+        ofA += product(query, a, at)
+        ofB += product(query, b, at)
+        ofC += product(query, c, at)
+        ofD += product(query, d, at)
+      }
+    }
+    store<f64>(out + (usize(i) << 3), cosine(dot(query, a, together, ofA), a, scanned))
+    store<f64>(out + (usize(i) << 3), cosine(dot(query, b, together, ofB), b, scanned), 8)
+    store<f64>(out + (usize(i) << 3), cosine(dot(query, c, together, ofC), c, scanned), 16)
+    store<f64>(out + (usize(i) << 3), cosine(dot(query, d, together, ofD), d, scanned), 24)
+  }
+  for (; i < count; i++) {
+    const vector = vectorAt(places, i)
+    store<f64>(out + (usize(i) << 3), cosine(dot(query, vector, 0, 0), vector, scanned))
+  }
+}
+
+// @ts-ignore: a decorator of the compiler's
+
+function vectorAt(places: usize, i: u32): Vector {
+  return changetype<Vector>(usize(load<u32>(places + (usize(i) << 2))))
+}
+
+// @ts-ignore: a decorator of the compiler's
+
+function product(query: usize, vector: Vector, at: u32): f64 {
+  const numbers = changetype<usize>(vector) + vectorHead
+  const number = usize(load<u16>(numbers + (usize(at) << 1)))
+  return f64(load<f32>(query + (number << 2))) * f64(load<i8>(numbers + (usize(vector.count) << 1) + usize(at)))
+}
+
+/** The sum so far, with the products of the components from `from` on. */
+function dot(query: usize, vector: Vector, from: u32, sum: f64): f64 {
+  const count = u32(vector.count)
+  if (vector.numbered) { for (let at = from; at < count; at++) sum += product(query, vector, at) }
+  else {
+    const values = changetype<usize>(vector) + vectorHead
+    for (let at = from; at < count; at++) sum += f64(load<f32>(query + (usize(at) << 2))) * f64(load<i8>(values + usize(at)))
+  }
+  return sum
+}
+
+function cosine(dot: f64, vector: Vector, scanned: bool): f64 {
+  const squares = f64(vector.squares)
+  if (squares === 0) return 0
+  return scanned ? dot * f64(f32(1 / Math.sqrt(squares))) : dot / Math.sqrt(squares)
 }
