@@ -1,13 +1,14 @@
 /**
- * Compiles what is written in AssemblyScript to the bytes that are kept beside it, or in another folder. A test holds that
- * they are what their sources compile to.
- *
- * Usage: node scripts/kernel.ts [<folder>]
+ * Compiles what is written in AssemblyScript to the bytes that are kept beside it, and notes in `kernels.json` what they were
+ * compiled from. With `--check` nothing is written: the command fails where the bytes kept are others.
  */
-import { basename, join } from "node:path"
-import { main } from "assemblyscript/asc"
+import { createHash } from "node:crypto"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
 
-/** Bytes that are kept, and what they are compiled from; options that are not those of all. */
+const root = resolve(import.meta.dirname, "..")
+
+/** By the bytes that are kept: what they are compiled from, and options that are not those of all. */
 const kernels: Readonly<Record<string, ReadonlyArray<string>>> = {
   "src/engines/embedded/kernel/kernel.wasm": ["src/engines/embedded/kernel/assembly/Kernel.ts"],
   // Their memory is their caller's to give out.
@@ -17,10 +18,37 @@ const kernels: Readonly<Record<string, ReadonlyArray<string>>> = {
 }
 const options = ["--runtime", "stub", "--optimizeLevel", "3", "--converge", "--noAssert", "--enable", "simd"]
 
-const [, , folder] = process.argv
-for (const [kept, own] of Object.entries(kernels)) {
-  const { error, stderr } = await main([...own, "--outFile", folder === undefined ? kept : join(folder, basename(kept)), ...options])
-  if (error === null) continue
-  console.error(stderr.toString())
-  process.exitCode = 1
+/** Where the hashes of the last compilation are: to compile again takes far longer than to look. */
+export const noted = "scripts/kernels.json"
+
+/** Of each kernel's bytes and all that makes them: compiler, options, and the folder of its sources. */
+export const hashes = (folder = root): Readonly<Record<string, string>> => {
+  const { devDependencies: { assemblyscript } } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
+  return Object.fromEntries(
+    Object.entries(kernels).map(([kept, own]) => {
+      const hash = createHash("sha256").update(JSON.stringify([assemblyscript, own, options]))
+      const [entry = ""] = own
+      const sources = globSync(join(dirname(entry), "*.ts"), { cwd: folder }).toSorted()
+      for (const file of [...sources, kept]) hash.update(`\0${file}\0`).update(readFileSync(join(folder, file)))
+      return [kept, hash.digest("hex")]
+    })
+  )
+}
+
+if (import.meta.main) {
+  const { main } = await import("assemblyscript/asc")
+  const checks = process.argv.includes("--check")
+  for (const [kept, own] of Object.entries(kernels)) {
+    const writeFile = (file: string, bytes: Uint8Array): void => {
+      if (!checks) return writeFileSync(file, bytes)
+      if (readFileSync(file).equals(bytes)) return
+      console.error(`${file} is not what its sources compile to: npm run kernel`)
+      process.exitCode = 1
+    }
+    const { error, stderr } = await main([...own, "--outFile", kept, ...options], { writeFile })
+    if (error === null) continue
+    console.error(stderr.toString())
+    process.exitCode = 1
+  }
+  if (!checks) writeFileSync(noted, `${JSON.stringify(hashes(), undefined, 2)}\n`)
 }
