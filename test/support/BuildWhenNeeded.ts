@@ -1,28 +1,13 @@
 import { execFileSync } from "node:child_process"
-import { existsSync, globSync, readFileSync, statSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import type { TestProject } from "vitest/node"
-import { bin, dist } from "./Built.ts"
+import { areCurrent, made } from "../../scripts/current.ts"
 import { bundleThreads, threads } from "./BundledThreads.ts"
 import { root } from "./Root.ts"
 
 const built = join(import.meta.dirname, "Built.ts")
 const packed = join(import.meta.dirname, "PackedApp.ts")
-
-/** What a build is made of. Folders are among it: theirs is the time when a file was added or removed. */
-const inputs = ["src/**", "connectors/**", "scripts/{bundle,types}.ts", "package.json", "package-lock.json", "tsconfig*.json"]
-
-const bundled = [bin, join(dist, "ui/page.js")]
-const declared = [join(dist, "types/src/index.d.ts")]
-
-/** Milliseconds since 1970. */
-const changed = (file: string): number => statSync(file).mtimeMs
-
-const areCurrent = (made: ReadonlyArray<string>): boolean => {
-  if (!made.every((file) => existsSync(file))) return false
-  const oldest = Math.min(...made.map(changed))
-  return globSync(inputs, { cwd: root }).every((file) => changed(join(root, file)) <= oldest)
-}
 
 /** Whether a test, or a module beside the tests that it imports, imports `module`: for more than its types. */
 const imports = (module: string, file: string, seen: Set<string>): boolean => {
@@ -52,6 +37,6 @@ const make = (script: string): void => {
 export const setup = async ({ vitest }: TestProject): Promise<void> => {
   if (!areCurrent(threads)) await bundleThreads()
   const tests = vitest.state.getPaths()
-  if (isImported(built, tests) && !areCurrent(bundled)) make("bundle")
-  if (isImported(packed, tests) && !areCurrent(declared)) make("declarations")
+  if (isImported(built, tests) && !areCurrent(made.bundle)) make("bundle")
+  if (isImported(packed, tests) && !areCurrent(made.declarations)) make("declarations")
 }
