@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
-import { bundledThreads } from "./test/support/BundledThreads.ts"
+import { startBundledWorkers } from "./test/support/BundledWorkers.ts"
 
 // Every test file has a process of its own: compiled code that they share is kept between them.
 process.env["NODE_COMPILE_CACHE"] ??= fileURLToPath(new URL("node_modules/.cache/compiled", import.meta.url))
@@ -39,7 +39,7 @@ const slow = ["models/LocalModels", "state/Lock", "text/parse/Fuzz", "text/parse
 const filesOf = (folders: ReadonlyArray<string>) => folders.map((folder) => `test/${folder}/**/*.test.ts`)
 
 export default defineConfig({
-  plugins: [bundledThreads],
+  plugins: [startBundledWorkers],
   resolve: { conditions: ["sluice-source"] },
   ssr: { resolve: { conditions: ["sluice-source"] } },
   test: {

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs"
 import { dirname, join, resolve } from "node:path"
 import type { TestProject } from "vitest/node"
 import { areCurrent, made } from "../../scripts/current.ts"
-import { bundleThreads, threads } from "./BundledThreads.ts"
+import { bundledWorkers, bundleWorkers } from "./BundledWorkers.ts"
 import { root } from "./Root.ts"
 
 const built = join(import.meta.dirname, "Built.ts")
@@ -31,11 +31,11 @@ const make = (script: string): void => {
 }
 
 /**
- * Vitest's global setup: what is made of the source is made once where it is missing or older: the store's threads, the
+ * Vitest's global setup: what is made of the source is made once where it is missing or older: the workers, the
  * bundles where a test was selected that runs them, and the declarations where one packs the package.
  */
 export const setup = async ({ vitest }: TestProject): Promise<void> => {
-  if (!areCurrent(threads)) await bundleThreads()
+  if (!areCurrent(bundledWorkers)) await bundleWorkers()
   const tests = vitest.state.getPaths()
   if (isImported(built, tests) && !areCurrent(made.bundle)) make("bundle")
   if (isImported(packed, tests) && !areCurrent(made.declarations)) make("declarations")
