@@ -39,9 +39,9 @@ if (import.meta.main) {
   const { main } = await import("assemblyscript/asc")
   const checks = process.argv.includes("--check")
   for (const [kept, own] of Object.entries(kernels)) {
-    const writeFile = (file: string, bytes: Uint8Array): void => {
+    const writeFile = (file: string, bytes: Uint8Array | string): void => {
       if (!checks) return writeFileSync(file, bytes)
-      if (readFileSync(file).equals(bytes)) return
+      if (readFileSync(file).equals(Buffer.from(bytes))) return
       console.error(`${file} is not what its sources compile to: npm run kernel`)
       process.exitCode = 1
     }
