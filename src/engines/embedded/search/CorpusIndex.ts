@@ -282,15 +282,22 @@ const readSegment = (db: DatabaseSync, row: Row): SegmentBody & Pick<Segment, "f
   const pages = Number(row["pages"])
   const body = unpackSegmentBody(asBlob(row["body"]))
   if (body === undefined) throw new IndexDamage(`segment ${id}`)
-  const firstTerms = db.prepare("SELECT first_term FROM posting_pages WHERE id >= ? AND id < ? ORDER BY id")
-    .all(firstPage, firstPage + pages)
-    .map((row) => asBlob(row["first_term"]))
+  const firstTerms = body.firstTerms ?? firstTermsOf(db, row)
   if (firstTerms.length !== pages) throw new IndexDamage(`${firstTerms.length} of ${pages} pages of segment ${id}`)
-  const sum = row["first_terms"]
-  if (sum !== null && sum !== firstTerms.reduce((sum, term) => crc32(term, sum), 0)) throw new IndexDamage(`first terms of segment ${id}`)
   const listedComponents = listedComponentsOf(db, id)
   if (listedComponents === undefined) throw new IndexDamage(`vector lists of segment ${id}`)
   return { ...body, firstPage, firstTerms, listedComponents }
+}
+
+/** Read from its pages, all of them: segments of before do not know them otherwise. */
+const firstTermsOf = (db: DatabaseSync, row: Row): ReadonlyArray<Uint8Array> => {
+  const first = Number(row["first_page"])
+  const terms = db.prepare("SELECT first_term FROM posting_pages WHERE id >= ? AND id < ? ORDER BY id")
+    .all(first, first + Number(row["pages"]))
+    .map((page) => asBlob(page["first_term"]))
+  const sum = row["first_terms"]
+  if (sum === null || sum === terms.reduce((sum, term) => crc32(term, sum), 0)) return terms
+  throw new IndexDamage(`first terms of segment ${Number(row["id"])}`)
 }
 
 const liveMask = (

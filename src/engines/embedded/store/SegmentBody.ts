@@ -8,6 +8,8 @@ export interface SegmentBody {
   readonly lengths: Uint32Array
   /** Rows of `embeddings`. */
   readonly embeddings: Float64Array
+  /** First term of each posting page, as UTF-8: whoever looks for a term need not read all pages for them. Segments of before lack them. */
+  readonly firstTerms?: ReadonlyArray<Uint8Array>
 }
 
 export const packSegmentBody = (body: SegmentBody): Uint8Array => {
@@ -21,6 +23,13 @@ export const packSegmentBody = (body: SegmentBody): Uint8Array => {
     writer.signed((body.embeddings[i] ?? 0) - embedding)
     chunk = body.chunks[i] ?? 0
     embedding = body.embeddings[i] ?? 0
+  }
+  if (body.firstTerms !== undefined) {
+    writer.varint(body.firstTerms.length)
+    for (const term of body.firstTerms) {
+      writer.varint(term.length)
+      writer.bytes(term)
+    }
   }
   return writer.sealed()
 }
@@ -44,7 +53,17 @@ export const unpackSegmentBody = (sealed: Uint8Array): SegmentBody | undefined =
     embedding += reader.signed()
     body.embeddings[i] = embedding
   }
-  return body
+  return reader.done ? body : { ...body, firstTerms: readTerms(reader) }
+}
+
+const readTerms = (reader: ByteReader): ReadonlyArray<Uint8Array> => {
+  const terms: Array<Uint8Array> = []
+  for (let left = reader.varint(); left > 0; left--) {
+    const length = reader.varint()
+    const start = reader.position
+    terms.push(reader.source.subarray(start, reader.position = start + length))
+  }
+  return terms
 }
 
 /** The ordinal of the first chunk numbered `chunk` or more. */

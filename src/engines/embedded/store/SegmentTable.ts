@@ -170,12 +170,13 @@ export class SegmentTable {
     parts: ReadonlyArray<ListedPart> = [body]
   ): Generator<void, void> {
     const count = body.chunks.length
-    let pages = 0
-    let firstTerms = 0
+    const firstTerms: Array<Uint8Array> = []
+    let sumOfTerms = 0
     const writer = new PostingPageWriter(({ body, firstTerm }) => {
-      if (pages >= room) throw new Error(`segment ${segment} has more pages than were kept for it`)
-      const id = firstPage + pages++
-      firstTerms = crc32(firstTerm, firstTerms)
+      if (firstTerms.length >= room) throw new Error(`segment ${segment} has more pages than were kept for it`)
+      const id = firstPage + firstTerms.length
+      firstTerms.push(firstTerm)
+      sumOfTerms = crc32(firstTerm, sumOfTerms)
       this.#insertPage.run(id, firstTerm, body, sumOf("posting_pages", { id, first_term: firstTerm, body }))
     })
     yield* writeTerms(writer)
@@ -192,11 +193,11 @@ export class SegmentTable {
       last_chunk: body.chunks[count - 1] ?? 0,
       chunks: count,
       first_page: firstPage,
-      pages,
+      pages: firstTerms.length,
       analysis: analysisVersion,
       analyzers: JSON.stringify(Object.fromEntries([...analyzers].sort())),
-      first_terms: firstTerms,
-      body: packSegmentBody(body)
+      first_terms: sumOfTerms,
+      body: packSegmentBody({ ...body, firstTerms })
     }
     this.#insertSegment.run(...Object.values(row), sumOf("segments", row))
   }

@@ -124,6 +124,10 @@ describe("segment bodies, chunk pages and hashes", () => {
       lengths: Uint32Array.from([1, 0, 70_000, 5]),
       embeddings: Float64Array.from([9, 2, 2 ** 33, 1])
     }
+    for (const firstTerms of [[], ["", "a", "größer", "日本"].map((term) => new Uint8Array(Buffer.from(term)))]) {
+      assert.deepStrictEqual(unpackSegmentBody(packSegmentBody({ ...body, firstTerms })), { ...body, firstTerms })
+    }
+    // As an older Sluice writes them.
     assert.deepStrictEqual(unpackSegmentBody(packSegmentBody(body)), body)
     const chunks = [
       { text: "a \u{1f600} text", headings: ["One", "Two"], byteStart: 5, byteEnd: 12, tokens: 3, firstPage: 2, lastPage: 3 },

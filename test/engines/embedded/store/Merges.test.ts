@@ -4,8 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { onTestFinished } from "vitest"
-import { CorpusIndex } from "../../../../src/engines/embedded/search/CorpusIndex.ts"
+import { CorpusIndex, IndexDamage } from "../../../../src/engines/embedded/search/CorpusIndex.ts"
+import { asBlob, sumOf } from "../../../../src/engines/embedded/store/Checksum.ts"
 import { Committer } from "../../../../src/engines/embedded/store/Committer.ts"
+import { packSegmentBody, unpackSegmentBody } from "../../../../src/engines/embedded/store/SegmentBody.ts"
 import { ByteCache } from "../../../../src/search/ByteCache.ts"
 import { manyTerms } from "../support/ManyTerms.ts"
 import { random } from "../support/Random.ts"
@@ -94,6 +96,32 @@ describe("merges", () => {
     assert.strictEqual(bench.count("segments"), 1)
     assert.deepStrictEqual([strays(bench), noted(bench)], [0, 0])
     assert.deepStrictEqual(names(bench, "a", "b", "l", "late", "later"), ["a", "b", "l", "late", "later"])
+  })
+})
+
+describe("an index", () => {
+  it("is opened without its pages, but for those that an older Sluice wrote", () => {
+    const { bench } = newBench()
+    while (bench.committer.merge("idle"));
+    const open = () => new CorpusIndex(bench.db, new ByteCache(1 << 20), bench.row("c"))
+    const vocabulary = [...open().vocabulary()]
+    bench.db.exec("BEGIN; DELETE FROM posting_pages")
+    const index = open()
+    assert.isAbove(index.segments[0]?.firstTerms.length ?? 0, 1)
+    assert.throws(() => index.lookup(vocabulary[0]?.[0] ?? ""), IndexDamage)
+    bench.db.exec("ROLLBACK")
+    for (const row of bench.db.prepare("SELECT * FROM segments").all()) {
+      const { firstTerms: _, ...before } = unpackSegmentBody(asBlob(row["body"])) ?? assert.fail("no body")
+      const body = packSegmentBody(before)
+      bench.db.prepare("UPDATE segments SET body = ?, sum = ? WHERE id = ?").run(
+        body,
+        sumOf("segments", { ...row, body }),
+        Number(row["id"])
+      )
+    }
+    assert.deepStrictEqual([...open().vocabulary()], vocabulary)
+    bench.db.exec("DELETE FROM posting_pages")
+    assert.throws(open, IndexDamage)
   })
 })
 
