@@ -56,6 +56,7 @@ const filesOf = (name: string, data: string, folder: string): void => {
   mkdirSync(dirname(folder), { recursive: true })
   const files = new Map<string, Array<string>>()
   if (name === "peps") return symlinkSync(join(data, "trees/peps-after"), folder)
+  if (name === "toolshed") return symlinkSync(join(import.meta.dirname, "toolshed"), folder)
   if (name === "handbook") return symlinkSync(join(import.meta.dirname, "../../examples/handbook"), folder)
   if (name === "texts") {
     for (const file of ["state_of_the_union.md", "wikitexts.md"]) add(files, file, readFileSync(join(data, "qa/chunk-spans", file), "utf8"))

@@ -155,4 +155,20 @@ describe("blocks of a parsed text", () => {
       ]
     )
   })
+
+  it("a sentence that a page or a column cuts off goes on below the blank line", () => {
+    for (
+      const [before, after] of [
+        ["The crane of the north quay was built by the harbour company after", "Ada Winter had drawn it in one night."],
+        ["The crane of the north quay was built without much", "thought on the part of those who paid."]
+      ] as const
+    ) {
+      const text = `Intro of the page here.\n\n${before}\n\n${after}`
+      const blocks = blocksOf(text)
+      assert.deepStrictEqual(blocks.map(({ kind }) => kind), ["paragraph", "paragraph"])
+      assert.strictEqual(text.slice(blocks[1]!.start, blocks[1]!.end), `${before}\n\n${after}`)
+    }
+    assert.deepStrictEqual(kinds("Moving the crane", "npm is not needed for it."), ["heading", "paragraph"])
+    assert.deepStrictEqual(kinds("The crane is moved at night, says the harbour master.", "iron rusts."), ["paragraph", "paragraph"])
+  })
 })

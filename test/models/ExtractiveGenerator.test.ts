@@ -640,4 +640,13 @@ OPTIONS
       )
       assert.match(yield* first("why do I get undefined reference to lift", [faq]), /something like .* check that you don't have old files/)
     }))
+
+  it.effect("finds who sent a mail in its head, and what is said in another word", () =>
+    Effect.gen(function*() {
+      const head = "Crane day\n\nFrom: Ada Winter <ada@quay.example>\nTo: all@quay.example\nDate: Wed, 21 Dec 2022 10:28:53 -0600"
+      const mail = context("crane-day.eml", `${head}\n\nGet excited for the crane day!`, { metadata: { title: "Crane day" } })
+      assert.include(yield* first("Who sent the mail about the crane day?", [mail]), "From: Ada Winter")
+      const hurt = context("safety.md", "If somebody is hurt in the workshop, press the red button by the door.")
+      assert.include(yield* first("What do I do when somebody is injured in the workshop?", [hurt]), "press the red button")
+    }))
 })

@@ -38,10 +38,25 @@ export const blocksOf = (text: string): ReadonlyArray<Block> => {
     // Blank lines stand within a listing too; one that is too long to be shown is several.
     if (kind === "code" && previous?.kind === "code" && end - previous.start <= maxListingCharacters) {
       blocks[blocks.length - 1] = { kind, start: previous.start, end, lines: [...previous.lines, ...lines] }
+    } else if (previous !== undefined && kind === "paragraph" && term === undefined && isCutOff(previous, lines)) {
+      blocks[blocks.length - 1] = { ...previous, kind, end, lines: [...previous.lines, ...lines] }
     } else blocks.push({ kind, start, end, lines, ...(term === undefined ? {} : { term }) })
   })
   return blocks
 }
+
+/** A sentence that a page or a column cut off, of a text in which the rest of it stands below a blank line. */
+const isCutOff = ({ kind, lines: before }: Block, lines: ReadonlyArray<Line>): boolean => {
+  const { text } = before.at(-1)!
+  if (kind !== "paragraph" && kind !== "heading") return false
+  if (text.length < leastCutOff || terminal.test(text) || lines[0]!.indent !== before.at(-1)!.indent) return false
+  return /^\p{Ll}/u.test(lines[0]!.text) || goesOn.test(text)
+}
+/** Shorter lines are headings. */
+const leastCutOff = 40
+/** No sentence and no heading ends so. */
+const goesOn =
+  /(?:,|\b(?:a|an|the|of|and|or|with|by|from|for|to|in|as|that|which|after|before|than|der|die|das|und|oder|von|mit|des|de|la|le|et|y|los|las))$/u
 
 /** A heading with a line of marks below it, as plain text has them, apart from what follows; the marks say nothing. */
 const underlined = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<Line>> => {

@@ -68,6 +68,9 @@ const forms = new Map<string, RegExp>(
   ] as const).flatMap(([words, form]) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
 )
 
+/** Of who sent a mail, the line of its head. */
+const senders = new Map(["send", "write"].map((word): [string, RegExp] => [stem(word), /^(?:From|Von|De): /u]))
+
 const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 
 /** "What does AMR mean?" asks for AMR: no definition says that it means something. */
@@ -110,7 +113,7 @@ export const questionOf = (asked: string): Question => {
     const importance = generic.has(normal) || isMeasure(text, at, normal) ? 0.5 : capital || /\p{N}/u.test(word) ? 1.5 : 1
     const of = /^\p{N}{1,3}$/u.test(word) && name !== undefined && /^[\s-]$/.test(text.slice(name.end, at)) ? { of: name.key } : {}
     const also = type === "person" ? synonyms.get(key) : undefined
-    const form = forms.get(key)
+    const form = (type === "person" ? senders : forms).get(key) ?? forms.get(key)
     terms.set(key, {
       key,
       cjk: false,

@@ -122,6 +122,10 @@ email, mail, e mail
 emergency, urgent, incident
 lost, stolen, missing
 broken, damaged, defective, faulty
+injured, hurt, wounded, accident
+stuck, hang, freeze, blocked
+semver, semantic versioning
+cash, money
 author, writer, write
 propose, suggest, recommend
 recommend, should, advise, prefer, best
