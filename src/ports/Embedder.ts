@@ -39,7 +39,10 @@ export class Embedder extends Context.Service<Embedder, {
    * make the vectors with it, and need not ask.
    */
   readonly hashed?: true
-  /** Vectors are sums over words that know nothing of one another: where a request says nothing, they weigh as those of words do. */
+  /**
+   * Vectors are sums over words that know nothing of one another: where a request says nothing, they weigh as those of
+   * words do, and a text of words that it does not know has the zero vector.
+   */
   readonly ofWords?: true
   /**
    * A question's vector with its words weighed, from an embedder of words that can say so: an engine that knows how rare

@@ -116,7 +116,8 @@ describe("a table of vectors", () => {
         "pipeline.yaml":
           "name: toys\ncorpus: { displayName: Toys, embedding: { local: { model: ./model } } }\nsources: { docs: { local: { path: ./docs } } }\nstages: [{ retrieve: { topK: 1, hybrid: { alpha: 1 } } }]\n",
         "docs/a.md": "An inexpensive automobile.\n",
-        "docs/b.md": "A physician.\n"
+        "docs/b.md": "A physician.\n",
+        "docs/unknown.md": "Une grenouille\n"
       })
       const run = (...args: ReadonlyArray<string>) => Effect.promise(() => sluice([...args, "--data-dir", "data", "--json"], { cwd }))
       const first = yield* run("run", "pipeline.yaml")

@@ -158,7 +158,7 @@ const givenUp = (failures: number, { fix, message }: ServiceError): ServiceError
 
 /** One vector per text, as they are stored, or why there is none. */
 const packedVectors = Effect.fnUntraced(function*(embedder: Embedder["Service"], texts: ReadonlyArray<string>) {
-  const { dimensions, embedEach, id } = embedder
+  const { dimensions, embedEach, id, ofWords } = embedder
   const request = Effect.fnUntraced(function*(part: ReadonlyArray<string>) {
     const vectors = yield* embedder.embed(part, "document")
     return vectors.length === part.length && vectors.every(({ length }) => length === dimensions) ? vectors : yield* unkept(embedder)
@@ -166,7 +166,8 @@ const packedVectors = Effect.fnUntraced(function*(embedder: Embedder["Service"],
   const outcomes = yield* embedEach === undefined ? narrowed(request, texts) : embedEach(texts)
   return outcomes.map((outcome, i) => {
     if (outcome instanceof ServiceError) return outcome
-    return outcome.some((value) => value !== 0) || !/[\p{L}\p{N}]/u.test(texts[i]!)
+    // An embedder of words knows none of some texts, as those in another script: they are found by their words alone.
+    return ofWords === true || outcome.some((value) => value !== 0) || !/[\p{L}\p{N}]/u.test(texts[i]!)
       ? packVector(outcome)
       : ServiceError.internal(`embedder ${id} gave a vector of zeros for a text with words`)
   })
