@@ -125,9 +125,13 @@ const forEachTerm = (raw: string, analyzer: AnalyzerId, emit: (term: string, fro
 /** The term of a word, its terms where it is an identifier, or "" where it is a stop word. */
 export const termsOf = (surface: string, analyzer: AnalyzerId): string | ReadonlyArray<string> => {
   const whole = termOf(surface, analyzer)
+  // Most words, which have no parts.
+  if (lowerCase.test(surface)) return whole
   const parts = identifierParts(surface, analyzer === "code")
   return parts.length === 0 ? whole : [whole, ...parts.map((part) => termOf(part, analyzer))].filter((term) => term !== "")
 }
+
+const lowerCase = /^[a-z]+$/
 
 const termOf = (surface: string, analyzer: AnalyzerId): string => {
   const plain = /[^\x00-\x7f]/.test(surface) ? surface.replace(/[\u2018\u2019]/g, "'").replace(/\p{Cf}/gu, "") : surface

@@ -8,8 +8,8 @@ export const porter = (word: string): string => {
   let w = plural(word)
   w = pastOrGerund(w)
   if (w.endsWith("y") && hasVowel(w, w.length - 1)) w = w.slice(0, -1) + "i"
-  w = replaceSuffix(w, step2, 0)
-  w = replaceSuffix(w, step3, 0)
+  w = replaceSuffix(w, rulesOf2, 0)
+  w = replaceSuffix(w, rulesOf3, 0)
   w = stripSuffix(w)
   return finalE(w)
 }
@@ -72,6 +72,19 @@ const step4: ReadonlyArray<string> = [
   "ize"
 ]
 
+/** By its place in the alphabet: most words end in a letter that few suffixes do. */
+type ByLastLetter<A> = ReadonlyArray<ReadonlyArray<A>>
+
+const letters = 26
+const lastLetter = (w: string): number => w.charCodeAt(w.length - 1) - 97
+
+const byLastLetter = <A>(rules: ReadonlyArray<A>, suffixOf: (rule: A) => string): ByLastLetter<A> =>
+  Array.from({ length: letters }, (_, letter) => rules.filter((rule) => lastLetter(suffixOf(rule)) === letter))
+
+const rulesOf2 = byLastLetter(step2, ([suffix]) => suffix)
+const rulesOf3 = byLastLetter(step3, ([suffix]) => suffix)
+const rulesOf4 = byLastLetter(step4, (suffix) => suffix)
+
 const plural = (w: string): string => {
   if (w.endsWith("sses") || w.endsWith("ies")) return w.slice(0, -2)
   return w.endsWith("s") && !w.endsWith("ss") ? w.slice(0, -1) : w
@@ -87,8 +100,8 @@ const pastOrGerund = (w: string): string => {
   return measure(stem, stem.length) === 1 && endsShort(stem, stem.length) ? stem + "e" : stem
 }
 
-const replaceSuffix = (w: string, rules: ReadonlyArray<readonly [string, string]>, above: number): string => {
-  for (const [suffix, replacement] of rules) {
+const replaceSuffix = (w: string, rules: ByLastLetter<readonly [string, string]>, above: number): string => {
+  for (const [suffix, replacement] of rules[lastLetter(w)]!) {
     if (!w.endsWith(suffix)) continue
     const end = w.length - suffix.length
     return measure(w, end) > above ? w.slice(0, end) + replacement : w
@@ -97,7 +110,7 @@ const replaceSuffix = (w: string, rules: ReadonlyArray<readonly [string, string]
 }
 
 const stripSuffix = (w: string): string => {
-  for (const suffix of step4) {
+  for (const suffix of rulesOf4[lastLetter(w)]!) {
     if (!w.endsWith(suffix)) continue
     const end = w.length - (suffix === "sion" || suffix === "tion" ? 3 : suffix.length)
     return measure(w, end) > 1 ? w.slice(0, end) : w

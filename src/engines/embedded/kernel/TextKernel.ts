@@ -200,8 +200,8 @@ class TextKernel implements WordReader {
 
   /** Tells what a word is to a vector: what is joined by an apostrophe or a point is several. */
   #tellParts(word: number, surface: string): void {
-    if (itself.test(surface)) {
-      this.#code.isPart(word, this.#described(word, surface))
+    if (oneWord.test(surface)) {
+      this.#code.isPart(word, itself.test(surface) ? this.#described(word, surface) : this.#plainWord(word))
       return
     }
     const parts: Array<number> = []
@@ -217,11 +217,17 @@ class TextKernel implements WordReader {
     }
   }
 
-  /** The number of a word in ASCII lower case, whose features are made. */
+  /** The number of a word of ASCII letters and digits in lower case, whose features are made. */
   #plainPart(bytes: Uint8Array, start: number, end: number): number {
     this.#look()
-    for (let i = start; i < end; i++) this.#single[i - start] = bytes[i]!
+    const single = this.#single
+    for (let i = start; i < end; i++) single[i - start] = lowerCase[bytes[i]!]!
     return this.#described(this.#learned(this.#code.numberOfSingle(end - start)))
+  }
+
+  #plainWord(word: number): number {
+    const start = this.#code.wordBytes(word)
+    return this.#plainPart(this.#look(), start, start + this.#code.wordLength(word))
   }
 
   /** The number of what any word is to a vector. */
@@ -295,7 +301,11 @@ const mostSingle = 1024
 /** Tokens that are given room at once. */
 const slabLength = 1 << 14
 
-/** What is one word to a vector, as it is written. */
-const itself = /^[a-z0-9]{1,64}$/
+/** What is one word to a vector, in lower case; and as it is written. */
+const oneWord = /^[A-Za-z0-9]{1,64}$/
+const itself = /^[a-z0-9]*$/
+
+/** Of each byte. */
+const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) => byte >= 0x41 && byte <= 0x5a ? byte | 0x20 : byte)
 
 const utf8 = new TextEncoder()
