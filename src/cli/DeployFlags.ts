@@ -3,7 +3,7 @@ import { Flag } from "effect/cli"
 import { isEmpty } from "../domain/Defined.ts"
 import { acceleratorTypes, type Container, type Reservation, reservationKey, type Resources } from "../domain/models/Machine.ts"
 import { given } from "./Root.ts"
-import { UsageError } from "./UsageError.ts"
+import { unreadable, UsageError } from "./UsageError.ts"
 
 const text = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
@@ -130,7 +130,7 @@ export const hubTokenOf = Effect.fnUntraced(function*(file: Option.Option<string
   if (Option.isSome(file)) {
     const fs = yield* FileSystem.FileSystem
     const token = yield* fs.readFileString(file.value).pipe(
-      Effect.mapError(() => new UsageError({ message: `--hub-token-file: ${file.value} cannot be read`, fix: "name a file that can" }))
+      Effect.catch(() => unreadable("--hub-token-file", file.value))
     )
     return Redacted.make(token.trim(), { label: "hub access token" })
   }

@@ -10,7 +10,7 @@ import { pages } from "../ports/Paging.ts"
 import { type EngineArgs, pipelineFor } from "./EngineFlags.ts"
 import { idOf } from "./Resources.ts"
 import { root } from "./Root.ts"
-import { UsageError } from "./UsageError.ts"
+import { UsageError, wrongFlag } from "./UsageError.ts"
 
 export interface Garden {
   readonly engine: Definition["engine"]["_tag"]
@@ -76,9 +76,7 @@ export const trafficOf = (written: Readonly<Record<string, string>>): Effect.Eff
   const entries = Object.entries(written)
   const strange = entries.find(([, percent]) => !/^\d{1,3}$/.test(percent))
   if (strange !== undefined) {
-    return Effect.fail(
-      new UsageError({ message: `--traffic ${strange[0]}=${strange[1]} is not a percentage`, fix: "write for example --traffic 0=100" })
-    )
+    return wrongFlag("--traffic", `${strange.join("=")} is not a percentage`, "write for example --traffic 0=100")
   }
   return Effect.succeed(entries.length === 0 ? undefined : Object.fromEntries(entries.map(([id, percent]) => [id, Number(percent)])))
 }

@@ -16,6 +16,7 @@ import { fakeFeatureStore, type FakeFeatureStoreOptions, featureStoreNames } fro
 import { fakePinecone } from "../fakes/Pinecone.ts"
 import { fakeQdrant } from "../fakes/Qdrant.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
+import { hastened } from "../support/Hastened.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 import { lanceDbFolder } from "./support/LanceDb.ts"
 import { ownPostgres } from "./support/Postgres.ts"
@@ -447,6 +448,7 @@ describe("a database that cannot be used is one error at its place, before anyth
           Effect.succeed({ field, said: /ECONNREFUSED|could not be reached/, fix: /check/, code: "UNAVAILABLE" as const, settings })
         )
       ), { discard: true, concurrency: unreachable.length }).pipe(
+        Effect.provide(hastened),
         Effect.ensuring(Effect.sync(() => void delete process.env["PINECONE_CONTROLLER_HOST"]))
       )
   })

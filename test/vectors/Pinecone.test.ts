@@ -7,6 +7,7 @@ import type { VectorSpace } from "../../src/ports/VectorStore.ts"
 import * as Pinecone from "../../src/vectors/pinecone/Pinecone.ts"
 import { Opening, suite } from "../conformance/VectorStore.ts"
 import { fakePinecone, type FakePineconeOptions } from "../fakes/Pinecone.ts"
+import { hastened } from "../support/Hastened.ts"
 import { secretsOf, secretVersion } from "./support/Secrets.ts"
 
 const open = (controller: string, space: VectorSpace, more: Partial<Parameters<typeof Pinecone.make>[0]> = {}) =>
@@ -30,7 +31,7 @@ const opening = (options: FakePineconeOptions) =>
       const { origin } = yield* fakePinecone(options)
       return { open: (space: VectorSpace) => Effect.provideService(open(origin, space), HttpClient.HttpClient, http) }
     })
-  ).pipe(Layer.provide(Http.layer()))
+  ).pipe(Layer.provide(Http.layer()), Layer.merge(hastened))
 
 suite("Pinecone", opening({ dimension: 8 }), { words: false, zeros: false })
 suite("Pinecone, dense and sparse", opening({ dimension: 8, metric: "dotproduct" }), { zeros: false, mixes: true, rarity: false })

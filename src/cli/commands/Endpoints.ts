@@ -13,7 +13,7 @@ import { resourcesText } from "../render/Deployment.ts"
 import { printValue, rows } from "../render/Values.ts"
 import { idOf } from "../Resources.ts"
 import { given, root } from "../Root.ts"
-import { UsageError } from "../UsageError.ts"
+import { unreadable, UsageError } from "../UsageError.ts"
 
 const endpoint = Argument.String("endpoint").pipe(Argument.withDescription("The endpoint's id, name or display name"))
 
@@ -205,7 +205,7 @@ const payloadOf = Effect.fnUntraced(function*(written: Option.Option<string>, fi
   }
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFile(path).pipe(
-    Effect.mapError(() => new UsageError({ message: `--body: ${path} cannot be read`, fix: "name a file that can" }))
+    Effect.catch(() => unreadable("--body", path))
   )
 })
 

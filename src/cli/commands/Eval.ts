@@ -11,7 +11,7 @@ import { count, plural } from "../render/Numbers.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
-import { UsageError } from "../UsageError.ts"
+import { notTogether, UsageError } from "../UsageError.ts"
 
 const file = (name: string, description: string) =>
   Flag.Path(name).pipe(Flag.map(fromHere), Flag.withDescription(description), Flag.withMetavar("FILE"), Flag.optional)
@@ -89,14 +89,7 @@ export const evaluate = Command.make(
       : against === "last"
       ? yield* saved.last
       : yield* store.readEvaluation(fromHere(against))
-    const sides = [["--against", against !== undefined], ["--compare", Option.isSome(args.compare)], [
-      "--candidate",
-      args.candidate
-    ]] as const
-    const [first, second] = sides.filter(([, given]) => given).map(([flag]) => flag)
-    if (second !== undefined) {
-      return yield* new UsageError({ message: `${first} and ${second} cannot be given together`, fix: "leave one out" })
-    }
+    yield* notTogether({ "--against": against !== undefined, "--compare": Option.isSome(args.compare), "--candidate": args.candidate })
     if (args.candidate && args.save) {
       return yield* new UsageError({
         message: "--save keeps results of the corpus that serves, and --candidate is about another",

@@ -14,7 +14,7 @@ import { readerFlags } from "../Question.ts"
 import { makeTable } from "../render/Table.ts"
 import { corpusFlag, corpusIn, fileNamed, idOf, isFileName } from "../Resources.ts"
 import { given, root } from "../Root.ts"
-import { UsageError } from "../UsageError.ts"
+import { notTogether } from "../UsageError.ts"
 import { onEngine, openForResources, openPipeline, pipelineFlag, reading } from "../Session.ts"
 
 const flags = { corpus: corpusFlag, pipeline: pipelineFlag }
@@ -36,11 +36,8 @@ const candidateFlag = {
 }
 
 /** A candidate is the pipeline's: no other corpus has one. */
-const oneGeneration = Effect.fnUntraced(function*(args: { readonly candidate: boolean; readonly corpus: Option.Option<string> }) {
-  if (args.candidate && Option.isSome(args.corpus)) {
-    return yield* new UsageError({ message: "--candidate and --corpus cannot be given together", fix: "leave one out" })
-  }
-})
+const oneGeneration = (args: { readonly candidate: boolean; readonly corpus: Option.Option<string> }) =>
+  notTogether({ "--candidate": args.candidate, "--corpus": Option.isSome(args.corpus) })
 
 const list = Command.make(
   "list",

@@ -13,7 +13,7 @@ import { whereFlag } from "../Question.ts"
 import { given, root } from "../Root.ts"
 import { fromHere } from "../Paths.ts"
 import { BuiltInConnectors, openPipeline } from "../Session.ts"
-import { UsageError } from "../UsageError.ts"
+import { unreadable, type UsageError, wrongFlag } from "../UsageError.ts"
 
 const vendors = ["googleDrive", "slack", "sharePoint", "microsoftLogin"] as const
 type Vendor = typeof vendors[number]
@@ -315,7 +315,7 @@ const grantsOf = Effect.fnUntraced(function*(given: ReadonlyArray<string>) {
   const grants = yield* Effect.forEach(given, (text) => {
     const grant = secretGrant(text)
     return grant === undefined
-      ? wrong(
+      ? wrongFlag(
         "--allow-secret",
         "takes the name of a secret and the host that it may be sent to, NAME=HOST or NAME=HOST:PORT",
         "write it as jira=acme.atlassian.net, without https://; the secret itself goes into SLUICE_SECRET_{NAME}"
@@ -329,9 +329,9 @@ const endpointsOf = Effect.fnUntraced(function*(given: Readonly<Record<string, s
   const endpoints: Partial<Record<Vendor, string>> = {}
   for (const [name, url] of Object.entries(given)) {
     const vendor = vendors.find((each) => each === name)
-    if (vendor === undefined) return yield* wrong("--vendor-url", `${name} is no vendor`, `name one of ${vendors.join(", ")}`)
+    if (vendor === undefined) return yield* wrongFlag("--vendor-url", `${name} is no vendor`, `name one of ${vendors.join(", ")}`)
     if (!/^https?:$/.test(URL.parse(url)?.protocol ?? "")) {
-      return yield* wrong("--vendor-url", `${url} is no http(s) address`, `write it as ${name}=https://HOST`)
+      return yield* wrongFlag("--vendor-url", `${url} is no http(s) address`, `write it as ${name}=https://HOST`)
     }
     endpoints[vendor] = url
   }
@@ -341,7 +341,7 @@ const endpointsOf = Effect.fnUntraced(function*(given: Readonly<Record<string, s
 const readText = Effect.fnUntraced(function*(flag: string, file: string) {
   const fs = yield* FileSystem.FileSystem
   return yield* fs.readFileString(file).pipe(
-    Effect.catch(() => wrong(`--${flag}`, `${file} cannot be read`, "name a file that may be read"))
+    Effect.catch(() => unreadable(`--${flag}`, file))
   )
 })
 
@@ -356,7 +356,7 @@ const tokenOf = Effect.fnUntraced(function*(file: string | undefined) {
   const token = text.value.trim()
   return /^\S{16,}$/.test(token)
     ? Redacted.make(token)
-    : yield* wrong(
+    : yield* wrongFlag(
       file === undefined ? "SLUICE_SERVER_TOKEN" : "--token-file",
       "a token must have at least 16 characters, and no white space",
       "make one with `openssl rand -hex 32`"
@@ -366,7 +366,7 @@ const tokenOf = Effect.fnUntraced(function*(file: string | undefined) {
 /** Fails where a flag is given that says more of `flag`, which is not. */
 const useless = (flag: string, more: Readonly<Record<string, unknown>>): Effect.Effect<undefined, UsageError> => {
   const [stray] = Object.keys(defined(more))
-  return stray === undefined ? Effect.undefined : wrong(stray, `is of no use without ${flag}`, `give ${flag} too, or leave it out`)
+  return stray === undefined ? Effect.undefined : wrongFlag(stray, `is of no use without ${flag}`, `give ${flag} too, or leave it out`)
 }
 
 const grpcOf = (port: number | undefined, cert: string | undefined, key: string | undefined) => {
@@ -375,7 +375,7 @@ const grpcOf = (port: number | undefined, cert: string | undefined, key: string 
   }
   if (cert === undefined && key === undefined) return Effect.succeed({ port })
   return cert === undefined || key === undefined
-    ? wrong(
+    ? wrongFlag(
       cert === undefined ? "--grpc-tls-cert" : "--grpc-tls-key",
       "is missing: a certificate and its key go together",
       "give both, or neither: it then makes its own"
@@ -417,16 +417,16 @@ const rerankerOf = Effect.fnUntraced(function*(url: string | undefined, model: s
     const [stray] = Object.keys(defined({ "--reranker-model": model, "--reranker-key": secret }))
     return stray === undefined
       ? yield* localModelOf("--reranker", url)
-      : yield* wrong(stray, "is of no use with a model of this machine", "leave it out")
+      : yield* wrongFlag(stray, "is of no use with a model of this machine", "leave it out")
   }
-  if (model === undefined) return yield* wrong("--reranker-model", "is missing", "name the model of --reranker")
+  if (model === undefined) return yield* wrongFlag("--reranker-model", "is missing", "name the model of --reranker")
   return defined({ url, model, apiKey: yield* keyOf("--reranker-key", secret, "SLUICE_RERANKER_KEY") })
 })
 
 /** A model of this machine, its folder taken from the working directory. */
 const localModelOf = (flag: string, model: string | undefined): Effect.Effect<LocalModel | undefined, UsageError> => {
   if (model === undefined) return Effect.undefined
-  if (!localModelForm.pattern.test(model)) return wrong(flag, localModelForm.rule, "write it as ./my-model or owner/name")
+  if (!localModelForm.pattern.test(model)) return wrongFlag(flag, localModelForm.rule, "write it as ./my-model or owner/name")
   return Effect.succeed({ model: isModelFolder(model) ? resolve(model) : model })
 }
 
@@ -434,7 +434,7 @@ const localModelOf = (flag: string, model: string | undefined): Effect.Effect<Lo
 const keyOf = Effect.fnUntraced(function*(flag: string, secret: string | undefined, variable: string) {
   // A key given by mistake is not repeated.
   if (secret !== undefined && !isSecretVersion(secret)) {
-    return yield* wrong(
+    return yield* wrongFlag(
       flag,
       "takes the name of a secret version, projects/{project}/secrets/{secret}/versions/{number or latest}, and never a key",
       `put the key itself into ${variable}`
@@ -446,6 +446,3 @@ const keyOf = Effect.fnUntraced(function*(flag: string, secret: string | undefin
   )
   return secret ?? given(inEnvironment)
 })
-
-const wrong = (flag: string, problem: string, fix: string): Effect.Effect<never, UsageError> =>
-  Effect.fail(new UsageError({ message: `${flag}: ${problem}`, fix }))
