@@ -7,6 +7,9 @@ const mostYoung = 16 * 1024 * 1024
 /** How much larger than what was in use after the last collection an old generation may become before the next, in percent. */
 const growth = 100
 
+/** Megabytes of each half of a thread's young generation, from its start. */
+const youngHalf = 4
+
 /**
  * Bounds the garbage that this process holds, for a command that works through any number of files or requests. V8 lets
  * the young generation of a main thread grow to 128 MB as long as anything in it lives on, and the old one to four times
@@ -23,3 +26,10 @@ export const boundHeap = (): void => {
   })
   observer.observe({ entryTypes: ["gc"] })
 }
+
+/**
+ * For a command whose threads answer questions, before they start. A thread begins with halves of a megabyte, and once
+ * {@link boundHeap} has ended growth never has more: it was collected with every second question. Threads that were given
+ * bounds of their own keep to them.
+ */
+export const giveThreadsRoom = (): void => setFlagsFromString(`--min-semi-space-size=${youngHalf}`)

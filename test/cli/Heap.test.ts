@@ -78,3 +78,36 @@ describe("a command that works for as long as it is let", () => {
       assert.include(said, "set --heap-growing-percent=")
     }).pipe(Effect.scoped))
 })
+
+/** How often a thread that makes 64 MB of garbage collects it, where growth had been ended before it started. */
+const collectionsOfThread = (withRoom: boolean): number => {
+  const { stderr, stdout } = spawnSync(process.execPath, [
+    "--input-type=module",
+    "--eval",
+    `
+import { setFlagsFromString } from "node:v8"
+import { Worker } from "node:worker_threads"
+import { giveThreadsRoom } from ${JSON.stringify(heap)}
+setFlagsFromString("--semi-space-growth-factor=1")
+${withRoom ? "giveThreadsRoom()" : ""}
+const work = \`
+const { PerformanceObserver } = require("node:perf_hooks")
+let count = 0
+new PerformanceObserver((list) => { count += list.getEntries().length }).observe({ entryTypes: ["gc"] })
+for (let i = 0; i < 64_000; i++) globalThis.kept = new Array(125).fill(i)
+setTimeout(() => require("node:worker_threads").parentPort.postMessage(count), 50)
+\`
+new Worker(work, { eval: true, execArgv: [] }).once("message", (count) => console.log(count))
+`
+  ], { encoding: "utf8" })
+  assert.strictEqual(stderr, "")
+  return Number(stdout)
+}
+
+describe("threads that answer questions", () => {
+  it("have room for their garbage from the start, where growth was ended", () => {
+    const without = collectionsOfThread(false)
+    assert.isAtLeast(without, 16)
+    assert.isBelow(collectionsOfThread(true), without / 2)
+  })
+})

@@ -6,7 +6,7 @@ import { isModelFolder, type LocalModel, localModelForm } from "../../domain/Loc
 import { SecretVersion } from "../../domain/Secret.ts"
 import { secretGrant } from "../../domain/SecretGrant.ts"
 import { optionalInt, optionalText } from "../Flags.ts"
-import { boundHeap } from "../Heap.ts"
+import { boundHeap, giveThreadsRoom } from "../Heap.ts"
 import { Output } from "../Output.ts"
 import packageJson from "../../../package.json" with { type: "json" }
 import { whereFlag } from "../Question.ts"
@@ -211,6 +211,7 @@ export const serve = Command.make(
     const reranker = yield* rerankerOf(given(args.reranker), given(args.rerankerModel), given(args.rerankerKey))
     const pipelines = yield* Effect.forEach(args.hooks, (file) => openPipeline(Option.some(file)))
     boundHeap()
+    giveThreadsRoom()
     return yield* Effect.scoped(Effect.gen(function*() {
       const noticed = pipelines.length === 0 ? undefined : yield* Effect.flatMap(
         Effect.promise(() => import("../Hooks.ts")),

@@ -203,7 +203,13 @@ const titleScores = ({ titled }: KnownFiles, places: Uint32Array, terms: Readonl
 /** Place of the first of the ascending `ordinals` that is `ordinal` or more; those before `from` are less. */
 const firstFrom = (ordinals: Postings["ordinals"], ordinal: number, from: number): number => {
   let low = from
-  let high = ordinals.length
+  let high = from
+  // Mostly it is near.
+  for (let step = 1; high < ordinals.length && (ordinals[high] as number) < ordinal; step *= 2) {
+    low = high + 1
+    high += step
+  }
+  high = Math.min(high, ordinals.length)
   while (low < high) {
     const middle = (low + high) >>> 1
     if ((ordinals[middle] as number) < ordinal) low = middle + 1
