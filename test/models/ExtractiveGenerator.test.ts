@@ -649,4 +649,12 @@ OPTIONS
       const hurt = context("safety.md", "If somebody is hurt in the workshop, press the red button by the door.")
       assert.include(yield* first("What do I do when somebody is injured in the workshop?", [hurt]), "press the red button")
     }))
+
+  it.effect("passes over a table of contents", () =>
+    Effect.gen(function*() {
+      const contents = context("crane.pdf", "Contents\n\n1 Introduction . . . . . . . . 1\n2 Moving the small crane . . . . . . . . 14")
+      const told = context("crane-2.pdf", "The small crane is moved by four people, who push it along the quay.", { score: 0.9 })
+      assert.match(yield* first("How is the small crane moved?", [contents, told]), /^The small crane is moved by four people/)
+      assert.isFalse((yield* ask("Moving the small crane", [contents])).grounded)
+    }))
 })

@@ -54,6 +54,9 @@ export const onOneLine = (quote: string): string => oneLine(quote.replace(ownMar
 
 const addresses = /<?\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?|\bhttps?:\/\/[^\s<>)\]]+/g
 
+/** The dots that lead to a page's number in a table of contents, which says where something is told, not what. */
+const leaders = /(?:\. ?){5,}\d/
+
 /** A line that is no more than an address. */
 const address = /^(?:\S+:?\s+)?(?:https?:|mailto:)\S+$/
 
@@ -96,6 +99,7 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
 
   for (block = 0; block < blocks.length; block++) {
     const { end, kind, lines } = blocks[block]!
+    if (kind !== "code" && lines.filter((line) => leaders.test(line.text)).length * 2 > lines.length) continue
     const first = lines[0]!
     const next = blocks[block + 1]
     const lead = leadIn
