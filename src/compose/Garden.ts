@@ -22,7 +22,7 @@ import * as SecretManager from "../secrets/SecretManager.ts"
 import { State } from "../state/State.ts"
 
 /** A catalog of one's own, where it is not named otherwise. */
-export const catalogFile = "models.yaml"
+const catalogFile = "models.yaml"
 
 export interface GardenOptions {
   readonly dataDir: string

@@ -76,7 +76,7 @@ interface Advised extends Error {
 /**
  * What to print of an error besides its message: the rules broken that the message leaves out, then the fix.
  */
-export const adviceOf = ({ fix, message, violations = [] }: Advised): ReadonlyArray<string> => [
+const adviceOf = ({ fix, message, violations = [] }: Advised): ReadonlyArray<string> => [
   ...violations.filter(({ description }) => !message.includes(description)).map(({ description, field }) => `${field}: ${description}`),
   ...(fix === undefined ? [] : [`fix: ${fix}`])
 ]

@@ -45,6 +45,3 @@ export const redactUrl = (url: string): string => {
   for (const name of names) if (credentialParameter.test(name)) parsed.searchParams.set(name, "redacted")
   return parsed.href
 }
-
-export const redactHeaders = (headers: Readonly<Record<string, string>>): Record<string, string> =>
-  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, credentialHeader.test(name) ? mask : value]))

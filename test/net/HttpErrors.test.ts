@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { HttpClientError, HttpClientRequest } from "effect/http"
 import { errorOfBody, retryAfterOf, transportErrorOf } from "../../src/net/HttpErrors.ts"
-import { redactHeaders, redactText, redactUrl } from "../../src/net/Redact.ts"
+import { redactText, redactUrl } from "../../src/net/Redact.ts"
 
 const of = (status: number, body: unknown) =>
   errorOfBody("the service", { status, body: typeof body === "string" ? body : JSON.stringify(body) })
@@ -101,16 +101,10 @@ describe("redaction", () => {
     assert.strictEqual(redactText("a task-oriented basic model"), "a task-oriented basic model")
   })
 
-  it("takes user info and credentials out of addresses and headers", () => {
+  it("takes user info and credentials out of addresses", () => {
     const url = redactUrl("https://me:pw@host/a?key=SECRET1&page=2&X-Goog-Signature=SECRET2#SECRET3")
     for (const part of ["me:", "pw", "SECRET"]) assert.notInclude(url, part)
     assert.include(url, "page=2")
     assert.notInclude(redactUrl("no url SECRET"), "SECRET")
-    assert.deepStrictEqual(redactHeaders({ authorization: "x", "x-api-key": "x", cookie: "x", accept: "y" }), {
-      authorization: "<redacted>",
-      "x-api-key": "<redacted>",
-      cookie: "<redacted>",
-      accept: "y"
-    })
   })
 })

@@ -88,7 +88,7 @@ export const BatchJob = Schema.Struct({
 export type BatchJob = typeof BatchJob.Type
 
 /** The models for which the service documents batch prediction. */
-export const batchModels: ReadonlyArray<string> = [
+const batchModels: ReadonlyArray<string> = [
   "llama-3.1-405b-instruct-maas",
   "llama-3.1-70b-instruct-maas",
   "llama-3.1-8b-instruct-maas"

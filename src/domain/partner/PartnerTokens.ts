@@ -11,7 +11,7 @@ const pageTokens = 2_000
 const pageBytes = 75_000
 
 /** What is read besides text, in tokens. */
-export const mediaTokens = (request: Conversation): number => allBlocks(request).reduce((sum, block) => sum + tokensOfMedia(block), 0)
+const mediaTokens = (request: Conversation): number => allBlocks(request).reduce((sum, block) => sum + tokensOfMedia(block), 0)
 
 /** All the text of a request, tools and calls included. */
 export const textsOf = (request: Conversation): ReadonlyArray<string> => [

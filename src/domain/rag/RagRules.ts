@@ -44,7 +44,7 @@ export const displayNameLimit = 128
 export const displayNameRule: Wording = { rule: `must be ${displayNameLimit} characters or fewer` }
 export const alphaRule: Wording = { rule: "must be from 0 (words only) to 1 (vectors only)" }
 export const distanceRule: Wording = { rule: "must be 0 or more" }
-export const thresholdsRule: Wording = {
+const thresholdsRule: Wording = {
   rule: "takes one of maxDistance or minSimilarity, not maxDistance and minSimilarity",
   fix: "keep one of them"
 }
@@ -55,7 +55,7 @@ export const vectorSearchRule: Wording = {
   fix: "write .../indexes/{index} for index and .../indexEndpoints/{endpoint} for indexEndpoint"
 }
 export const keyedDatabaseRule: Wording = { rule: "is for Weaviate and Pinecone only; this database takes no API key", fix: "leave it out" }
-export const hybridRule: Wording = {
+const hybridRule: Wording = {
   rule: "works with the Weaviate database only",
   fix: "leave hybrid out, or create the corpus with a Weaviate database"
 }

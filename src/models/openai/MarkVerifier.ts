@@ -14,7 +14,7 @@ const maxMark = 1200
 const maxSentence = 4_000
 
 /** What stands after a sentence that the contexts do not bear out. */
-export const unverifiedMark = "[unverified]"
+const unverifiedMark = "[unverified]"
 
 /**
  * Reads an answer as it comes and lets through only what can be relied on: each mark is held until it is whole, checked

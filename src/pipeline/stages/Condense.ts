@@ -12,7 +12,7 @@ export interface FollowUp extends Question {
 }
 
 /** Earlier exchanges looked at, when a pipeline does not say how many. */
-export const defaultTurns = 6
+const defaultTurns = 6
 
 /** Turns a question of a conversation into one that stands by itself, ready to be retrieved for. */
 export const condense =
