@@ -50,7 +50,9 @@ export const openModel = Effect.fn("openModel")(function*(
   const folder = isModelFolder(settings.model)
     ? settings.model
     : yield* hubModel({ ...settings, cache, hub })
-  const found = yield* readModelFolder(folder, settings.file)
+  const found = yield* readModelFolder(folder, settings.file).pipe(
+    Effect.mapError((error) => error.with({ field, message: `${field}: ${error.message}` }))
+  )
   const name = localModelName(settings)
   const start = found.form === "static" ? found : yield* startOnnx(field, found, settings, from)
   const running = yield* Effect.acquireRelease(
