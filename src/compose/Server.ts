@@ -135,7 +135,7 @@ export interface EmbeddedServerOptions {
   readonly grpc?: { readonly port: number; readonly tls?: { readonly cert: string; readonly key: string } }
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
-  /** Threads that search at most, each with its share of `memory`. Default: one less than there are processors, 1 to 4. */
+  /** Threads that search at most, each with its share of `memory`. Default: as many as there are processors, 4 at most. */
   readonly searchThreads?: number
   /** What new corpora are embedded with, or the model of this machine that does. Default: the offline embedder, whose corpora are answered from in any case. */
   readonly embedder?: Layer.Layer<Embedder, ServiceError> | LocalEmbedding
@@ -210,7 +210,7 @@ export const serveEmbedded = (
     const searching = {
       dataDir,
       memory: (options.memory ?? defaultMemory) / (1 + paths.length),
-      searchThreads: options.searchThreads ?? Math.max(1, Math.min(mostSearchThreads, availableParallelism() - 1))
+      searchThreads: options.searchThreads ?? Math.min(mostSearchThreads, availableParallelism())
     }
     const engine = yield* Layer.build(
       Embedded.layer({ ...searching, serving: true }).pipe(
