@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os"
 import { fileURLToPath } from "node:url"
 import { defineConfig } from "vitest/config"
 import { startBundledWorkers } from "./test/support/BundledWorkers.ts"
@@ -49,8 +50,8 @@ export default defineConfig({
     testTimeout: 240_000,
     hookTimeout: 240_000,
     pool: "forks",
-    // Vitest leaves a processor to itself; on two that would be half.
-    maxWorkers: "100%",
+    // Many tests wait for processes that they started: other workers have the processors meanwhile.
+    maxWorkers: availableParallelism() + 2,
     isolate: false,
     projects: [
       ...Object.entries(groups).map(([name, folders]) => ({
