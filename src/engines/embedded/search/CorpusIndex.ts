@@ -169,6 +169,13 @@ export class CorpusIndex {
     return found.documentFrequency > most ? undefined : found
   }
 
+  /** Live chunks that have a term; its lists are read only where dead chunks are among them. @throws {IndexDamage} */
+  documentFrequency(term: string): number {
+    return this.segments.every(({ dead }) => dead === 0)
+      ? this.segments.reduce((sum, segment) => sum + this.#countIn(segment, term, 0), 0)
+      : this.lookup(term).documentFrequency
+  }
+
   /** Postings of a segment, dead ones counted. Up to `most` live ones are decoded meanwhile, as their page is open. */
   #countIn(segment: Segment, term: string, most: number): number {
     const key = postingsKey(segment, term)

@@ -150,7 +150,7 @@ export const rarityIn = (index: CorpusIndex): (word: string) => number => {
   return (word) => {
     const forms = new Set(analyzers.map((analyzer) => analyzeWord(word, analyzer)))
     let frequency = 0
-    for (const form of forms) if (form !== undefined) frequency += index.lookup(form).documentFrequency
+    for (const form of forms) if (form !== undefined) frequency += index.documentFrequency(form)
     if (frequency === 0 || most === 0) return 1
     return (idf(index.liveChunks, Math.min(index.liveChunks, frequency)) / most) ** ranking.rarity
   }

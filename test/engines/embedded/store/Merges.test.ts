@@ -155,8 +155,11 @@ describe("recent segments", () => {
     bench.committer.commit(bench.file("c", "dead", ["all", "all rare"]))
     bench.committer.commit(bench.file("c", "a", ["all rare", "all", "all", "all"]))
     while (bench.committer.merge("idle"));
-    bench.send("deleteFile", { corpus: "c", name: "dead", at: 0 })
     const cache = new ByteCache(1 << 20)
+    const whole = new CorpusIndex(bench.db, cache, bench.row("c"))
+    assert.strictEqual(whole.documentFrequency("all"), 6)
+    assert.isFalse(whole.segments.some(({ dead, id }) => cache.has(`p${id}.${dead} all`)))
+    bench.send("deleteFile", { corpus: "c", name: "dead", at: 0 })
     const index = new CorpusIndex(bench.db, cache, bench.row("c"))
     const keptOf = (term: string) => index.segments.some(({ dead, id }) => cache.has(`p${id}.${dead} ${term}`))
     assert.isUndefined(index.lookupRare("all", 1))
@@ -168,6 +171,8 @@ describe("recent segments", () => {
     assert.isTrue(keptOf("rare"))
     assert.deepStrictEqual(index.lookupRare("rare", 1), index.lookup("rare"))
     assert.strictEqual(index.lookupRare("nowhere", 1)?.documentFrequency, 0)
+    assert.strictEqual(index.documentFrequency("all"), 4)
+    assert.strictEqual(index.documentFrequency("nowhere"), 0)
   })
 
   it("are not read to be merged", () => {
