@@ -1,6 +1,6 @@
 /**
- * What a connector is written with: its definition and settings, listings in pages, calls over HTTP, Markdown from
- * pages, and the suite of tests that every connector must pass. The `git` and `web` connectors of Sluice are written with
+ * What a connector or a parser is written with: its definition and settings, listings in pages, calls over HTTP, Markdown
+ * from pages, and the suites of tests that every connector and every parser must pass. The `git` and `web` connectors of Sluice are written with
  * this and nothing else.
  *
  * @example
@@ -8,7 +8,7 @@
  * import { defineConnector, HttpUrl, httpCaller, paged } from "sluice/connector-kit"
  * ```
  */
-export { Code, SecretError, ServiceError } from "./domain/Errors.ts"
+export { Code, DocumentError, SecretError, ServiceError } from "./domain/Errors.ts"
 export type { Metadata, Permissions } from "./domain/RagFile.ts"
 export { SecretVersion } from "./domain/Secret.ts"
 export { Endpoint, HttpUrl, SecretName } from "./domain/settings/Names.ts"
@@ -29,11 +29,21 @@ export { markdownFromHtml } from "./kit/Markdown.ts"
 export { atMost, cursorRefused, cursors, lazyConnector, type ListedPage, paged } from "./kit/Paged.ts"
 export type { SettingsOf } from "./domain/sources/BuiltInSources.ts"
 export { globs, pathFilter } from "./kit/Settings.ts"
-export { connectorSuite, type ConnectorFixture, type SuiteOptions } from "./kit/Suite.ts"
+export { type ParserFixture, parserSuite } from "./kit/ParserSuite.ts"
+export { connectorSuite, type ConnectorFixture, type SuiteOptions, type TestRunner } from "./kit/Suite.ts"
 export { type FaultInPlace, faultsOf, type SourceFault, testServer, type TestRequest, type TestServer } from "./kit/TestServer.ts"
 export { isPublic } from "./net/PublicAddress.ts"
 export { redactText, redactUrl } from "./net/Redact.ts"
 export { retry, type RetryOptions } from "./net/Retry.ts"
 export type { Connector, Hint, Listed, SkipReason, SourceItem } from "./ports/Connector.ts"
+export {
+  defineParser,
+  type FileToParse,
+  type ParsedMarkdown,
+  type ParseFile,
+  type Parser,
+  type ParserContext,
+  type ParserDefinition
+} from "./ports/Parser.ts"
 export type { Secrets } from "./ports/Secrets.ts"
 export { type ConnectorContext, type ConnectorDefinition, defineConnector, type Source } from "./ports/Source.ts"

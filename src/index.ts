@@ -3,7 +3,7 @@
  *
  * `Pipeline.make` describes one, or `Pipeline.load` reads it from a file; `Embedded.layer` or `Vertex.layer` runs it:
  * `run`, `ask`, `stream`, `chat`, `watch`, `plan`, `diff`. Stages are functions that `compose` puts together;
- * `defineConnector` and `defineStage` make sources and stages of one's own. The ports are there to replace a part.
+ * `defineConnector`, `defineParser` and `defineStage` make sources, parsers and stages of one's own. The ports are there to replace a part.
  */
 export * as Pipeline from "./pipeline/Pipeline.ts"
 export * as Embedded from "./compose/EmbeddedEntry.ts"
@@ -12,6 +12,15 @@ export { runMain } from "./compose/RunMain.ts"
 export { parse, type ReadBlock, type ReadDocument, type ReadDocumentRequest } from "./text/ReadDocument.ts"
 export { Host, HostedModels } from "./pipeline/Host.ts"
 export { batchServices, type BatchOptions } from "./compose/Batch.ts"
+export {
+  defineParser,
+  type FileToParse,
+  type ParsedMarkdown,
+  type ParseFile,
+  type Parser,
+  type ParserContext,
+  type ParserDefinition
+} from "./ports/Parser.ts"
 export { type ConnectorContext, type ConnectorDefinition, defineConnector, type Source } from "./ports/Source.ts"
 export { modelGarden } from "./compose/ModelGarden.ts"
 export { Answer, Citation, type Exchange, Support } from "./domain/Answer.ts"

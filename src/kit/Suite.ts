@@ -74,14 +74,15 @@ export const connectorSuite = (name: string, make: Make, options: SuiteOptions =
   })
 }
 
-const runnerOf = ({ describe, it }: SuiteOptions): TestRunner => {
+/** The functions of a test runner: those given, or else the global ones. */
+export const runnerOf = ({ describe, it }: Partial<TestRunner>): TestRunner => {
   const runner = {
     ...globalThis as Partial<TestRunner>,
     ...(describe === undefined ? {} : { describe }),
     ...(it === undefined ? {} : { it })
   }
   if (runner.describe === undefined || runner.it === undefined) {
-    throw new Error("connectorSuite needs describe and it: pass those of your test runner")
+    throw new Error("the suite needs describe and it: pass those of your test runner")
   }
   return { describe: runner.describe, it: runner.it }
 }

@@ -45,10 +45,12 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
   readonly maxBytes: number
   /** Remembers what files hold; a plan does not. */
   readonly remembers: boolean
+  /** Files that are not opened, though they may hold files. Default: none. */
+  readonly isWhole?: ((item: SourceItem) => boolean) | undefined
   /** Settings that decide what is taken out of a file. */
   readonly settings: string
 }) {
-  const { archives, maxBytes, remembers, scope } = input
+  const { archives, isWhole = () => false, maxBytes, remembers, scope } = input
   const engine = yield* Engine
   const ledger = yield* Ledger
   const pool = yield* TextPool
@@ -156,7 +158,7 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
       const seen = new Set<string>()
       const pathOf = (event: Listed): string | undefined =>
         event._tag === "item"
-          ? (mayHoldFiles(nameOf(event.item), event.item.mimeType, archives) ? event.item.path : undefined)
+          ? (mayHoldFiles(nameOf(event.item), event.item.mimeType, archives) && !isWhole(event.item) ? event.item.path : undefined)
           : isIncrement && (event._tag === "deleted" || event._tag === "skipped")
           ? event.path
           : undefined

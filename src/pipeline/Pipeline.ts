@@ -8,6 +8,7 @@ import { builtInSources } from "../domain/sources/BuiltInSources.ts"
 import type { Generation } from "../ports/Ledger.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Secrets } from "../ports/Secrets.ts"
+import type { Parser } from "../ports/Parser.ts"
 import type { AnyConnectorDefinition, Source } from "../ports/Source.ts"
 import type { TextPool } from "../text/TextPool.ts"
 import { answerStages, cannotAnswer, contextStages, onCorpus, streamStages } from "./AskPipeline.ts"
@@ -64,7 +65,7 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   readonly sources: ReadonlyArray<Sources>
   /** The pipeline as a plain value: to print, compare and hash. Stages of one's own are not in it. */
   readonly definition: Definition
-  /** The connectors and stages in it that do not come with Sluice. */
+  /** The connectors, parsers and stages in it that do not come with Sluice. */
   readonly extensions: Extensions
   /** Brings the corpus in line with the sources. */
   readonly run: Effect.Effect<Report, PipelineError, Host | R>
@@ -121,15 +122,27 @@ type SourceNeeds<S extends Readonly<Record<string, Source<unknown>>>> = {
   [K in keyof S]: S[K] extends Source<infer R> ? R : never
 }[keyof S]
 
+/** What a pipeline's parsers need. */
+type ParserNeeds<P extends ReadonlyArray<Parser<unknown>>> = {
+  [K in keyof P]: P[K] extends Parser<infer R> ? R : never
+}[number]
+
 /** What a pipeline provides to its stages. */
 type Provided = Retrieval | Models | CorpusInUse | TextPool
 
 /** What a pipeline is made of; what is left out has the defaults of a pipeline file. */
-export interface PipelineOptions<C extends PipelineFile["corpus"], S extends Readonly<Record<string, Source<unknown>>>, Out, E, R>
-  extends Omit<PipelineFile, "name" | "use" | "engine" | "corpus" | "sources" | "stages">
-{
+export interface PipelineOptions<
+  C extends PipelineFile["corpus"],
+  S extends Readonly<Record<string, Source<unknown>>>,
+  Out,
+  E,
+  R,
+  P extends ReadonlyArray<Parser<unknown>> = ReadonlyArray<Parser>
+> extends Omit<PipelineFile, "name" | "use" | "engine" | "corpus" | "sources" | "parsers" | "stages"> {
   readonly corpus: C
   readonly sources: S
+  /** Parsers of your own, as `defineParser` makes them; of several that name a file the first reads it. Default: none. */
+  readonly parsers?: P
   /** From question to answer. Default: `compose(retrieve(), generate())`. */
   readonly stages?: Stage<Question, Out, E, R>
 }
@@ -157,13 +170,15 @@ export const make = <
   const S extends Readonly<Record<string, Source<unknown>>>,
   Out = Answered,
   E = never,
-  R = never
+  R = never,
+  const P extends ReadonlyArray<Parser<unknown>> = readonly []
 >(
   name: string,
-  { sources, stages, ...options }: PipelineOptions<C, S, Out, E, R>
-): Pipeline<keyof S & string, Out, E, SourceNeeds<S> | CorpusNeeds<C> | Exclude<R, Provided>> => {
+  { parsers, sources, stages, ...options }: PipelineOptions<C, S, Out, E, R, P>
+): Pipeline<keyof S & string, Out, E, SourceNeeds<S> | ParserNeeds<P> | CorpusNeeds<C> | Exclude<R, Provided>> => {
   const connectors = Object.fromEntries(Object.values(sources).map(({ definition }) => [definition.kind, definition]))
   const own = Object.fromEntries(Object.entries(connectors).filter(([kind]) => !(kind in builtInSources)))
+  const ownParsers = Object.fromEntries((parsers ?? []).map(({ definition }) => [definition.kind, definition]))
   const described = (stages?.parts ?? (stages === undefined ? [] : [stages])).flatMap(({ settings }) =>
     settings === undefined ? [] : [settings]
   )
@@ -171,11 +186,12 @@ export const make = <
     ...options,
     name,
     sources: Object.fromEntries(Object.entries(sources).map(([id, { definition, settings }]) => [id, { [definition.kind]: settings }])),
+    ...(parsers === undefined ? {} : { parsers: parsers.map(({ definition, settings }) => ({ [definition.kind]: settings })) }),
     // The stages that a file could say are held to its rules. Those between them are functions.
     ...(described.length === 0 ? {} : { stages: described.map(writtenStage) })
   }
   const definition = Result.getOrThrowWith(
-    decode(written, { connectors: own, stages: {} }),
+    decode(written, { connectors: own, parsers: ownParsers, stages: {} }),
     (problems) => new PipelineInvalid({ file: name, issues: problems.map((problem) => issueOf(name, problem)) })
   )
   // The default composition gives what `Out` says by default.
@@ -183,6 +199,7 @@ export const make = <
   const toContexts = sequence(beforeAnswer(all.parts ?? [all as AnyStage])) as unknown as ReturnType<typeof contextStages> // composed in this order
   const extensions: Extensions = {
     connectors: own,
+    parsers: ownParsers,
     stages: {},
     composed: { toContexts: toContexts as AnyStage, toAnswer: all as AnyStage }
   }

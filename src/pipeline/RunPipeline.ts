@@ -13,7 +13,7 @@ import type { Definition } from "./definition/Definition.ts"
 import { commonSettings, kindOf } from "./definition/SourceSettings.ts"
 import { countRun } from "./Metrics.ts"
 import { tellError, tellReport } from "./Notify.ts"
-import { Connectors } from "./Services.ts"
+import { Connectors, Parsers } from "./Services.ts"
 import { diff, type Difference } from "./sync/Diff.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
 import type { SyncOptions, SyncSpec } from "./sync/Session.ts"
@@ -36,6 +36,7 @@ import { resting } from "./watch/Attention.ts"
 /** The pipeline as sync works from it, its sources made into connectors. */
 export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, options: { readonly writes: boolean } = { writes: true }) {
   const connectors = yield* Connectors
+  const parsers = yield* Effect.forEach(pipeline.parsers ?? [], (yield* Parsers).make)
   const engine = yield* Engine
   const { imports } = engine
   const { archives, limits } = pipeline.import
@@ -43,6 +44,7 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
     scope: scopeOf(engine, pipeline.name),
     archives,
     remembers: options.writes,
+    isWhole: parsers.length === 0 ? undefined : (item) => parsers.some(({ reads }) => reads(item)),
     maxBytes: limits?.maxBytes ?? defaultLimits.bytes,
     settings: JSON.stringify(limits ?? {})
   })
@@ -84,6 +86,7 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
     keep: pipeline.corpus.keepGenerations,
     chunking: pipeline.chunking,
     parsing: pipeline.parsing,
+    parsers,
     metadata: pipeline.metadata === undefined || Object.keys(pipeline.metadata).length === 0 ? undefined : pipeline.metadata,
     sources,
     maxDelete,

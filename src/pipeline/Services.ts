@@ -1,4 +1,4 @@
-import { Context, type Effect, type Scope } from "effect"
+import { Context, Effect, type Scope } from "effect"
 import type { SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Ranking, RetrievalRequest } from "../domain/Retrieval.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
@@ -15,13 +15,20 @@ import type { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Ranker } from "../ports/Ranker.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { TextPool } from "../text/TextPool.ts"
+import type { OwnParser } from "./definition/ParserSettings.ts"
 import type { SourceSettings } from "./definition/SourceSettings.ts"
 import type { GeneratorSettings } from "./definition/StageSettings.ts"
+import type { FileParser } from "./sync/Parsers.ts"
 
 /** Makes connectors of the sources a pipeline declares. */
 export class Connectors extends Context.Service<Connectors, {
   readonly make: (source: SourceSettings) => Effect.Effect<Connector, ServiceError | SecretError>
 }>()("sluice/pipeline/Connectors") {}
+
+/** Makes the parsers of its own that a pipeline declares. Default: there are none to make. */
+export const Parsers = Context.Reference<{
+  readonly make: (parser: OwnParser) => Effect.Effect<FileParser, ServiceError | SecretError>
+}>("sluice/pipeline/Parsers", { defaultValue: () => ({ make: ({ kind }) => Effect.die(`no parsers here, such as ${kind}`) }) })
 
 /** Makes the models that a pipeline's stages name. */
 export class Models extends Context.Service<Models, {

@@ -6,6 +6,7 @@ import { command } from "../support/Command.ts"
 import { events } from "../support/Finished.ts"
 import { sluice } from "../support/Sluice.ts"
 import { zipOf } from "../text/parse/support/ZipWriter.ts"
+import { root } from "../support/Root.ts"
 import { tempFolder, write } from "../support/TempFolder.ts"
 
 const run = (cwd: string, ...args: ReadonlyArray<string>) => Effect.promise(() => command(args, { cwd }))
@@ -88,5 +89,31 @@ describe("parse", () => {
       const wrong = yield* run(cwd, "parse", "a.zip", "--part", "two.md")
       assert.match(wrong.stderr, /^error: there is no two\.md in a\.zip\nfix: name one of: x\/one\.md/m)
       assert.strictEqual(wrong.code, 1)
+    }).pipe(Effect.scoped))
+
+  it.live("reads a file by the parser of one's own that its pipeline names", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      write(cwd, {
+        "parsers.ts": `
+import { Effect } from "effect"
+import { defineParser, DocumentError } from ${JSON.stringify(join(root, "src/index.ts"))}
+export const reversed = defineParser({
+  kind: "reversed", description: "Reversed.", version: 1, extensions: ["rev"], fields: {},
+  make: () => Effect.succeed(({ content }) =>
+    content.length < 3
+      ? Effect.fail(new DocumentError({ problem: "corrupt", message: "it is too short" }))
+      : Effect.succeed({ markdown: "# Turned\\n\\n" + [...Buffer.from(content).toString()].reverse().join(""), remark: "in one line" }))
+})
+`,
+        "pipeline.yaml": "name: p\ncorpus: { displayName: P }\nuse: [./parsers.ts]\nsources: {}\nparsers: [{ reversed: {} }]\n",
+        "a.rev": "!xof kciuq ehT",
+        "b.rev": "x"
+      })
+      const [document] = events(yield* run(cwd, "parse", "a.rev", "--pipeline", "pipeline.yaml", "--json"))
+      assert.deepInclude(document, { name: "a.rev", title: "Turned", text: "Turned\n\nThe quick fox!", remark: "in one line" })
+      const refused = yield* run(cwd, "parse", "b.rev", "--pipeline", "pipeline.yaml")
+      assert.strictEqual(refused.code, 1)
+      assert.include(refused.stderr, "parser reversed: it is too short")
     }).pipe(Effect.scoped))
 })

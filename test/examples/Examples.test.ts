@@ -47,6 +47,16 @@ describe("the examples", () => {
       assert.strictEqual(stdout, "3 notes\nManagers approve travel. [1]\n")
     }).pipe(Effect.scoped))
 
+  it.live("a file uses a parser of one's own", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run("own-parser.ts")
+      assert.strictEqual(code, 0, stderr)
+      assert.strictEqual(
+        stdout,
+        "2 calls\nThe warehouse in Porto gets its scanners on the ninth of April. [1] (rollout.call.jsonl)\n"
+      )
+    }).pipe(Effect.scoped))
+
   it.live("a file uses a stage of one's own", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run("own-stage.ts")

@@ -1,12 +1,13 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { defaultChunking } from "../../domain/Chunking.ts"
+import { defined } from "../../domain/Defined.ts"
 import { optionalText } from "../Flags.ts"
 import { fromHere } from "../Paths.ts"
 import { Output } from "../Output.ts"
 import { renderChunks, renderDifference, renderDocument, type StoredChunk } from "../render/Document.ts"
 import { root } from "../Root.ts"
-import { openPipeline, pipelineFlag } from "../Session.ts"
+import { type CommandPipeline, onEngine, openPipeline, pipelineFlag, reading } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
 
 /** `sluice parse`: what is read of a file. */
@@ -41,7 +42,9 @@ export const parse = Command.make(
     const path = yield* Path.Path
     const { parse: read } = yield* Effect.promise(() => import("../../text/ReadDocument.ts"))
     // Without a pipeline file named, the defaults of one hold.
-    const pipeline = Option.isSome(args.pipeline) ? (yield* openPipeline(args.pipeline)).pipeline : undefined
+    const loaded = Option.isSome(args.pipeline) ? yield* openPipeline(args.pipeline) : undefined
+    const pipeline = loaded?.pipeline
+    const parsers = loaded === undefined || (pipeline?.parsers ?? []).length === 0 ? [] : yield* ownParsers(loaded)
     const base = pipeline?.chunking ?? defaultChunking
     const language = Option.getOrElse(args.recognise, () => pipeline?.import.textRecognition)
     const limits = language === undefined ? {} : { recognise: [language] }
@@ -55,16 +58,18 @@ export const parse = Command.make(
     }
     const bytesOf = (file: string) =>
       fs.readFile(file).pipe(Effect.mapError(() => new UsageError({ message: `${file} cannot be read`, fix: "name a file that exists" })))
-    const document = yield* read({
-      content: yield* bytesOf(args.file),
-      name: path.basename(args.file),
-      part: Option.getOrUndefined(args.part),
-      chunking,
-      limits
+    const part = Option.getOrUndefined(args.part)
+    const readFile = Effect.fnUntraced(function*(file: string, part?: string) {
+      const [content, name] = [yield* bytesOf(file), path.basename(file)]
+      const item = { path: name, uri: file, displayName: name, revision: "" }
+      const made = part === undefined ? yield* parsers.find(({ reads }) => reads(item))?.read(item, content) ?? Effect.undefined : undefined
+      const document = yield* read({ content, name, part, chunking, limits, ...made })
+      return made === undefined ? document : { ...document, name, ...defined({ remark: made.remark }) }
     })
+    const document = yield* readFile(args.file, part)
     if (Option.isSome(args.diff)) {
       const other = yield* bytesOf(args.diff.value)
-      const before = chunksOfJson(other) ?? (yield* read({ content: other, name: path.basename(args.diff.value), chunking, limits })).chunks
+      const before = chunksOfJson(other) ?? (yield* readFile(args.diff.value)).chunks
       const difference = differenceOf(before, document.chunks)
       return yield* json ? output.json({ version: 1, ...difference }) : output.print(renderDifference(difference, output))
     }
@@ -81,6 +86,16 @@ export const parse = Command.make(
     { command: "sluice parse report.pdf --size 800 --diff before.json", description: "which chunks changed" }
   ])
 )
+
+/** Parsers of the pipeline's own, as its runs have them. */
+const ownParsers = Effect.fnUntraced(function*(loaded: CommandPipeline) {
+  const { Parsers } = yield* Effect.promise(() => import("../../pipeline/Services.ts"))
+  return yield* onEngine(
+    loaded,
+    reading,
+    ({ parsers = [] }) => Effect.flatMap(Parsers, ({ make }) => Effect.forEach(parsers, make))
+  )
+})
 
 /** The chunks in what `--json` printed; `undefined` where it is something else. */
 const chunksOfJson = (bytes: Uint8Array): ReadonlyArray<StoredChunk> | undefined => {

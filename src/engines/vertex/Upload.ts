@@ -33,10 +33,12 @@ export const sendFile = Effect.fnUntraced(function*(
   request: UploadRequest
 ): Effect.fn.Return<RagFile, Failure> {
   const where = yield* Effect.fromResult(path(routes.uploadRagFile, version, { parent: request.corpus }, "upload"))
-  const wire = yield* Effect.fromResult(uploadRequestToWire({ ...request, displayName: fitting(request.displayName) }))
+  const wire = yield* Effect.fromResult(uploadRequestToWire({ ...request, displayName: fitting(nameOf(request)) }))
   const metadata = yield* Effect.fromResult(encodeRequest(routes.uploadRagFile, version, wire))
   const upload = { url: `${transport.endpoint.baseUrl}${where}`, metadata, request }
-  return yield* request.content.length > resumableFrom ? resumable(transport, upload) : multipart(transport, upload)
+  return yield* request.content.length > resumableFrom && request.madeMarkdown !== true
+    ? resumable(transport, upload)
+    : multipart(transport, upload)
 })
 
 interface Upload {
@@ -53,7 +55,7 @@ const multipart = (transport: Transport["Service"], { metadata, request, url }: 
     "",
     JSON.stringify(metadata),
     `--${boundary}`,
-    `Content-Disposition: form-data; name="file"; filename="${quoted(request.displayName)}"`,
+    `Content-Disposition: form-data; name="file"; filename="${quoted(nameOf(request))}"`,
     `Content-Type: ${typeOf(request)}`,
     "",
     ""
@@ -147,6 +149,9 @@ const isTold = ({ error, ragFile }: UploadRagFileResponse): boolean => error !==
 
 const typeOf = ({ mimeType }: UploadRequest): string =>
   mimeType !== undefined && /^[\w.+-]+\/[\w.+-]+(?:;\s*charset=[\w-]+)?$/.test(mimeType) ? mimeType : "application/octet-stream"
+
+/** A format is told by the name. */
+const nameOf = ({ displayName, madeMarkdown }: UploadRequest): string => madeMarkdown === true ? `${displayName}.md` : displayName
 
 /** As browsers write names into forms (WHATWG HTML, multipart/form-data encoding). */
 const quoted = (name: string): string => name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll("\"", "%22")

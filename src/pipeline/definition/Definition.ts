@@ -5,6 +5,7 @@ import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSetting
 import { MetadataSettings } from "./MetadataSettings.ts"
 import { HookSettings, NotifySettings } from "../../domain/Hooks.ts"
 import { matches, text, withDefault } from "../../domain/settings/Rules.ts"
+import { parsersSchema } from "./ParserSettings.ts"
 import { sourceSettings } from "./SourceSettings.ts"
 import { defaultStages, JudgeSettings, stagesSchema } from "./StageSettings.ts"
 import { testSettings } from "./TestSettings.ts"
@@ -25,6 +26,7 @@ type Sections = {
   readonly corpus: typeof CorpusSettings
   readonly sources: Schema.$Record<typeof Name, ReturnType<typeof sourceSettings>>
   readonly chunking: Schema.withDecodingDefaultTypeKey<typeof ChunkingSettings>
+  readonly parsers: Schema.optionalKey<ReturnType<typeof parsersSchema>>
   readonly parsing: Schema.withDecodingDefaultTypeKey<typeof ParsingChoice>
   readonly import: Schema.withDecodingDefaultTypeKey<typeof ImportSettings>
   readonly metadata: Schema.optionalKey<typeof MetadataSettings>
@@ -55,7 +57,7 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
     use: Schema.optionalKey(
       Schema.Array(text).annotate({
         description:
-          "Modules that export connectors and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
+          "Modules that export connectors, parsers and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
       })
     ),
     engine: withDefault(EngineChoice, "embedded"),
@@ -65,6 +67,7 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
       messageUnexpectedKey: "a source's name must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
     }),
     chunking: withDefault(ChunkingSettings, {}),
+    parsers: Schema.optionalKey(parsersSchema(settingsOf(extensions.parsers))),
     parsing: withDefault(ParsingChoice, "default"),
     import: withDefault(ImportSettings, {}),
     metadata: Schema.optionalKey(MetadataSettings),
@@ -88,8 +91,8 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
     engines: withDefault(engineOverrides(extensions.stages), {})
   })
 
-const settingsOf = (connectors: Extensions["connectors"]) =>
-  Object.fromEntries(Object.entries(connectors).map(([kind, { settings }]) => [kind, settings]))
+const settingsOf = (definitions: Extensions["connectors"] | Extensions["parsers"]) =>
+  Object.fromEntries(Object.entries(definitions).map(([kind, { settings }]) => [kind, settings]))
 
 /** {@link pipelineSchema} of what comes with Sluice. */
 export const Definition: Schema.Struct<Sections> = pipelineSchema(noExtensions)

@@ -188,6 +188,7 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     ...(imports.limits === undefined ? [] : need("import", "limits", [...at("import"), "limits"])),
     ...(imports.keepEmbeddings === undefined ? [] : need("import", "keepEmbeddings", [...at("import"), "keepEmbeddings"])),
     ...metadataProblems(pipeline, capabilities),
+    ...parserProblems(pipeline, capabilities),
     ...hookProblems(pipeline),
     ...stages.flatMap((stage, index) => [
       ...stageProblems(stage, [...at("stages"), index], vectorDb, need),
@@ -246,6 +247,18 @@ const metadataProblems = ({ metadata = {}, sources }: Definition, { abilities, e
     }]
   )
 }
+
+/** What an engine lists and fetches by itself, no parser here sees. */
+const parserProblems = ({ parsers = [], sources }: Definition, { abilities, engine }: EngineCapabilities): ReadonlyArray<Problem> =>
+  parsers.length === 0 || !abilities.has("import:staging") ?
+    [] :
+    Object.entries(sources).flatMap(([id, source]) =>
+      commonSettings(source).listing !== "service" ? [] : [{
+        path: ["sources", id, kindOf(source), "listing"],
+        rule: `has the ${engine} engine list and fetch the files by itself, so that parsers see none of them`,
+        fix: "leave listing out, or parsers"
+      }]
+    )
 
 /** A partner's model is not everywhere. */
 const regionProblems = (model: GeneratorSettings, path: ValuePath, pipeline: Definition, engine: EngineName): ReadonlyArray<Problem> => {

@@ -159,7 +159,7 @@ const usedExtensions = Effect.fnUntraced(function*(
         }
       })
       const found = extensionsIn(exports)
-      if (Object.values({ ...found.connectors, ...found.stages }).some(isOfAnotherEffect)) {
+      if ([found.connectors, found.parsers, found.stages].flatMap((kinds) => Object.values<Made>(kinds)).some(isOfAnotherEffect)) {
         return yield* refused(
           at,
           "is made with another copy of effect than the one that runs",
@@ -167,8 +167,12 @@ const usedExtensions = Effect.fnUntraced(function*(
         )
       }
       const kinds = [...Object.keys(found.connectors), ...Object.keys(found.stages)]
-      if (kinds.length === 0) {
-        return yield* refused(at, "exports no connector and no stage", "export what defineConnector or defineStage gives")
+      if (kinds.length === 0 && Object.keys(found.parsers).length === 0) {
+        return yield* refused(
+          at,
+          "exports no connector, no parser and no stage",
+          "export what defineConnector, defineParser or defineStage gives"
+        )
       }
       const taken = kinds.find((kind) => kind in builtInSources || builtInStageNames.has(kind))
       if (taken !== undefined) {
@@ -203,8 +207,13 @@ const readModule = Effect.fnUntraced(function*(
   return { pipeline, extensions: noExtensions, invalid }
 })
 
+/** What a module exports for a file to name. */
+interface Made {
+  readonly settings: Schema.Top
+}
+
 /** Schemas of two copies cannot be put together: each has signs of its own for what is missing. */
-const isOfAnotherEffect = ({ settings }: { readonly settings: Schema.Top }): boolean => !(settings.ast instanceof Node)
+const isOfAnotherEffect = ({ settings }: Made): boolean => !(settings.ast instanceof Node)
 const Node: abstract new() => unknown = Object.getPrototypeOf(Schema.String.ast.constructor) // what all schemas of this copy are made of
 
 /** Names what is missing. Of other errors nothing is repeated: what a module throws may hold anything. */

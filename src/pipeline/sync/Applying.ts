@@ -124,8 +124,12 @@ const updateFacts = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, 
   const { item, known } = work
   const engine = yield* Engine
   const files = yield* Files
-  const { spec: { pipeline } } = yield* Session
-  const read = readItem(source.connector, item, engine.maxFileBytes).pipe(Effect.mapError(asServiceError))
+  const { parserOf, spec: { pipeline } } = yield* Session
+  const parser = parserOf(item)
+  const read = readItem(source.connector, item, parser?.maxBytes ?? engine.maxFileBytes).pipe(
+    Effect.mapError(asServiceError),
+    Effect.flatMap((content) => parser === undefined ? Effect.succeed({ content }) : parser.read(item, content))
+  )
   const described = yield* describeAgain(item, from ?? known, entry, read)
   // What cannot be changed keeps its old marker: should the ledger be lost, its content tells that it has moved.
   if (engine.immutableFiles !== true) {
@@ -149,23 +153,26 @@ const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { con
   const engine = yield* Engine
   const files = yield* Files
   const ledger = yield* Ledger
-  const { scope, spec } = yield* Session
+  const { parserOf, scope, spec } = yield* Session
   const { displayName, metadata, mimeType, opened, permissions, uri } = work.item
   const changeTo = (file: RagFileName) => change({ ...entry, file }, from ?? renamed(work, entry))
+  const made = yield* parserOf(work.item)?.read(work.item, content) ?? Effect.undefined
   const after = engine.metadata?.withFiles === false && spec.metadata !== undefined
-    ? { described: yield* describeWhole(work.item, Effect.succeed(content)), kept: yield* writtenByPeople(entry.file) }
+    ? { described: yield* describeWhole(work.item, Effect.succeed(made ?? { content })), kept: yield* writtenByPeople(entry.file) }
     : undefined
   if (engine.ledgerWithFiles !== true) yield* record({ ...entry, state: "intent" })
   const { described = after?.described, embedded, embeddedTokens, file, remark } = yield* files.upload({
     corpus,
     displayName,
-    content,
+    content: made?.content ?? content,
+    madeMarkdown: made !== undefined,
     sourceUri: uri,
     chunking: spec.chunking,
-    parsing: spec.parsing,
+    // A service's parser has nothing to read of what ours has read.
+    parsing: made === undefined ? spec.parsing : { _tag: "default" },
     marker: markerOf(spec.pipeline, entry),
-    mimeType,
-    metadata,
+    mimeType: made?.mimeType ?? mimeType,
+    metadata: made?.remark === undefined ? metadata : { ...metadata, remark: made.remark },
     permissions,
     opened,
     // What earlier rules made goes where there are none any more.
@@ -186,7 +193,7 @@ const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { con
       outcome,
       bytes: content.length,
       ...whyDrifted(work),
-      remark,
+      remark: [made?.remark, remark].filter((part) => part !== undefined).join("; ") || undefined,
       unfit: unfitText(described),
       chunks,
       tokens,
@@ -211,17 +218,18 @@ const longestName = 128
  */
 const stage = Effect.fnUntraced(function*(work: Work, { content, entry, from }: Upload, prefix: string, objects: ObjectStore["Service"]) {
   const { parent } = yield* Engine
-  const { spec: { pipeline } } = yield* Session
-  const { item: { displayName, mimeType: contentType, path }, source } = work
+  const { parserOf, spec: { pipeline } } = yield* Session
+  const { item: { displayName, mimeType, path }, source } = work
+  const made = yield* parserOf(work.item)?.read(work.item, content) ?? Effect.undefined
   const owner = Fingerprint.pathHash([parent, markerSource(pipeline, source), path].join("\n"))
   const name = displayName.slice(displayName.lastIndexOf("/") + 1).replace(/[\r\n]/g, " ")
   const uri = [
     prefix.replace(/\/+$/, ""),
     owner,
-    Fingerprint.parse(entry.fingerprint).content,
-    Array.from(name).slice(-longestName).join("")
+    made === undefined ? Fingerprint.parse(entry.fingerprint).content : Fingerprint.contentHash(made.content),
+    Array.from(made === undefined ? name : `${name}.md`).slice(-longestName).join("")
   ].join("/")
-  yield* objects.put(uri, content, { when: "absent", contentType }).pipe(
+  yield* objects.put(uri, made?.content ?? content, { when: "absent", contentType: made?.mimeType ?? mimeType }).pipe(
     Effect.catchIf(({ code }) => code === "ALREADY_EXISTS", () => Effect.void)
   )
   return { _tag: "staged", handed: { uri, entry, staged: true, from: from ?? renamed(work, entry) } } satisfies Applied

@@ -10,6 +10,7 @@ import type { Definition } from "../definition/Definition.ts"
 export interface Built {
   readonly chunking: Definition["chunking"]
   readonly parsing: Definition["parsing"]
+  readonly parsers?: Definition["parsers"]
   readonly vectorDb: Definition["corpus"]["vectorDb"]
   readonly embedding?: Definition["corpus"]["embedding"]
   readonly limits?: Definition["import"]["limits"]
@@ -20,16 +21,17 @@ export interface Built {
 
 /** How a pipeline builds its corpus on an engine, as JSON. */
 export const builtBy = (
-  { chunking, corpus: { embedding, vectorDb }, import: { limits, textRecognition }, parsing }: Definition,
+  { chunking, corpus: { embedding, vectorDb }, import: { limits, textRecognition }, parsers, parsing }: Definition,
   engine: string
-): string => JSON.stringify(defined({ chunking, parsing, vectorDb, embedding, limits, textRecognition, engine } satisfies Built))
+): string => JSON.stringify(defined({ chunking, parsing, parsers, vectorDb, embedding, limits, textRecognition, engine } satisfies Built))
 
 /** What was written by {@link builtBy}. */
 export const decodeBuilt = (built: string): Built => JSON.parse(built) as Built // our own
 
 /** The pipeline as it would have to be written to build what was built like that. */
-export const asBuilt = (pipeline: Definition, built: Built): Definition => ({
+export const asBuilt = ({ parsers, ...pipeline }: Definition, built: Built): Definition => ({
   ...pipeline,
+  ...defined({ parsers: sameSection("parsers", built, parsers) ? parsers : built.parsers }),
   chunking: built.chunking,
   parsing: sameSection("parsing", built, pipeline.parsing) ? pipeline.parsing : built.parsing,
   corpus: defined({
@@ -40,7 +42,7 @@ export const asBuilt = (pipeline: Definition, built: Built): Definition => ({
   import: defined({ ...pipeline.import, limits: built.limits, textRecognition: built.textRecognition })
 })
 
-const sameSection = (name: "parsing" | "vectorDb" | "embedding", built: Built, now: unknown): boolean =>
+const sameSection = (name: "parsing" | "parsers" | "vectorDb" | "embedding", built: Built, now: unknown): boolean =>
   isDeepStrictEqual(stored(built[name]), stored(now))
 
 /** Rates, keys and sizes of requests: how a thing is done, not what comes of it. */
@@ -52,10 +54,11 @@ const stored = (section: unknown): Readonly<Record<string, unknown>> =>
     ? section === undefined ? {} : { "": section }
     : Object.fromEntries(Object.entries(section).filter(([key, value]) => !manners.has(key) && value !== undefined))
 
-const sections = ["chunking", "parsing", "embedding", "vectorDb", "limits", "textRecognition"] as const
+const sections = ["chunking", "parsing", "parsers", "embedding", "vectorDb", "limits", "textRecognition"] as const
 const inFile: Readonly<Record<typeof sections[number], string>> = {
   chunking: "chunking",
   parsing: "parsing",
+  parsers: "parsers",
   embedding: "corpus.embedding",
   vectorDb: "corpus.vectorDb",
   limits: "import.limits",

@@ -40,7 +40,8 @@ const decideReadable = Effect.fnUntraced(function*(
   scan: Scan
 ): Effect.fn.Return<Decision, ServiceError | SecretError | StateError, Engine | Session> {
   const engine = yield* Engine
-  const { retryFailed, rules, settings } = yield* Session
+  const { parserOf, retryFailed, rules, settingsOf } = yield* Session
+  const settings = settingsOf(item)
   const facts = Fingerprint.factsHash(item, engine, rules)
   const before = known === undefined ? undefined : Fingerprint.parse(known.fingerprint)
   // Asked before the bytes are read: by then the file that was young when it was listed may have grown old enough.
@@ -66,7 +67,7 @@ const decideReadable = Effect.fnUntraced(function*(
     return { _tag: "facts", entry: entryWith(before.content, known.size) }
   }
 
-  const content = yield* readItem(connector, item, engine.maxFileBytes)
+  const content = yield* readItem(connector, item, parserOf(item)?.maxBytes ?? engine.maxFileBytes)
   const hash = Fingerprint.contentHash(content)
   const entry = entryWith(hash, content.length)
   const stale = known === undefined || known.revision !== entry.revision || known.path !== entry.path

@@ -85,15 +85,21 @@ export const readySchemas = Effect.fn("sync.readySchemas")(function*(corpus: Cor
 const held = (described: Described): Effect.Effect<Described, DocumentError> =>
   described.fails ? Effect.fail(unfit(described)) : Effect.succeed(described)
 
+/** What is read of an item: its bytes, or Markdown that was made of them and is called so. */
+type Read = Effect.Effect<
+  { readonly content: Uint8Array; readonly name?: string; readonly mimeType?: string },
+  ServiceError | DocumentError
+>
+
 /** What the rules make of an item, from its content. Without rules: nothing, in the place of what earlier ones made. */
-export const describeWhole = Effect.fn("sync.describe")(function*(item: SourceItem, read: Effect.Effect<Uint8Array, ServiceError>) {
+export const describeWhole = Effect.fn("sync.describe")(function*(item: SourceItem, read: Read) {
   const { metadata } = yield* Engine
   const { spec } = yield* Session
   const { describe, properties: names } = describing(spec.metadata ?? {}, item.path)
   const { displayName, mimeType, path } = item
   const name = /\.[A-Za-z0-9]{1,8}$/.test(displayName) ? displayName : path
   if (metadata === undefined || names.length === 0) return yield* held(describe({}))
-  return yield* metadata.properties({ content: yield* read, name, mimeType }, names).pipe(
+  return yield* Effect.flatMap(read, (file) => metadata.properties({ name, mimeType, ...file }, names)).pipe(
     Effect.map(describe),
     Effect.catchTag("DocumentError", ({ message }) => {
       // The engine may read what we cannot.
@@ -110,7 +116,7 @@ export const describeAgain = Effect.fnUntraced(function*(
   item: SourceItem,
   before: LedgerEntry | undefined,
   now: LedgerEntry,
-  read: Effect.Effect<Uint8Array, ServiceError>
+  read: Read
 ) {
   const { metadata } = yield* Engine
   const { spec } = yield* Session

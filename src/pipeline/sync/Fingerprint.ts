@@ -90,6 +90,9 @@ export const settingsHash = (
   ]))
 }
 
+/** The same of a file that a parser of the pipeline's own reads. */
+export const parsedSettings = (settings: string, parser: string): string => digest(`${settings} ${parser}`)
+
 export const format = (f: Fingerprint): string => `${f.content}.${f.facts}.${f.settings}`
 
 /** Of what was not read. */

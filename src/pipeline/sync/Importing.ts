@@ -64,7 +64,7 @@ const serviceOf = Effect.flatMap(
 /** A listed object, by its own address. */
 export const handOver = Effect.fnUntraced(function*({ item, known, source }: Work) {
   const engine = yield* Engine
-  const { rules, settings } = yield* Session
+  const { rules, settingsOf } = yield* Session
   const content = Fingerprint.revisionHash(item.revision)
   return {
     uri: item.uri,
@@ -73,7 +73,7 @@ export const handOver = Effect.fnUntraced(function*({ item, known, source }: Wor
       path: item.path,
       state: "done",
       revision: item.unsettled === true ? "" : item.revision,
-      fingerprint: Fingerprint.format({ content, facts: Fingerprint.factsHash(item, engine, rules), settings }),
+      fingerprint: Fingerprint.format({ content, facts: Fingerprint.factsHash(item, engine, rules), settings: settingsOf(item) }),
       size: item.size,
       file: known?.file
     }

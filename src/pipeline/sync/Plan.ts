@@ -1,11 +1,12 @@
 import { Effect, Stream } from "effect"
-import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import type { DocumentError, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import { describing, unfit } from "../../domain/MetadataRules.ts"
 import type { Counts, FileOutcome, Others, SyncEvent } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
+import type { Raw } from "../../text/Prepared.ts"
 import { TextPool } from "../../text/TextPool.ts"
 import { decide, type Decision, whyDrifted } from "./Decision.ts"
 import { findMissing } from "./Deleting.ts"
@@ -250,10 +251,11 @@ class Costs {
 const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan: Scan, costs: Costs) {
   const files = yield* Files
   const pool = yield* TextPool
-  const { spec: { chunking, metadata } } = yield* Session
+  const session = yield* Session
+  const { parserOf, spec: { chunking, metadata } } = session
   const { item, known } = work
   const rules = metadata === undefined ? undefined : describing(metadata, item.path)
-  if (isHandedOver(source, item)) {
+  if (isHandedOver(source, item, session)) {
     costs.handedOver += 1
     costs.estimatedChunks += estimateChunks(item.size ?? 0, chunking)
     return {
@@ -267,15 +269,13 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
   if (decision._tag !== "upload") return outcomeOf(work, decision)
   const { content, entry, outcome } = decision
   const base = { source: source.id, path: item.path, bytes: content.length }
-  return yield* pool.prepare({
-    content,
-    name: item.path,
-    chunking,
-    counts: true,
-    mimeType: item.mimeType,
-    opened: item.opened,
-    properties: rules?.properties
-  }).pipe(
+  const read: Effect.Effect<Pick<Raw, "content" | "name" | "mimeType">, DocumentError | ServiceError> =
+    parserOf(item)?.read(item, content) ?? Effect.succeed({ content, name: item.path, mimeType: item.mimeType })
+  return yield* Effect.flatMap(
+    read,
+    ({ content, mimeType, name }) =>
+      pool.prepare({ content, name, mimeType, chunking, counts: true, opened: item.opened, properties: rules?.properties })
+  ).pipe(
     Effect.flatMap(Effect.fnUntraced(function*({ chunks, properties = {}, tokens, waits = 0 }) {
       const described = rules?.describe(properties)
       if (described?.fails === true) return yield* unfit(described)

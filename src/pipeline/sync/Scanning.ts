@@ -264,7 +264,7 @@ const compareItems = Effect.fnUntraced(function*(
 ) {
   const engine = yield* Engine
   const ledger = yield* Ledger
-  const { emit, readOnly, retryFailed, rules, scope, settings, showUnchanged } = yield* Session
+  const { emit, readOnly, retryFailed, rules, scope, settingsOf, showUnchanged } = yield* Session
   const known = yield* scan.see(source, items.map(({ path }) => path), Fingerprint.pathHash)
   const listedBy = shared === undefined ? [] : yield* scan.listedBy(source, items.map(addressOf))
   const others: Array<string> = []
@@ -289,7 +289,7 @@ const compareItems = Effect.fnUntraced(function*(
     }
     const outcome = entry === undefined
       ? undefined
-      : compare(item, entry, settings, Fingerprint.factsHash(item, engine, rules), retryFailed)
+      : compare(item, entry, settingsOf(item), Fingerprint.factsHash(item, engine, rules), retryFailed)
     if (outcome === undefined) unsettled.push({ source, path, work: encodeWork({ source, item, known: entry }) })
     else if (outcome === "unchanged") {
       unchanged += 1

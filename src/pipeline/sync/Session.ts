@@ -10,6 +10,7 @@ import type { EmbeddingLimits } from "../../ports/EmbeddingBudget.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { LedgerEntry } from "../../ports/Ledger.ts"
 import * as Fingerprint from "./Fingerprint.ts"
+import type { FileParser } from "./Parsers.ts"
 import { Tally } from "./Tally.ts"
 
 /** Everything sync works from: a pipeline with its sources made into connectors. */
@@ -25,6 +26,8 @@ export interface SyncSpec {
   readonly keep?: number
   readonly chunking: Chunking
   readonly parsing: Parsing
+  /** Parsers of its own; the first that names a file reads it. Default: none. */
+  readonly parsers?: ReadonlyArray<FileParser>
   /** How files come by metadata. Absent: they have what people write of them. */
   readonly metadata?: MetadataRules
   readonly sources: ReadonlyArray<SyncSource>
@@ -89,8 +92,12 @@ export class Session extends Context.Service<Session, {
   readonly spec: SyncSpec
   /** The key under which the ledger accounts for the corpus. */
   readonly scope: string
-  /** The third part of a fingerprint: what decides how the same bytes are stored. */
+  /** What decides how the same bytes are stored, of all that a source lists. */
   readonly settings: string
+  /** The third part of a file's fingerprint: the same of that file alone. */
+  readonly settingsOf: (item: SourceItem) => string
+  /** The parser of the pipeline's own that reads a file; undefined: the engine's do. */
+  readonly parserOf: (item: SourceItem) => FileParser | undefined
   /** The hash of the rules for metadata, which is in the second part. */
   readonly rules: string | undefined
   readonly tally: Tally
@@ -112,11 +119,17 @@ interface SessionOptions extends Omit<SyncOptions, "replace" | "candidate" | "ch
 }
 
 export const makeSession = (spec: SyncSpec, scope: string, options: SessionOptions) =>
-  Effect.map(Engine, ({ signature }) =>
-    Session.of({
+  Effect.map(Engine, ({ signature }) => {
+    const { parsers = [] } = spec
+    const settings = Fingerprint.settingsHash(signature, { ...spec, embeddingModel: spec.corpus.embeddingModel })
+    const parserOf = (item: SourceItem) => parsers.find(({ reads }) => reads(item))
+    const ofParser = new Map(parsers.map((parser) => [parser, Fingerprint.parsedSettings(settings, parser.signature)]))
+    return Session.of({
       spec,
       scope,
-      settings: Fingerprint.settingsHash(signature, { ...spec, embeddingModel: spec.corpus.embeddingModel }),
+      settings: parsers.reduce((all, { scans }) => all + scans, settings),
+      settingsOf: parsers.length === 0 ? () => settings : (item) => ofParser.get(parserOf(item)!) ?? settings,
+      parserOf: parsers.length === 0 ? () => undefined : parserOf,
       rules: spec.metadata === undefined ? undefined : Fingerprint.rulesHash(spec.metadata),
       tally: new Tally(),
       yes: options.yes ?? false,
@@ -126,7 +139,8 @@ export const makeSession = (spec: SyncSpec, scope: string, options: SessionOptio
       readOnly: options.readOnly ?? false,
       showUnchanged: options.showUnchanged ?? false,
       emit: options.observe ?? (() => Effect.void)
-    }))
+    })
+  })
 
 /** An item that the listing alone could not settle, and what the ledger had for it. */
 export interface Work {

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import { type SecretError, ServiceError, type StateError } from "../../domain/Errors.ts"
 import type { ImportSource } from "../../domain/Import.ts"
 import type { SourceItem } from "../../ports/Connector.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -7,7 +7,7 @@ import type { Ledger } from "../../ports/Ledger.ts"
 import { cannotDescribe } from "./Describing.ts"
 import { type SourceFailure, sourcesUnreadable } from "./Failures.ts"
 import { entriesOf, isOurs } from "./ServiceFiles.ts"
-import type { SyncSource, SyncSpec } from "./Session.ts"
+import type { Session, SyncSource, SyncSpec } from "./Session.ts"
 
 /** A source that only the engine lists: nothing is known of its files but what the engine counts. */
 export interface ImportOnly {
@@ -37,7 +37,7 @@ export interface Sources {
  */
 export const checkSources = Effect.fn("sync.checkSources")(function*(
   scope: string,
-  { metadata, sources }: Pick<SyncSpec, "metadata" | "sources">
+  { metadata, parsers = [], sources }: Pick<SyncSpec, "metadata" | "parsers" | "sources">
 ): Effect.fn.Return<Sources, ServiceError | SecretError | StateError, Engine | Ledger> {
   const engine = yield* Engine
   const listed: Array<SyncSource> = []
@@ -70,10 +70,19 @@ export const checkSources = Effect.fn("sync.checkSources")(function*(
     const error = cannotDescribe({ metadata }, source.listed)
     if (error !== undefined) failures.push({ id: source.id, error })
   }
+  if (parsers.length > 0) failures.push(...importOnly.map(({ id, why }) => ({ id, error: cannotParse(why) })))
   const [first, ...others] = failures
   if (first !== undefined) return yield* sourcesUnreadable([first, ...others])
   return { listed, importOnly }
 })
+
+/** Why parsers of the pipeline's own cannot hold for a source. */
+const cannotParse = (why: string): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `the service lists and fetches its files by itself (${why}), so that the parsers of the pipeline see none of them`,
+    fix: "give this machine the credentials to list it, and leave `listing: service` out; or leave the source or parsers out"
+  })
 
 /**
  * A source that we may list by now, and of which an import by an earlier run still runs: that import is followed to its
@@ -111,9 +120,12 @@ export const whyLeft = (error: ServiceError | SecretError): string => {
   return `it cannot be listed from here (${error.message}${fix === undefined ? "" : `; ${fix}`})`
 }
 
-/** Whether the engine fetches an item of this source, so that we do not read it. */
-export const isHandedOver = (source: SyncSource | undefined, item: Pick<SourceItem, "uri">): boolean =>
-  source?.imports !== undefined && isImportable(item.uri)
+/** Whether the engine fetches an item of this source, so that we do not read it. What a parser of the pipeline's own reads, it does not. */
+export const isHandedOver = (
+  source: SyncSource | undefined,
+  item: SourceItem,
+  { parserOf }: Pick<Session["Service"], "parserOf">
+): boolean => source?.imports !== undefined && isImportable(item.uri) && parserOf(item) === undefined
 
 const isImportable = (uri: string): boolean => uri.startsWith("gs://")
 

@@ -159,14 +159,15 @@ const applyQueued = Effect.fnUntraced(function*(
   stop: Stop
 ) {
   const engine = yield* Engine
-  const { emit, spec, tally } = yield* Session
+  const session = yield* Session
+  const { emit, spec, tally } = session
   const apply = yield* makeApply(corpus, sources, scan)
   const byId = new Map(sources.map((source) => [source.id, source]))
   const staged = new Map<string, Array<Handed>>()
   let failuresInARow = 0
   const one = Effect.fnUntraced(function*(text: string) {
     const work = decodeWork(text)
-    if (isHandedOver(byId.get(work.source), work.item) || stop.ended !== undefined) return
+    if (isHandedOver(byId.get(work.source), work.item, session) || stop.ended !== undefined) return
     const applied = yield* apply(work)
     if (applied._tag === "staged") {
       const others = staged.get(work.source)
@@ -227,14 +228,15 @@ const importAll = Effect.fnUntraced(function*(
   staged: ReadonlyMap<string, ReadonlyArray<Handed>>,
   stop: Stop
 ) {
-  const { tally } = yield* Session
+  const session = yield* Session
+  const { tally } = session
   for (const source of listed) {
     if (source.imports === undefined && source.staging === undefined) continue
     const handed = source.staging !== undefined
       ? Stream.fromIterable(staged.get(source.id) ?? [])
       : scan.queued.pipe(
         Stream.map(decodeWork),
-        Stream.filter((work) => work.source === source.id && isHandedOver(source, work.item)),
+        Stream.filter((work) => work.source === source.id && isHandedOver(source, work.item, session)),
         Stream.mapEffect(handOver)
       )
     yield* handed.pipe(

@@ -8,10 +8,11 @@ import { storage } from "../../../connectors/storage/Storage.ts"
 import type { StorageFactory } from "../../../src/compose/Imports.ts"
 import { type EmbeddedServerOptions, serveEmbedded } from "../../../src/compose/Server.ts"
 import * as Vertex from "../../../src/compose/VertexEntry.ts"
+import { defineParser, Pipeline, type Source } from "../../../src/index.ts"
 import { addsUp, type Counts, type Report } from "../../../src/domain/Report.ts"
 import { definePipeline, type PipelineInput } from "../../../src/pipeline/definition/DefinePipeline.ts"
 import { emulator, fakeGcs } from "../../fakes/Gcs.ts"
-import { type ConnectorSet, pipelineOf } from "../../support/Sources.ts"
+import { type ConnectorSet, definitionsOf, pipelineOf } from "../../support/Sources.ts"
 import { tempFolder, write } from "../../support/TempFolder.ts"
 
 /** A server whose bucket `docs` is a folder, and the same objects behind the storage API for our own connector. */
@@ -54,7 +55,7 @@ const setUpWith = (options: Partial<EmbeddedServerOptions>) =>
       )
     const engineAt = (baseUrl: string) =>
       Vertex.layer({ dataDir: join(folder, "client"), project: "p1", location: "us-central1", baseUrl, token: Redacted.make("t") })
-    return { bucket, engine: engineAt(url), engineAt, folder, gcs, pipeline, put, remove }
+    return { bucket, engine: engineAt(url), engineAt, folder, gcs, ofStorage, pipeline, put, remove }
   })
 const setUp = setUpWith({})
 
@@ -171,6 +172,48 @@ describe("cloud sources on the hosted engine, against a server", () => {
       assert.strictEqual(removals.length, 3)
       assert.isTrue(removals.every((path) => path.startsWith("/storage/v1/b/staging/o/docs/")))
       assert.isDefined(gcs.object("staging", "other"))
+    }).pipe(Effect.scoped))
+
+  it.live("what a parser of one's own reads is read here, and its Markdown put there or staged in its place", () =>
+    Effect.gen(function*() {
+      const { engine, folder, gcs, ofStorage, put } = yield* setUpWith({ allowRemote: true })
+      gcs.put("staging", "other", "")
+      put({ "hr/leave.md": leave, "hr/keys.call": "the keys hang in the lodge" })
+      write(join(folder, "docs"), { "bikes.call": "bikes stand in the yard" })
+      const calls = (version: number) =>
+        defineParser({
+          kind: "calls",
+          description: "Calls.",
+          version,
+          extensions: ["call"],
+          fields: {},
+          make: () => Effect.succeed(({ content }) => Effect.succeed(`# Call ${version}\n\nSaid: ${Buffer.from(content).toString()}.`))
+        })
+      const { local: folderSource, storage: bucketSource } = definitionsOf({ ...ofStorage, local })
+      const handbook = (version: number) =>
+        Pipeline.make("handbook", {
+          corpus: { displayName: "Handbook" },
+          sources: {
+            bucket: bucketSource!({ uris: ["gs://docs/hr/"] } as never) as Source,
+            docs: folderSource!({ path: join(folder, "docs"), staging: "gs://staging/docs" } as never) as Source
+          },
+          parsers: [calls(version)({})]
+        })
+      yield* Effect.gen(function*() {
+        assert.deepInclude((yield* handbook(1).plan()).totals, { added: 3 })
+        expectCounts(yield* handbook(1).run, { added: 3 })
+        expectCounts(yield* handbook(1).run, { unchanged: 3 })
+        const texts = Effect.map(handbook(1).retrieve("keys in the lodge, bikes in the yard"), ({ contexts }) =>
+          contexts.map(({ sourceDisplayName, text }) =>
+            `${sourceDisplayName}: ${text}`
+          ).filter((text) => text.includes("Call")).toSorted())
+        assert.deepStrictEqual(yield* texts, [
+          "bikes.call.md: Call 1\n\nSaid: bikes stand in the yard.",
+          "keys.call.md: Call 1\n\nSaid: the keys hang in the lodge."
+        ])
+        expectCounts(yield* handbook(2).run, { changed: 2, unchanged: 1 })
+        assert.deepStrictEqual((yield* texts).map((text) => text.includes("Call 2")), [true, true])
+      }).pipe(Effect.provide(engine))
     }).pipe(Effect.scoped))
 
   it.live("one that the server cannot import fails, by name", () =>

@@ -5,6 +5,7 @@ import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { DocumentError, ServiceError } from "../../../src/domain/Errors.ts"
 import { addsUp, type Report } from "../../../src/domain/Report.ts"
 import { plan } from "../../../src/pipeline/sync/Plan.ts"
+import { fileParser } from "../../../src/pipeline/sync/Parsers.ts"
 import { sync } from "../../../src/pipeline/sync/Sync.ts"
 import type { SyncOptions, SyncSpec } from "../../../src/pipeline/sync/Session.ts"
 import { LedgerWrites } from "../../../src/state/LedgerWrites.ts"
@@ -134,6 +135,29 @@ describe("sync of a source that tells its changes", () => {
       source.remove("b")
       assert.deepStrictEqual(counts(yield* run()), { listed: 2, changed: 1, unchanged: 1, deleted: 1 })
       assert.deepStrictEqual(target(), wanted())
+    }).pipe(Effect.scoped))
+
+  it.effect("lists everything again where a parser of one's own is another, or reads other files", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      for (const name of ["a.call", "b.call", "c.txt"]) source.put(name, `text ${name}`)
+      const with_ = (version: number, extensions = ["call"]) =>
+        run({}, {
+          parsers: [fileParser(
+            { kind: "calls", version, unversioned: [] },
+            { extensions, mimeTypes: [], maxSeconds: 60 },
+            ({ content }) => Effect.succeed(`${version}: ${Buffer.from(content).toString()}`)
+          )]
+        })
+      assert.deepStrictEqual(counts(yield* run()), { listed: 3, added: 3 })
+      assert.deepStrictEqual(counts(yield* with_(1)), { listed: 3, changed: 2, unchanged: 1 })
+      const { uploads } = engine.calls
+      const { reads } = source
+      assert.deepStrictEqual(counts(yield* with_(1)), { listed: 3, unchanged: 3 })
+      assert.deepStrictEqual({ reads: source.reads, uploads: engine.calls.uploads }, { reads, uploads })
+      assert.deepStrictEqual(counts(yield* with_(2)), { listed: 3, changed: 2, unchanged: 1 })
+      assert.deepStrictEqual(counts(yield* with_(2, ["txt", "call"])), { listed: 3, changed: 1, unchanged: 2 })
+      assert.strictEqual(engine.content["c.txt"], "2: text c.txt")
     }).pipe(Effect.scoped))
 
   it.effect("connectors whose cursors miss something are listed whole, unless that may wait", () =>

@@ -69,6 +69,7 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   [/^notify\./, ["src/compose/Notifier.ts", "src/pipeline/Notify.ts"]],
   [/^tests\./, ["src/pipeline/eval/Evaluation.ts", "src/pipeline/definition/TestSettings.ts"]],
   [/^judge\.model\.openai\./, ["src/compose/Models.ts"]],
+  [/^parsers$/, ["src/pipeline/RunPipeline.ts"]],
   [/^judge\./, ["src/pipeline/eval/Evaluation.ts"]],
   [/^stages\.retrieve\.files/, ["src/pipeline/AskPipeline.ts", "src/pipeline/stages/Retrieve.ts"]],
   [/^stages\..*\bcrossEncoder\./, ["src/models/local"]],
