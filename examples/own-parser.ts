@@ -1,12 +1,12 @@
-// A pipeline from a file that uses a parser of one's own: node examples/own-parser.ts
+// A pipeline from a file that uses a parser and a chunker of one's own: node examples/own-parser.ts
 import { Console, Effect } from "effect"
 import { Embedded, Pipeline, runMain } from "sluice"
 import { connectors } from "sluice/connectors"
 
 const program = Effect.gen(function*() {
   const meetings = yield* Pipeline.load(`${import.meta.dirname}/own-parser/pipeline.yaml`, connectors)
-  const { totals } = yield* meetings.run
-  yield* Console.log(`${totals.added} calls`)
+  const { chunks, totals } = yield* meetings.run
+  yield* Console.log(`${totals.added} calls in ${chunks} chunks`)
   const { answer } = yield* meetings.ask("When does the warehouse in Porto get its scanners?")
   yield* Console.log(`${answer.text} (${answer.citations[0]?.sourceDisplayName})`)
 })

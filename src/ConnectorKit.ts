@@ -1,6 +1,6 @@
 /**
- * What a connector or a parser is written with: its definition and settings, listings in pages, calls over HTTP, Markdown
- * from pages, and the suites of tests that every connector and every parser must pass. The `git` and `web` connectors of Sluice are written with
+ * What a connector, a parser or a chunker is written with: its definition and settings, listings in pages, calls over HTTP,
+ * Markdown from pages, and the suites of tests that every one of them must pass. The `git` and `web` connectors of Sluice are written with
  * this and nothing else.
  *
  * @example
@@ -29,6 +29,7 @@ export { markdownFromHtml } from "./kit/Markdown.ts"
 export { atMost, cursorRefused, cursors, lazyConnector, type ListedPage, paged } from "./kit/Paged.ts"
 export type { SettingsOf } from "./domain/sources/BuiltInSources.ts"
 export { globs, pathFilter } from "./kit/Settings.ts"
+export { type ChunkerFixture, chunkerSuite } from "./kit/ChunkerSuite.ts"
 export { type ParserFixture, parserSuite } from "./kit/ParserSuite.ts"
 export { connectorSuite, type ConnectorFixture, type SuiteOptions, type TestRunner } from "./kit/Suite.ts"
 export { type FaultInPlace, faultsOf, type SourceFault, testServer, type TestRequest, type TestServer } from "./kit/TestServer.ts"
@@ -45,5 +46,7 @@ export {
   type ParserContext,
   type ParserDefinition
 } from "./ports/Parser.ts"
+export { type Chunker, type ChunkerDefinition, type CutText, defineChunker } from "./ports/Chunker.ts"
+export type { TextSpan, TextToCut } from "./domain/Chunking.ts"
 export type { Secrets } from "./ports/Secrets.ts"
 export { type ConnectorContext, type ConnectorDefinition, defineConnector, type Source } from "./ports/Source.ts"

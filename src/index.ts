@@ -3,7 +3,7 @@
  *
  * `Pipeline.make` describes one, or `Pipeline.load` reads it from a file; `Embedded.layer` or `Vertex.layer` runs it:
  * `run`, `ask`, `stream`, `chat`, `watch`, `plan`, `diff`. Stages are functions that `compose` puts together;
- * `defineConnector`, `defineParser` and `defineStage` make sources, parsers and stages of one's own. The ports are there to replace a part.
+ * `defineConnector`, `defineParser`, `defineChunker` and `defineStage` make sources, parsers, chunkers and stages of one's own. The ports are there to replace a part.
  */
 export * as Pipeline from "./pipeline/Pipeline.ts"
 export * as Embedded from "./compose/EmbeddedEntry.ts"
@@ -21,6 +21,8 @@ export {
   type ParserContext,
   type ParserDefinition
 } from "./ports/Parser.ts"
+export { type Chunker, type ChunkerDefinition, type CutText, defineChunker } from "./ports/Chunker.ts"
+export type { TextSpan, TextToCut } from "./domain/Chunking.ts"
 export { type ConnectorContext, type ConnectorDefinition, defineConnector, type Source } from "./ports/Source.ts"
 export { modelGarden } from "./compose/ModelGarden.ts"
 export { Answer, Citation, type Exchange, Support } from "./domain/Answer.ts"

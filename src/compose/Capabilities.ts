@@ -25,6 +25,7 @@ const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
     "embedding:local",
     "chunking:fixed",
     "chunking:structure",
+    "chunking:chunker",
     "parsing:default",
     "import:budget",
     "hybrid:managed",

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { Chunking } from "./Chunking.ts"
+import type { Chunking, Cutting } from "./Chunking.ts"
 import { CorpusName } from "./Corpus.ts"
 import type { Described, Describing } from "./MetadataRules.ts"
 import type { Parsing } from "./Parsing.ts"
@@ -85,6 +85,8 @@ export interface UploadRequest {
   readonly madeMarkdown?: boolean
   readonly sourceUri?: string
   readonly chunking: Chunking
+  /** Cuts it in the place of `chunking.strategy`, where the engine cuts here. Default: nothing does. */
+  readonly cutting?: Cutting | undefined
   readonly parsing?: Parsing
   readonly marker?: Marker
   readonly metadata?: Metadata

@@ -3,6 +3,7 @@ import assert from "node:assert/strict"
 import { inspect } from "node:util"
 import { DocumentError, SecretError, ServiceError } from "../domain/Errors.ts"
 import type { CommonParserSettings, FileToParse, ParseFile, Parser } from "../ports/Parser.ts"
+import type { Secrets } from "../ports/Secrets.ts"
 import { parse as readDocument } from "../text/ReadDocument.ts"
 import { runnerOf, type TestRunner } from "./Suite.ts"
 
@@ -46,16 +47,17 @@ interface Made {
   readonly settings: CommonParserSettings
 }
 
-const parserOf = Effect.fnUntraced(function*({ parser: { definition, settings: written }, secrets = {} }: ParserFixture) {
+/** Secrets that a fixture has the values of. */
+export const secretsOf = (secrets: Readonly<Record<string, string>> = {}): Secrets["Service"] => ({
+  resolve: (version) =>
+    secrets[version] === undefined
+      ? Effect.fail(new SecretError({ version, message: `${version} is not in the fixture`, fix: "give its value under secrets" }))
+      : Effect.succeed(Redacted.make(secrets[version]))
+})
+
+const parserOf = Effect.fnUntraced(function*({ parser: { definition, settings: written }, secrets }: ParserFixture) {
   const settings = yield* Schema.decodeUnknownEffect(definition.settings)(written)
-  const parse = yield* definition.make(settings as never, {
-    secrets: {
-      resolve: (version) =>
-        secrets[version] === undefined
-          ? Effect.fail(new SecretError({ version, message: `${version} is not in the fixture`, fix: "give its value under secrets" }))
-          : Effect.succeed(Redacted.make(secrets[version]))
-    }
-  })
+  const parse = yield* definition.make(settings as never, { secrets: secretsOf(secrets) })
   return { parse, settings: settings as CommonParserSettings } satisfies Made // every parser's settings have them
 })
 

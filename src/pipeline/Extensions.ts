@@ -1,18 +1,20 @@
 import { Context } from "effect"
+import { type AnyChunkerDefinition, isChunkerDefinition } from "../ports/Chunker.ts"
 import { type AnyParserDefinition, isParserDefinition } from "../ports/Parser.ts"
 import { type AnyConnectorDefinition, isConnectorDefinition } from "../ports/Source.ts"
 import { type AnyStage, type AnyStageDefinition, isStageDefinition } from "./stages/Stage.ts"
 
-/** Connectors, parsers and stages that do not come with Sluice, by the keys under which a file writes them. */
+/** Connectors, parsers, chunkers and stages that do not come with Sluice, by the keys under which a file writes them. */
 export interface Extensions {
   readonly connectors: Readonly<Record<string, AnyConnectorDefinition>>
   readonly parsers: Readonly<Record<string, AnyParserDefinition>>
+  readonly chunkers: Readonly<Record<string, AnyChunkerDefinition>>
   readonly stages: Readonly<Record<string, AnyStageDefinition>>
   /** The stages of a pipeline that code composed, in the place of what its definition says: functions of one's own are among them. */
   readonly composed?: { readonly toContexts: AnyStage; readonly toAnswer: AnyStage }
 }
 
-export const noExtensions: Extensions = { connectors: {}, parsers: {}, stages: {} }
+export const noExtensions: Extensions = { connectors: {}, parsers: {}, chunkers: {}, stages: {} }
 
 /** The extensions of the pipeline that is run. Default: none. */
 export const ExtensionsInUse = Context.Reference<Extensions>("sluice/pipeline/ExtensionsInUse", { defaultValue: () => noExtensions })
@@ -23,6 +25,7 @@ export const extensionsIn = (exports: object): Extensions => {
   return {
     connectors: Object.fromEntries(values.filter(isConnectorDefinition).map((definition) => [definition.kind, definition])),
     parsers: Object.fromEntries(values.filter(isParserDefinition).map((definition) => [definition.kind, definition])),
+    chunkers: Object.fromEntries(values.filter(isChunkerDefinition).map((definition) => [definition.kind, definition])),
     stages: Object.fromEntries(values.filter(isStageDefinition).map((definition) => [definition.kind, definition]))
   }
 }
@@ -30,5 +33,6 @@ export const extensionsIn = (exports: object): Extensions => {
 export const mergeExtensions = (all: ReadonlyArray<Extensions>): Extensions => ({
   connectors: Object.assign({}, ...all.map(({ connectors }) => connectors)),
   parsers: Object.assign({}, ...all.map(({ parsers }) => parsers)),
+  chunkers: Object.assign({}, ...all.map(({ chunkers }) => chunkers)),
   stages: Object.assign({}, ...all.map(({ stages }) => stages))
 })

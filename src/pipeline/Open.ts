@@ -1,21 +1,23 @@
 import { Context, Effect } from "effect"
+import type { Cutting } from "../domain/Chunking.ts"
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Connector } from "../ports/Connector.ts"
 import { Secrets } from "../ports/Secrets.ts"
+import type { AnyChunkerDefinition, CutText } from "../ports/Chunker.ts"
 import type { AnyParserDefinition, ParseFile, ParserContext } from "../ports/Parser.ts"
 import type { AnyConnectorDefinition, ConnectorContext } from "../ports/Source.ts"
-import type { OwnParser } from "./definition/ParserSettings.ts"
+import type { OwnChunker, OwnParser } from "./definition/ParserSettings.ts"
 import { kindOf } from "./definition/SourceSettings.ts"
 import { ExtensionsInUse } from "./Extensions.ts"
 import { type Access, Host, type PipelineParts } from "./Host.ts"
-import { Connectors, Parsers } from "./Services.ts"
-import { type FileParser, fileParser } from "./sync/Parsers.ts"
+import { Chunkers, Connectors, Parsers } from "./Services.ts"
+import { type FileParser, fileParser, textChunker } from "./sync/Parsers.ts"
 
 /** A pipeline on the host's engine, with the connectors of its sources. */
 export const openPipeline = Effect.fnUntraced(function*(pipeline: PipelineParts, access: Access) {
   const host = yield* Host
   const { definition, services } = yield* host.open(pipeline, access)
-  // What a connector or a parser needs beyond its context is around whatever runs the pipeline: a program's types say so.
+  // What a connector, a parser or a chunker needs beyond its context is around whatever runs the pipeline: a program's types say so.
   const around = yield* Effect.context()
   const secrets = Context.get(services, Secrets)
   return {
@@ -23,7 +25,8 @@ export const openPipeline = Effect.fnUntraced(function*(pipeline: PipelineParts,
     services: services.pipe(
       Context.add(ExtensionsInUse, pipeline.extensions),
       Context.add(Connectors, makeConnectors(pipeline.connectors, { secrets, dataDir: host.dataDir }, around)),
-      Context.add(Parsers, makeParsers(pipeline.extensions.parsers, { secrets }, around))
+      Context.add(Parsers, makeParsers(pipeline.extensions.parsers, { secrets }, around)),
+      Context.add(Chunkers, makeChunkers(pipeline.extensions.chunkers, { secrets }, around))
     )
   }
 })
@@ -60,18 +63,28 @@ export const makeParsers = (
   around: Context.Context<never> = Context.empty()
 ) => ({
   make: Effect.fnUntraced(function*({ kind, settings }: OwnParser): Effect.fn.Return<FileParser, ServiceError | SecretError> {
-    const definition = definitions[kind]
-    if (definition === undefined) {
-      return yield* new ServiceError({
-        code: "UNIMPLEMENTED",
-        message: `there is no parser ${kind} here`,
-        fix: "give it when loading the pipeline"
-      })
-    }
+    const definition = definitions[kind] ?? (yield* notGiven("parser", kind))
     // Decoded by the definition's own schema.
-    const parse = yield* (definition.make(settings as never, context) as Effect.Effect<ParseFile, ServiceError | SecretError>).pipe(
-      Effect.provideContext(around)
-    )
+    const made = definition.make(settings as never, context) as Effect.Effect<ParseFile, ServiceError | SecretError>
+    const parse = yield* Effect.provideContext(made, around)
     return fileParser(definition, settings, (file) => Effect.provideContext(parse(file), around))
   })
 })
+
+/** Makes chunkers of the kinds defined, likewise. */
+export const makeChunkers = (
+  definitions: Readonly<Record<string, AnyChunkerDefinition>>,
+  context: ParserContext,
+  around: Context.Context<never> = Context.empty()
+) => ({
+  make: Effect.fnUntraced(function*({ kind, settings }: OwnChunker): Effect.fn.Return<Cutting, ServiceError | SecretError> {
+    const definition = definitions[kind] ?? (yield* notGiven("chunker", kind))
+    // Decoded by the definition's own schema.
+    const made = definition.make(settings as never, context) as Effect.Effect<CutText, ServiceError | SecretError>
+    const cut = yield* Effect.provideContext(made, around)
+    return textChunker(definition, settings, (text) => Effect.provideContext(cut(text), around))
+  })
+})
+
+const notGiven = (what: string, kind: string): ServiceError =>
+  new ServiceError({ code: "UNIMPLEMENTED", message: `there is no ${what} ${kind} here`, fix: "give it when loading the pipeline" })

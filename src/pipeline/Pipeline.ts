@@ -8,6 +8,7 @@ import { builtInSources } from "../domain/sources/BuiltInSources.ts"
 import type { Generation } from "../ports/Ledger.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Secrets } from "../ports/Secrets.ts"
+import type { Chunker } from "../ports/Chunker.ts"
 import type { Parser } from "../ports/Parser.ts"
 import type { AnyConnectorDefinition, Source } from "../ports/Source.ts"
 import type { TextPool } from "../text/TextPool.ts"
@@ -65,7 +66,7 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   readonly sources: ReadonlyArray<Sources>
   /** The pipeline as a plain value: to print, compare and hash. Stages of one's own are not in it. */
   readonly definition: Definition
-  /** The connectors, parsers and stages in it that do not come with Sluice. */
+  /** The connectors, parsers, chunkers and stages in it that do not come with Sluice. */
   readonly extensions: Extensions
   /** Brings the corpus in line with the sources. */
   readonly run: Effect.Effect<Report, PipelineError, Host | R>
@@ -127,6 +128,9 @@ type ParserNeeds<P extends ReadonlyArray<Parser<unknown>>> = {
   [K in keyof P]: P[K] extends Parser<infer R> ? R : never
 }[number]
 
+/** What a pipeline's chunker needs. */
+type ChunkerNeeds<K extends Chunker<unknown>> = K extends Chunker<infer R> ? R : never
+
 /** What a pipeline provides to its stages. */
 type Provided = Retrieval | Models | CorpusInUse | TextPool
 
@@ -137,10 +141,13 @@ export interface PipelineOptions<
   Out,
   E,
   R,
-  P extends ReadonlyArray<Parser<unknown>> = ReadonlyArray<Parser>
-> extends Omit<PipelineFile, "name" | "use" | "engine" | "corpus" | "sources" | "parsers" | "stages"> {
+  P extends ReadonlyArray<Parser<unknown>> = ReadonlyArray<Parser>,
+  K extends Chunker<unknown> = Chunker
+> extends Omit<PipelineFile, "name" | "use" | "engine" | "corpus" | "sources" | "chunking" | "parsers" | "stages"> {
   readonly corpus: C
   readonly sources: S
+  /** How documents are cut; `chunker` is one of your own, as `defineChunker` makes it. */
+  readonly chunking?: Omit<NonNullable<PipelineFile["chunking"]>, "chunker"> & { readonly chunker?: K }
   /** Parsers of your own, as `defineParser` makes them; of several that name a file the first reads it. Default: none. */
   readonly parsers?: P
   /** From question to answer. Default: `compose(retrieve(), generate())`. */
@@ -171,13 +178,15 @@ export const make = <
   Out = Answered,
   E = never,
   R = never,
-  const P extends ReadonlyArray<Parser<unknown>> = readonly []
+  const P extends ReadonlyArray<Parser<unknown>> = readonly [],
+  K extends Chunker<unknown> = Chunker
 >(
   name: string,
-  { parsers, sources, stages, ...options }: PipelineOptions<C, S, Out, E, R, P>
-): Pipeline<keyof S & string, Out, E, SourceNeeds<S> | ParserNeeds<P> | CorpusNeeds<C> | Exclude<R, Provided>> => {
+  { chunking: { chunker, ...chunking } = {}, parsers, sources, stages, ...options }: PipelineOptions<C, S, Out, E, R, P, K>
+): Pipeline<keyof S & string, Out, E, SourceNeeds<S> | ParserNeeds<P> | ChunkerNeeds<K> | CorpusNeeds<C> | Exclude<R, Provided>> => {
   const connectors = Object.fromEntries(Object.values(sources).map(({ definition }) => [definition.kind, definition]))
   const own = Object.fromEntries(Object.entries(connectors).filter(([kind]) => !(kind in builtInSources)))
+  const chunkers = chunker === undefined ? {} : { [chunker.definition.kind]: chunker.definition }
   const ownParsers = Object.fromEntries((parsers ?? []).map(({ definition }) => [definition.kind, definition]))
   const described = (stages?.parts ?? (stages === undefined ? [] : [stages])).flatMap(({ settings }) =>
     settings === undefined ? [] : [settings]
@@ -186,12 +195,13 @@ export const make = <
     ...options,
     name,
     sources: Object.fromEntries(Object.entries(sources).map(([id, { definition, settings }]) => [id, { [definition.kind]: settings }])),
+    chunking: { ...chunking, ...(chunker === undefined ? {} : { chunker: { [chunker.definition.kind]: chunker.settings } }) },
     ...(parsers === undefined ? {} : { parsers: parsers.map(({ definition, settings }) => ({ [definition.kind]: settings })) }),
     // The stages that a file could say are held to its rules. Those between them are functions.
     ...(described.length === 0 ? {} : { stages: described.map(writtenStage) })
   }
   const definition = Result.getOrThrowWith(
-    decode(written, { connectors: own, parsers: ownParsers, stages: {} }),
+    decode(written, { connectors: own, parsers: ownParsers, chunkers, stages: {} }),
     (problems) => new PipelineInvalid({ file: name, issues: problems.map((problem) => issueOf(name, problem)) })
   )
   // The default composition gives what `Out` says by default.
@@ -200,6 +210,7 @@ export const make = <
   const extensions: Extensions = {
     connectors: own,
     parsers: ownParsers,
+    chunkers,
     stages: {},
     composed: { toContexts: toContexts as AnyStage, toAnswer: all as AnyStage }
   }

@@ -13,7 +13,7 @@ import type { Definition } from "./definition/Definition.ts"
 import { commonSettings, kindOf } from "./definition/SourceSettings.ts"
 import { countRun } from "./Metrics.ts"
 import { tellError, tellReport } from "./Notify.ts"
-import { Connectors, Parsers } from "./Services.ts"
+import { Chunkers, Connectors, Parsers } from "./Services.ts"
 import { diff, type Difference } from "./sync/Diff.ts"
 import { type Plan, plan, type PlanOptions } from "./sync/Plan.ts"
 import type { SyncOptions, SyncSpec } from "./sync/Session.ts"
@@ -36,6 +36,7 @@ import { resting } from "./watch/Attention.ts"
 /** The pipeline as sync works from it, its sources made into connectors. */
 export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, options: { readonly writes: boolean } = { writes: true }) {
   const connectors = yield* Connectors
+  const { chunker, ...chunking } = pipeline.chunking
   const parsers = yield* Effect.forEach(pipeline.parsers ?? [], (yield* Parsers).make)
   const engine = yield* Engine
   const { imports } = engine
@@ -84,7 +85,8 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
     corpus: corpusSpec(pipeline),
     built: builtBy(pipeline, engine.signature),
     keep: pipeline.corpus.keepGenerations,
-    chunking: pipeline.chunking,
+    chunking,
+    cutting: chunker === undefined ? undefined : yield* (yield* Chunkers).make(chunker),
     parsing: pipeline.parsing,
     parsers,
     metadata: pipeline.metadata === undefined || Object.keys(pipeline.metadata).length === 0 ? undefined : pipeline.metadata,

@@ -1,4 +1,5 @@
 import { Context, Effect, type Scope } from "effect"
+import type { Cutting } from "../domain/Chunking.ts"
 import type { SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Ranking, RetrievalRequest } from "../domain/Retrieval.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
@@ -15,7 +16,7 @@ import type { QueryRewriter } from "../ports/QueryRewriter.ts"
 import type { Ranker } from "../ports/Ranker.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { TextPool } from "../text/TextPool.ts"
-import type { OwnParser } from "./definition/ParserSettings.ts"
+import type { OwnChunker, OwnParser } from "./definition/ParserSettings.ts"
 import type { SourceSettings } from "./definition/SourceSettings.ts"
 import type { GeneratorSettings } from "./definition/StageSettings.ts"
 import type { FileParser } from "./sync/Parsers.ts"
@@ -29,6 +30,11 @@ export class Connectors extends Context.Service<Connectors, {
 export const Parsers = Context.Reference<{
   readonly make: (parser: OwnParser) => Effect.Effect<FileParser, ServiceError | SecretError>
 }>("sluice/pipeline/Parsers", { defaultValue: () => ({ make: ({ kind }) => Effect.die(`no parsers here, such as ${kind}`) }) })
+
+/** Makes the chunker of its own that a pipeline declares. Default: likewise. */
+export const Chunkers = Context.Reference<{
+  readonly make: (chunker: OwnChunker) => Effect.Effect<Cutting, ServiceError | SecretError>
+}>("sluice/pipeline/Chunkers", { defaultValue: () => ({ make: ({ kind }) => Effect.die(`no chunkers here, such as ${kind}`) }) })
 
 /** Makes the models that a pipeline's stages name. */
 export class Models extends Context.Service<Models, {

@@ -28,11 +28,11 @@ export interface ParsedMarkdown {
  */
 export type ParseFile<out R = never> = (file: FileToParse) => Effect.Effect<string | ParsedMarkdown, DocumentError | ServiceError, R>
 
-/** What parsers are told besides their own settings. */
+/** What parsers and chunkers are told besides their own settings. */
 export interface ParserContext {
   /** Resolves the secret versions that settings name. */
   readonly secrets: Secrets["Service"]
-  /** The HTTP client of every connector and parser. Default: one of their own for the process. */
+  /** The HTTP client of every connector, parser and chunker. Default: one of their own for the process. */
   readonly http?: HttpClient.HttpClient | undefined
 }
 

@@ -1,5 +1,5 @@
 import type { Chunking } from "../domain/Chunking.ts"
-import type { Chunk } from "../domain/Document.ts"
+import type { Chunk, ParsedDocument } from "../domain/Document.ts"
 import type { Properties } from "../domain/Properties.ts"
 
 /** What the text pool is given: bytes, and hints about them. */
@@ -10,6 +10,8 @@ export interface Raw {
   readonly mimeType?: string
   /** Absent: it is read, and not cut. */
   readonly chunking?: Chunking
+  /** It is given back as it was parsed, and not cut. Default false. */
+  readonly parts?: boolean
   /** What it is asked for of what it says of itself. Default: nothing. */
   readonly properties?: ReadonlyArray<string>
   /** What is attached to it is a document of its own, see {@link Opening}: the text only names it. Default false. */
@@ -19,7 +21,7 @@ export interface Raw {
 }
 
 /** A file that may hold files, and where their bytes go. */
-export interface Opening extends Omit<Raw, "chunking" | "properties" | "opened" | "counts"> {
+export interface Opening extends Omit<Raw, "chunking" | "parts" | "properties" | "opened" | "counts"> {
   /** A folder of one's own; files are named in it after their hashes. */
   readonly into: string
   /** Opens ZIP, tar and gzip archives and mailboxes too, not only mail. */
@@ -62,7 +64,7 @@ export interface Quoted extends ByteSpan {
 }
 
 /** A file that is quoted by its parsed text, to be quoted by its own bytes. */
-export interface Locating extends Omit<Raw, "chunking" | "opened" | "counts"> {
+export interface Locating extends Omit<Raw, "chunking" | "parts" | "opened" | "counts"> {
   readonly quotes: ReadonlyArray<Quoted>
 }
 
@@ -72,7 +74,7 @@ export interface Located {
 }
 
 /** A file whose pages are wanted as pictures of them: those from the page on, so many at most. */
-export interface Picturing extends Omit<Raw, "chunking" | "properties" | "opened" | "counts"> {
+export interface Picturing extends Omit<Raw, "chunking" | "parts" | "properties" | "opened" | "counts"> {
   /** 1-based. */
   readonly from: number
   readonly most: number
@@ -95,6 +97,14 @@ export interface Pictured {
   readonly pictures: ReadonlyArray<PagePicture>
 }
 
+/** A document, or a part of one that is long. */
+export interface DocumentPart {
+  readonly document: ParsedDocument
+  /** Where its text begins in that of all parts, in UTF-16 units and in UTF-8 bytes. A blank line stands between two. */
+  readonly start: number
+  readonly byteStart: number
+}
+
 /** A file parsed and cut: everything an engine indexes, and all that a plan counts. */
 export interface Prepared {
   /** A key of the format table: `pdf`, `docx`, `markdown`, … */
@@ -110,6 +120,8 @@ export interface Prepared {
   readonly properties?: Properties
   /** What of the file could not be read, in a sentence; absent where all of it was. */
   readonly remark?: string
+  /** Where it is asked for: the text and its blocks, of a long one part by part. */
+  readonly parts?: ReadonlyArray<DocumentPart>
   /** Where pictures are only counted: how many pages and pictures text recognition would go through. */
   readonly waits?: number
 }

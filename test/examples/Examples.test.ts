@@ -47,13 +47,13 @@ describe("the examples", () => {
       assert.strictEqual(stdout, "3 notes\nManagers approve travel. [1]\n")
     }).pipe(Effect.scoped))
 
-  it.live("a file uses a parser of one's own", () =>
+  it.live("a file uses a parser and a chunker of one's own", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run("own-parser.ts")
       assert.strictEqual(code, 0, stderr)
       assert.strictEqual(
         stdout,
-        "2 calls\nThe warehouse in Porto gets its scanners on the ninth of April. [1] (rollout.call.jsonl)\n"
+        "2 calls in 3 chunks\nThe warehouse in Porto gets its scanners on the ninth of April. [1] (rollout.call.jsonl)\n"
       )
     }).pipe(Effect.scoped))
 

@@ -260,6 +260,6 @@ export default Pipeline.make("typed", {
         })(),
         connectors
       ))
-      assert.match(missing.message, /exports no connector and no stage/)
+      assert.match(missing.message, /exports no connector, parser, chunker or stage/)
     })))
 })

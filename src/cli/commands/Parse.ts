@@ -44,7 +44,9 @@ export const parse = Command.make(
     // Without a pipeline file named, the defaults of one hold.
     const loaded = Option.isSome(args.pipeline) ? yield* openPipeline(args.pipeline) : undefined
     const pipeline = loaded?.pipeline
-    const parsers = loaded === undefined || (pipeline?.parsers ?? []).length === 0 ? [] : yield* ownParsers(loaded)
+    const { cutting, parsers } = loaded === undefined || (pipeline?.parsers === undefined && pipeline?.chunking.chunker === undefined)
+      ? { cutting: undefined, parsers: [] }
+      : yield* own(loaded)
     const base = pipeline?.chunking ?? defaultChunking
     const language = Option.getOrElse(args.recognise, () => pipeline?.import.textRecognition)
     const limits = language === undefined ? {} : { recognise: [language] }
@@ -64,7 +66,11 @@ export const parse = Command.make(
       const item = { path: name, uri: file, displayName: name, revision: "" }
       const made = part === undefined ? yield* parsers.find(({ reads }) => reads(item))?.read(item, content) ?? Effect.undefined : undefined
       const document = yield* read({ content, name, part, chunking, limits, ...made })
-      return made === undefined ? document : { ...document, name, ...defined({ remark: made.remark }) }
+      const told = made === undefined ? document : { ...document, name, ...defined({ remark: made.remark }) }
+      if (cutting === undefined || told.blocks.length === 0) return told
+      const { cutParts } = yield* Effect.promise(() => import("../../text/PrepareBy.ts"))
+      const cut = yield* cutParts([{ document: told, start: 0, byteStart: 0 }], chunking, cutting)
+      return { ...told, ...defined(cut) }
     })
     const document = yield* readFile(args.file, part)
     if (Option.isSome(args.diff)) {
@@ -87,13 +93,18 @@ export const parse = Command.make(
   ])
 )
 
-/** Parsers of the pipeline's own, as its runs have them. */
-const ownParsers = Effect.fnUntraced(function*(loaded: CommandPipeline) {
-  const { Parsers } = yield* Effect.promise(() => import("../../pipeline/Services.ts"))
+/** The parsers and the chunker of the pipeline's own, as its runs have them. */
+const own = Effect.fnUntraced(function*(loaded: CommandPipeline) {
+  const { Chunkers, Parsers } = yield* Effect.promise(() => import("../../pipeline/Services.ts"))
   return yield* onEngine(
     loaded,
     reading,
-    ({ parsers = [] }) => Effect.flatMap(Parsers, ({ make }) => Effect.forEach(parsers, make))
+    Effect.fnUntraced(function*({ chunking: { chunker }, parsers = [] }) {
+      return {
+        parsers: yield* Effect.forEach(parsers, (yield* Parsers).make),
+        cutting: chunker === undefined ? undefined : yield* (yield* Chunkers).make(chunker)
+      }
+    })
   )
 })
 

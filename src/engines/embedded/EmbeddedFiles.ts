@@ -9,6 +9,7 @@ import { Embedder } from "../../ports/Embedder.ts"
 import { EmbeddingBudget } from "../../ports/EmbeddingBudget.ts"
 import { Files, type LedgerOfUpload, stillThere } from "../../ports/Files.ts"
 import type { Prepared } from "../../text/Prepared.ts"
+import { prepareBy } from "../../text/PrepareBy.ts"
 import { TextPool } from "../../text/TextPool.ts"
 import { isElsewhere } from "../../domain/Corpus.ts"
 import { otherEmbedder } from "./CorpusRules.ts"
@@ -129,14 +130,14 @@ export const embeddedFiles = (
         yield* refuse(otherEmbedder(corpus.embedder, embedder.id))
         yield* refuse(badUpload(request))
         const replaces = request.replaces === undefined ? undefined : (yield* names.fileIds(request.replaces)).file
-        const prepared = yield* textPool.prepare({
+        const prepared = yield* prepareBy(textPool, {
           content: request.content,
           name: nameHint(request),
           chunking: request.chunking,
           opened: request.opened,
           properties: request.describing?.properties,
           mimeType: request.mimeType
-        })
+        }, request.cutting)
         if (prepared.chunks.length === 0) {
           return yield* new DocumentError({ problem: "empty", message: "there is no text in it" })
         }

@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { CorpusSettings } from "./CorpusSettings.ts"
 import { EngineChoice, engineOverrides } from "./EngineSettings.ts"
-import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
+import { chunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
 import { MetadataSettings } from "./MetadataSettings.ts"
 import { HookSettings, NotifySettings } from "../../domain/Hooks.ts"
 import { matches, text, withDefault } from "../../domain/settings/Rules.ts"
@@ -25,7 +25,7 @@ type Sections = {
   readonly engine: Schema.withDecodingDefaultTypeKey<typeof EngineChoice>
   readonly corpus: typeof CorpusSettings
   readonly sources: Schema.$Record<typeof Name, ReturnType<typeof sourceSettings>>
-  readonly chunking: Schema.withDecodingDefaultTypeKey<typeof ChunkingSettings>
+  readonly chunking: Schema.withDecodingDefaultTypeKey<ReturnType<typeof chunkingSettings>>
   readonly parsers: Schema.optionalKey<ReturnType<typeof parsersSchema>>
   readonly parsing: Schema.withDecodingDefaultTypeKey<typeof ParsingChoice>
   readonly import: Schema.withDecodingDefaultTypeKey<typeof ImportSettings>
@@ -57,7 +57,7 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
     use: Schema.optionalKey(
       Schema.Array(text).annotate({
         description:
-          "Modules that export connectors, parsers and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
+          "Modules that export connectors, parsers, chunkers and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
       })
     ),
     engine: withDefault(EngineChoice, "embedded"),
@@ -66,7 +66,7 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
       description: "Where documents come from, by a name you choose.",
       messageUnexpectedKey: "a source's name must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
     }),
-    chunking: withDefault(ChunkingSettings, {}),
+    chunking: withDefault(chunkingSettings(settingsOf(extensions.chunkers)), {}),
     parsers: Schema.optionalKey(parsersSchema(settingsOf(extensions.parsers))),
     parsing: withDefault(ParsingChoice, "default"),
     import: withDefault(ImportSettings, {}),
@@ -88,10 +88,10 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
       }),
       []
     ),
-    engines: withDefault(engineOverrides(extensions.stages), {})
+    engines: withDefault(engineOverrides(extensions.stages, settingsOf(extensions.chunkers)), {})
   })
 
-const settingsOf = (definitions: Extensions["connectors"] | Extensions["parsers"]) =>
+const settingsOf = (definitions: Extensions["connectors"] | Extensions["parsers"] | Extensions["chunkers"]) =>
   Object.fromEntries(Object.entries(definitions).map(([kind, { settings }]) => [kind, settings]))
 
 /** {@link pipelineSchema} of what comes with Sluice. */

@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import { EmbeddingChoice, VectorDbChoice } from "./CorpusSettings.ts"
-import { ChunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
+import { chunkingSettings, ImportSettings, ParsingChoice } from "./ImportSettings.ts"
 import { HttpUrl } from "../../domain/settings/Names.ts"
-import { oneOf } from "../../domain/settings/OneOf.ts"
+import { oneOf, type OwnCases } from "../../domain/settings/OneOf.ts"
 import { matches, positive, text } from "../../domain/settings/Rules.ts"
 import { JudgeSettings, type OwnStages, stagesSchema } from "./StageSettings.ts"
 
@@ -42,7 +42,7 @@ export type EngineName = EngineChoice["_tag"]
 type Overrides = {
   readonly vectorDb: Schema.optionalKey<typeof VectorDbChoice>
   readonly embedding: Schema.optionalKey<typeof EmbeddingChoice>
-  readonly chunking: Schema.optionalKey<typeof ChunkingSettings>
+  readonly chunking: Schema.optionalKey<ReturnType<typeof chunkingSettings>>
   readonly parsing: Schema.optionalKey<typeof ParsingChoice>
   readonly import: Schema.optionalKey<typeof ImportSettings>
   readonly stages: Schema.optionalKey<ReturnType<typeof stagesSchema>>
@@ -58,10 +58,10 @@ type VertexOverrides = Overrides & {
   readonly requestsPerMinute: typeof requestsPerMinute
 }
 
-const overrides = (own: OwnStages): Overrides => ({
+const overrides = (own: OwnStages, chunkers: OwnCases): Overrides => ({
   vectorDb: Schema.optionalKey(VectorDbChoice),
   embedding: Schema.optionalKey(EmbeddingChoice),
-  chunking: Schema.optionalKey(ChunkingSettings),
+  chunking: Schema.optionalKey(chunkingSettings(chunkers)),
   parsing: Schema.optionalKey(ParsingChoice),
   import: Schema.optionalKey(ImportSettings),
   stages: Schema.optionalKey(stagesSchema(own)),
@@ -69,12 +69,12 @@ const overrides = (own: OwnStages): Overrides => ({
 })
 
 /** What differs per engine. A section given here replaces the pipeline's own section whole; nothing is merged. */
-export const engineOverrides = (own: OwnStages): Schema.Struct<{
+export const engineOverrides = (own: OwnStages, chunkers: OwnCases): Schema.Struct<{
   readonly embedded: Schema.optionalKey<Schema.Struct<Overrides>>
   readonly vertex: Schema.optionalKey<Schema.Struct<VertexOverrides>>
 }> =>
   Schema.Struct({
-    embedded: Schema.optionalKey(Schema.Struct(overrides(own)).annotate({ description: "What differs on the embedded engine." })),
+    embedded: Schema.optionalKey(Schema.Struct(overrides(own, chunkers)).annotate({ description: "What differs on the embedded engine." })),
     vertex: Schema.optionalKey(
       Schema.Struct({
         project: Schema.optionalKey(project),
@@ -82,7 +82,7 @@ export const engineOverrides = (own: OwnStages): Schema.Struct<{
         baseUrl,
         quotaProject,
         requestsPerMinute,
-        ...overrides(own)
+        ...overrides(own, chunkers)
       }).annotate({ description: "What differs on Vertex AI; project and location make `--engine vertex` possible." })
     )
   }).annotate({

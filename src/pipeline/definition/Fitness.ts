@@ -20,7 +20,7 @@ interface Abilities {
   readonly vectorDb: VectorDb["_tag"]
   readonly embedding: EmbeddingChoice["_tag"]
   readonly source: BuiltInKind
-  readonly chunking: Chunking["strategy"]
+  readonly chunking: Chunking["strategy"] | "chunker"
   readonly parsing: Parsing["_tag"]
   /** The vector database that hybrid search works with. */
   readonly hybrid: VectorDb["_tag"]
@@ -83,7 +83,10 @@ const families: {
       web: "connector for web sites"
     }
   },
-  chunking: { port: "Files", names: { fixed: "fixed chunking", structure: "structure chunking" } },
+  chunking: {
+    port: "Files",
+    names: { fixed: "fixed chunking", structure: "structure chunking", chunker: "chunker of your own: it cuts documents by itself" }
+  },
   parsing: {
     port: "Files",
     names: { default: "parsers of its own", layout: "layout parser", llm: "language-model parser" }
@@ -178,7 +181,9 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
       ...(source._tag === "own" ? [] : need("source", source._tag, ["sources", id, source._tag])),
       ...(commonSettings(source).staging === undefined ? [] : need("import", "staging", ["sources", id, kindOf(source), "staging"]))
     ]),
-    ...need("chunking", chunking.strategy, [...at("chunking"), "strategy"]),
+    ...(chunking.chunker === undefined
+      ? need("chunking", chunking.strategy, [...at("chunking"), "strategy"])
+      : need("chunking", "chunker", [...at("chunking"), "chunker"])),
     ...need("parsing", parsing._tag, at("parsing")),
     ...(imports.resultSink === undefined ? [] : need("import", "resultSink", [...at("import"), "resultSink"])),
     ...(imports.budget.embeddedTokens === undefined && imports.budget.requests === undefined

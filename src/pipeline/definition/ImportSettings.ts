@@ -3,38 +3,46 @@ import { defaultChunking } from "../../domain/Chunking.ts"
 import { resultSinkForm } from "../../domain/rag/Forms.ts"
 import { chunkSizeLimits, overlapRule } from "../../domain/rag/RagRules.ts"
 import { Processor } from "../../domain/settings/Names.ts"
-import { oneOf } from "../../domain/settings/OneOf.ts"
+import { oneOf, type OwnCases } from "../../domain/settings/OneOf.ts"
 import { Amount, ByteSize, DeleteLimit, DurationText } from "../../domain/settings/Quantities.ts"
 import { earlyRule, hasForm, integer, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
+import { chunkerChoice } from "./ParserSettings.ts"
 
-/** Decodes to the domain's `Chunking`. */
-export const ChunkingSettings = Schema.Struct({
-  strategy: withDefault(
-    Schema.Literals(["fixed", "structure"]).annotate({
-      description:
-        "fixed: windows of size tokens. structure: whole headings, paragraphs, table rows and code fences packed up to size; embedded engine only.",
-      default: defaultChunking.strategy
-    }),
-    defaultChunking.strategy
-  ),
-  size: withDefault(
-    integer(...chunkSizeLimits).annotate({ description: "Tokens in a chunk.", default: defaultChunking.size }),
-    defaultChunking.size
-  ),
-  overlap: withDefault(
-    integer(0, chunkSizeLimits[1] - 1).annotate({
-      description: "Tokens a chunk shares with the one before it; less than size.",
-      default: defaultChunking.overlap
-    }),
-    defaultChunking.overlap
-  )
-}).check(earlyRule((chunking) => {
-  const { overlap = defaultChunking.overlap, size = defaultChunking.size }: { overlap?: unknown; size?: unknown } = chunking
-  return typeof overlap !== "number" || typeof size !== "number" || overlap < size ? [] : [{
-    path: ["overlap"],
-    issue: `${overlapRule(size).rule}${overlap === defaultChunking.overlap ? `; unset it is ${overlap}` : ""}`
-  }]
-})).annotate({ description: "How documents are cut." })
+/** Decodes to the domain's `Chunking`, and a chunker of one's own beside it. */
+export const chunkingSettings = (own: OwnCases) =>
+  Schema.Struct({
+    strategy: withDefault(
+      Schema.Literals(["fixed", "structure"]).annotate({
+        description:
+          "fixed: windows of size tokens. structure: whole headings, paragraphs, table rows and code fences packed up to size; embedded engine only.",
+        default: defaultChunking.strategy
+      }),
+      defaultChunking.strategy
+    ),
+    size: withDefault(
+      integer(...chunkSizeLimits).annotate({ description: "Tokens in a chunk.", default: defaultChunking.size }),
+      defaultChunking.size
+    ),
+    overlap: withDefault(
+      integer(0, chunkSizeLimits[1] - 1).annotate({
+        description: "Tokens a chunk shares with the one before it; less than size.",
+        default: defaultChunking.overlap
+      }),
+      defaultChunking.overlap
+    ),
+    chunker: Schema.optionalKey(
+      chunkerChoice(own).annotate({
+        description:
+          "A chunker of your own in the place of strategy, by the kind that a module under use exports, with its settings; embedded engine only. size and overlap hold for it too."
+      })
+    )
+  }).check(earlyRule((chunking) => {
+    const { overlap = defaultChunking.overlap, size = defaultChunking.size }: { overlap?: unknown; size?: unknown } = chunking
+    return typeof overlap !== "number" || typeof size !== "number" || overlap < size ? [] : [{
+      path: ["overlap"],
+      issue: `${overlapRule(size).rule}${overlap === defaultChunking.overlap ? `; unset it is ${overlap}` : ""}`
+    }]
+  })).annotate({ description: "How documents are cut." })
 
 /** Decodes to the domain's `Parsing`. */
 export const ParsingChoice = oneOf({

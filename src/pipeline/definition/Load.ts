@@ -159,7 +159,8 @@ const usedExtensions = Effect.fnUntraced(function*(
         }
       })
       const found = extensionsIn(exports)
-      if ([found.connectors, found.parsers, found.stages].flatMap((kinds) => Object.values<Made>(kinds)).some(isOfAnotherEffect)) {
+      const all = [found.connectors, found.parsers, found.chunkers, found.stages].flatMap((kinds) => Object.values<Made>(kinds))
+      if (all.some(isOfAnotherEffect)) {
         return yield* refused(
           at,
           "is made with another copy of effect than the one that runs",
@@ -167,11 +168,11 @@ const usedExtensions = Effect.fnUntraced(function*(
         )
       }
       const kinds = [...Object.keys(found.connectors), ...Object.keys(found.stages)]
-      if (kinds.length === 0 && Object.keys(found.parsers).length === 0) {
+      if (all.length === 0) {
         return yield* refused(
           at,
-          "exports no connector, no parser and no stage",
-          "export what defineConnector, defineParser or defineStage gives"
+          "exports no connector, parser, chunker or stage",
+          "export what defineConnector, defineParser, defineChunker or defineStage gives"
         )
       }
       const taken = kinds.find((kind) => kind in builtInSources || builtInStageNames.has(kind))

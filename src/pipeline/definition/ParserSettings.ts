@@ -1,34 +1,36 @@
 import { Schema } from "effect"
-import { oneOf, type OwnCases } from "../../domain/settings/OneOf.ts"
+import { oneOf, type OwnCases, type OwnChoice } from "../../domain/settings/OneOf.ts"
 import { rule } from "../../domain/settings/Rules.ts"
+import type { CommonChunkerSettings } from "../../ports/Chunker.ts"
 import type { CommonParserSettings } from "../../ports/Parser.ts"
 
 /** A parser that does not come with Sluice. */
-export interface OwnParser {
-  readonly _tag: "own"
-  /** The key under which a file writes it. */
-  readonly kind: string
+export interface OwnParser extends OwnChoice {
   readonly settings: CommonParserSettings
 }
 
-/** Of a file whose modules export no parser. */
-const unknownParser = Schema.Record(Schema.String, Schema.Unknown).check(
-  rule<object>(() => false, {
-    rule: "names a parser, and no module under use exports one",
-    fix: "name the module that exports it: use: [./parsers.ts]"
-  })
-) as unknown as Schema.Codec<OwnParser, never> // it takes nothing
+/** A chunker that does not come with Sluice. */
+export interface OwnChunker extends OwnChoice {
+  readonly settings: CommonChunkerSettings
+}
+
+/** A choice of what modules export; where they export none, all that is written is refused. */
+const ownChoice = <O extends OwnChoice>(what: string, own: OwnCases) => {
+  const description = `A ${what} that a module under use exports, with its settings.`
+  if (Object.keys(own).length > 0) return oneOf<never, Record<never, never>, O>({ bare: [], description, cases: {}, own })
+  return Schema.Record(Schema.String, Schema.Unknown).check(
+    rule<object>(() => false, {
+      rule: `names a ${what}, and no module under use exports one`,
+      fix: `name the module that exports it: use: [./${what}s.ts]`
+    })
+  ).annotate({ description }) as unknown as Schema.Codec<O, never> // it takes nothing
+}
 
 /** Parsers of one's own, of which the first that names a file reads it. */
 export const parsersSchema = (own: OwnCases) =>
-  Schema.Array(
-    Object.keys(own).length === 0 ? unknownParser : oneOf<never, Record<never, never>, OwnParser>({
-      bare: [],
-      description: "A parser that a module under use exports, with its settings.",
-      cases: {},
-      own
-    })
-  ).annotate({
+  Schema.Array(ownChoice<OwnParser>("parser", own)).annotate({
     description:
       "Parsers of your own, for files that are not read otherwise, or not as you want: each by the kind that a module under use exports, with its settings. Of several that name a file the first reads it; the built-in parsers read all others."
   })
+
+export const chunkerChoice = (own: OwnCases) => ownChoice<OwnChunker>("chunker", own)

@@ -168,6 +168,7 @@ const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { con
     madeMarkdown: made !== undefined,
     sourceUri: uri,
     chunking: spec.chunking,
+    cutting: spec.cutting,
     // A service's parser has nothing to read of what ours has read.
     parsing: made === undefined ? spec.parsing : { _tag: "default" },
     marker: markerOf(spec.pipeline, entry),

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto"
-import type { Chunking } from "../../domain/Chunking.ts"
+import type { Chunking, Cutting } from "../../domain/Chunking.ts"
 import type { MetadataRules } from "../../domain/MetadataRules.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
 import type { SourceItem } from "../../ports/Connector.ts"
@@ -73,9 +73,14 @@ export const undescribed = (fingerprint: string): string => {
 
 export const settingsHash = (
   engineSignature: string,
-  settings: { readonly chunking: Chunking; readonly parsing: Parsing; readonly embeddingModel: string | undefined }
+  settings: {
+    readonly chunking: Chunking
+    readonly cutting?: Cutting | undefined
+    readonly parsing: Parsing
+    readonly embeddingModel: string | undefined
+  }
 ): string => {
-  const { chunking, embeddingModel, parsing } = settings
+  const { chunking, cutting, embeddingModel, parsing } = settings
   // A rate is not part of what gets stored.
   const parser = parsing._tag === "default"
     ? [parsing._tag]
@@ -84,7 +89,7 @@ export const settingsHash = (
     : [parsing._tag, parsing.model, parsing.prompt ?? null]
   return digest(JSON.stringify([
     engineSignature,
-    [chunking.strategy, chunking.size, chunking.overlap],
+    [cutting?.signature ?? chunking.strategy, chunking.size, chunking.overlap],
     parser,
     embeddingModel ?? null
   ]))

@@ -1,8 +1,11 @@
 import { Duration, Effect } from "effect"
 import { hash } from "node:crypto"
+import type { Cutting } from "../../domain/Chunking.ts"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
+import type { AnyChunkerDefinition, CommonChunkerSettings, CutText } from "../../ports/Chunker.ts"
 import type { SourceItem } from "../../ports/Connector.ts"
 import type { AnyParserDefinition, CommonParserSettings, ParsedMarkdown, ParseFile } from "../../ports/Parser.ts"
+import { brokenSpan, leftOut } from "../../text/chunk/Given.ts"
 
 /** A parser of the pipeline's own, ready to read. */
 export interface FileParser {
@@ -26,21 +29,21 @@ export interface MadeMarkdown {
   readonly remark: string | undefined
 }
 
+type Own = Pick<AnyParserDefinition, "kind" | "unversioned" | "version">
+
 /** A parser with its settings, which has been made. */
 export const fileParser = (
-  { kind, unversioned, version }: Pick<AnyParserDefinition, "kind" | "unversioned" | "version">,
-  settings: CommonParserSettings,
+  definition: Own,
+  { extensions, maxBytes, maxSeconds, mimeTypes, ...own }: CommonParserSettings,
   parse: ParseFile
 ): FileParser => {
-  const { extensions, maxBytes, maxSeconds, mimeTypes, ...own } = settings
   const ends = extensions.map((extension) => `.${extension.toLowerCase()}`)
   const types = new Set(mimeTypes.map((type) => type.toLowerCase()))
-  const versioned = Object.entries(own).filter(([field]) => !unversioned.includes(field)).sort(([a], [b]) => a < b ? -1 : 1)
-  const signature = hash("sha256", JSON.stringify([kind, version, versioned]), "hex").slice(0, 32)
-  const failed = (problem: DocumentError["problem"], message: string) =>
-    new DocumentError({ problem, message: `parser ${kind}: ${message}` })
+  const signature = signatureOf(definition, own)
+  const called = `parser ${definition.kind}`
+  const fails = (problem: DocumentError["problem"], message: string) => Effect.fail(failure(called, problem, message))
   return {
-    kind,
+    kind: definition.kind,
     maxBytes,
     signature,
     scans: JSON.stringify([signature, ends, [...types]]),
@@ -48,24 +51,74 @@ export const fileParser = (
       ends.some((end) => path.toLowerCase().endsWith(end) || displayName.toLowerCase().endsWith(end)) ||
       (mimeType !== undefined && types.has((mimeType.split(";", 1)[0] ?? "").trim().toLowerCase())),
     read: (item, content) =>
-      Effect.suspend(() => parse({ content, path: item.path, mimeType: item.mimeType })).pipe(
-        // Whoever wrote it in JavaScript may fail with anything.
-        Effect.mapError((error: Partial<DocumentError> | ServiceError) =>
-          error instanceof ServiceError
-            ? error.with({ message: `parser ${kind}: ${error.message}` })
-            : failed(error.problem ?? "crash", error.message ?? "it failed with what is no error")
-        ),
-        Effect.timeoutOrElse({
-          duration: Duration.seconds(maxSeconds),
-          orElse: () => Effect.fail(failed("timeout", `took more than ${maxSeconds} s`))
-        }),
-        Effect.flatMap((parsed) => {
+      bounded(
+        called,
+        maxSeconds,
+        Effect.suspend(() => parse({ content, path: item.path, mimeType: item.mimeType })),
+        (parsed) => {
           const { markdown, remark }: Partial<ParsedMarkdown> = typeof parsed === "string" ? { markdown: parsed } : parsed ?? {}
-          if (typeof markdown !== "string") return Effect.fail(failed("crash", "it gave no Markdown"))
-          if (markdown.trim() === "") return Effect.fail(failed("empty", "there is no text in it"))
+          if (typeof markdown !== "string") return fails("crash", "it gave no Markdown")
+          if (markdown.trim() === "") return fails("empty", "there is no text in it")
           return Effect.succeed({ content: new TextEncoder().encode(markdown), name: "made.md", mimeType: "text/markdown", remark })
-        }),
-        Effect.catchDefect((thrown) => Effect.fail(failed("crash", thrown instanceof Error ? thrown.message : "it threw what is no error")))
+        }
       )
   }
 }
+
+/** A chunker with its settings, which has been made. */
+export const textChunker = (
+  definition: Pick<AnyChunkerDefinition, keyof Own>,
+  { maxSeconds, ...own }: CommonChunkerSettings,
+  cut: CutText
+): Cutting => {
+  const { kind } = definition
+  const called = `chunker ${kind}`
+  const fails = (message: string) => Effect.fail(failure(called, "crash", message))
+  return {
+    kind,
+    signature: signatureOf(definition, own),
+    cut: (document) =>
+      bounded(called, maxSeconds, Effect.suspend(() => cut(document)), (spans) => {
+        if (!Array.isArray(spans)) return fails("it gave no list of spans")
+        const { size, text, tokens } = document
+        const broken = brokenSpan(text, spans)
+        if (broken !== undefined) return fails(broken)
+        const large = spans.findIndex(({ end, start }) => tokens(start, end) > size)
+        if (large >= 0) return fails(`chunk ${large + 1} has more tokens than the ${size} of chunking.size`)
+        return Effect.succeed({ spans, left: leftOut(text, spans) })
+      })
+  }
+}
+
+/** Of a kind, its version and the settings that what comes of it depends on. */
+const signatureOf = ({ kind, unversioned, version }: Own, settings: object): string => {
+  const versioned = Object.entries(settings).filter(([field]) => !unversioned.includes(field)).sort(([a], [b]) => a < b ? -1 : 1)
+  return hash("sha256", JSON.stringify([kind, version, versioned]), "hex").slice(0, 32)
+}
+
+const failure = (called: string, problem: DocumentError["problem"], message: string): DocumentError =>
+  new DocumentError({ problem, message: `${called}: ${message}` })
+
+/** Somebody's own work on one file: whatever it does, short of never letting go of the thread, is that file's. */
+const bounded = <A, B>(
+  called: string,
+  maxSeconds: number,
+  work: Effect.Effect<A, DocumentError | ServiceError>,
+  use: (result: A) => Effect.Effect<B, DocumentError>
+): Effect.Effect<B, DocumentError | ServiceError> =>
+  work.pipe(
+    // Whoever wrote it in JavaScript may fail with anything.
+    Effect.mapError((error: Partial<DocumentError> | ServiceError) =>
+      error instanceof ServiceError
+        ? error.with({ message: `${called}: ${error.message}` })
+        : failure(called, error.problem ?? "crash", error.message ?? "it failed with what is no error")
+    ),
+    Effect.timeoutOrElse({
+      duration: Duration.seconds(maxSeconds),
+      orElse: () => Effect.fail(failure(called, "timeout", `took more than ${maxSeconds} s`))
+    }),
+    Effect.flatMap(use),
+    Effect.catchDefect((thrown) =>
+      Effect.fail(failure(called, "crash", thrown instanceof Error ? thrown.message : "it threw what is no error"))
+    )
+  )

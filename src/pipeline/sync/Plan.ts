@@ -7,6 +7,7 @@ import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
 import type { Raw } from "../../text/Prepared.ts"
+import { prepareBy } from "../../text/PrepareBy.ts"
 import { TextPool } from "../../text/TextPool.ts"
 import { decide, type Decision, whyDrifted } from "./Decision.ts"
 import { findMissing } from "./Deleting.ts"
@@ -252,7 +253,7 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
   const files = yield* Files
   const pool = yield* TextPool
   const session = yield* Session
-  const { parserOf, spec: { chunking, metadata } } = session
+  const { parserOf, spec: { chunking, cutting, metadata } } = session
   const { item, known } = work
   const rules = metadata === undefined ? undefined : describing(metadata, item.path)
   if (isHandedOver(source, item, session)) {
@@ -274,7 +275,7 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
   return yield* Effect.flatMap(
     read,
     ({ content, mimeType, name }) =>
-      pool.prepare({ content, name, mimeType, chunking, counts: true, opened: item.opened, properties: rules?.properties })
+      prepareBy(pool, { content, name, mimeType, chunking, counts: true, opened: item.opened, properties: rules?.properties }, cutting)
   ).pipe(
     Effect.flatMap(Effect.fnUntraced(function*({ chunks, properties = {}, tokens, waits = 0 }) {
       const described = rules?.describe(properties)

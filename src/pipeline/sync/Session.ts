@@ -1,5 +1,5 @@
 import { Context, Effect } from "effect"
-import type { Chunking } from "../../domain/Chunking.ts"
+import type { Chunking, Cutting } from "../../domain/Chunking.ts"
 import type { CorpusSpec } from "../../domain/Corpus.ts"
 import type { ImportSource } from "../../domain/Import.ts"
 import type { MetadataRules } from "../../domain/MetadataRules.ts"
@@ -25,6 +25,8 @@ export interface SyncSpec {
   /** Generations that a promotion keeps to go back to. Default 1. */
   readonly keep?: number
   readonly chunking: Chunking
+  /** A chunker of its own, in the place of `chunking.strategy`. Default: none. */
+  readonly cutting?: Cutting | undefined
   readonly parsing: Parsing
   /** Parsers of its own; the first that names a file reads it. Default: none. */
   readonly parsers?: ReadonlyArray<FileParser>

@@ -1,11 +1,13 @@
 import type { Chunking } from "../../domain/Chunking.ts"
 import type { Chunk, ParsedDocument } from "../../domain/Document.ts"
-import type { DocumentPart } from "../parse/Parts.ts"
+import type { DocumentPart } from "../Prepared.ts"
 import { TokenIndex } from "../Tokens.ts"
 import { fixedSpans } from "./Fixed.ts"
 import { HeadingPath, locate } from "./Locate.ts"
 import type { Span } from "./Span.ts"
 import { structureSpans } from "./Structure.ts"
+
+export { TokenIndex }
 
 /**
  * Cuts a document into chunks, in order. Every character of the text is in at least one chunk, each chunk's text is
@@ -20,12 +22,21 @@ export const chunk = (document: ParsedDocument, chunking: Chunking): Array<Chunk
  * all of them, under the headings of the parts before.
  */
 export const chunkParts = (chunking: Chunking): (part: DocumentPart) => Array<Chunk> => {
-  const headings = new HeadingPath()
-  let count = 0
-  return ({ byteStart, document, start }) => {
+  const place = placeParts()
+  return (part) => {
+    const { document } = part
     if (document.text.trim() === "") return []
     const tokens = new TokenIndex(document.text)
-    const chunks = locate(document, spans[chunking.strategy](document, tokens, chunking), tokens, headings)
+    return place(part, spans[chunking.strategy](document, tokens, chunking), tokens)
+  }
+}
+
+/** Makes the chunks of spans, ascending in start and in end, of a document that comes in parts. */
+export const placeParts = (): (part: DocumentPart, spans: ReadonlyArray<Span>, tokens: TokenIndex) => Array<Chunk> => {
+  const headings = new HeadingPath()
+  let count = 0
+  return ({ byteStart, document, start }, spans, tokens) => {
+    const chunks = locate(document, spans, tokens, headings)
     if (start > 0) {
       for (const [at, one] of chunks.entries()) {
         chunks[at] = {

@@ -1,5 +1,6 @@
 import { isUtf8 } from "node:buffer"
 import type { ParsedDocument } from "../../domain/Document.ts"
+import type { DocumentPart } from "../Prepared.ts"
 import { decode, guessOf } from "./Decode.ts"
 import { separatorOf } from "./Delimited.ts"
 import type { FormatKey } from "./Formats.ts"
@@ -13,14 +14,6 @@ import { decodeXml, xmlEncoding } from "./Xml.ts"
 
 /** Longer texts are read in parts of some this many bytes: text, blocks and token tables of all of it would not fit. */
 const partBytes = 8 * 1024 * 1024
-
-/** A document, or a part of one that is long. */
-export interface DocumentPart {
-  readonly document: ParsedDocument
-  /** Where its text begins in that of all parts, in UTF-16 units and in UTF-8 bytes. A blank line stands between two. */
-  readonly start: number
-  readonly byteStart: number
-}
 
 /** What stands between the texts of two parts. */
 export const betweenParts = "\n\n"

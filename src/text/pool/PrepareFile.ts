@@ -4,7 +4,7 @@ import type { Properties } from "../../domain/Properties.ts"
 import { chunkParts } from "../chunk/Chunk.ts"
 import { parseParts } from "../parse/Parts.ts"
 import { ReadFailure } from "../parse/ReadFailure.ts"
-import type { Limits, Prepared, Raw } from "../Prepared.ts"
+import type { DocumentPart, Limits, Prepared, Raw } from "../Prepared.ts"
 
 /** Remarks that are told of one file. */
 const mostRemarks = 5
@@ -23,11 +23,12 @@ export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> =
 }
 
 const prepare = async (
-  { chunking, content, counts, mimeType, name, opened, properties: wanted = [] }: Raw,
+  { chunking, content, counts, mimeType, name, opened, parts: whole, properties: wanted = [] }: Raw,
   limits: Limits
 ): Promise<Prepared> => {
   const cut = chunking === undefined ? undefined : chunkParts(chunking)
   const chunks: Array<Chunk> = []
+  const parts: Array<DocumentPart> = []
   const remarks = new Set<string>()
   let facts: Omit<Prepared, "chunks" | "tokens"> | undefined
   let tokens = 0
@@ -45,6 +46,10 @@ const prepare = async (
     const remark = remarkOf(part.document)
     if (remark !== undefined) remarks.add(remark)
     if (counts === true) waits += waitsOf(part.document)
+    if (whole === true) {
+      parts.push(part)
+      continue
+    }
     // What a document says of itself stands at its beginning.
     if (cut === undefined) break
     for (const one of cut(part)) {
@@ -59,6 +64,7 @@ const prepare = async (
     ...facts,
     chunks,
     tokens,
+    parts: whole === true ? parts : undefined,
     remark: told.length === 0 ? undefined : told.join("; "),
     waits: waits === 0 ? undefined : waits
   }

@@ -115,7 +115,7 @@ describe("advice", () => {
   })
 
   it("names the keys there are when none is near", () => {
-    expect(issues(minimalYaml + "chunking: { frobnicate: 3 }")[0]?.fix).toBe("the keys here are strategy, size, overlap")
+    expect(issues(minimalYaml + "chunking: { frobnicate: 3 }")[0]?.fix).toBe("the keys here are strategy, size, overlap, chunker")
   })
 
   it("says where a key belongs", () => {

@@ -49,6 +49,7 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   [/^corpus\.vectorDb\.(?:postgres|qdrant|lanceDb)\./, ["src/vectors", "src/compose/VectorStores.ts"]],
   [/^corpus\.vectorDb\./, ["src/wire/rag"]],
   [/^corpus\./, ["src/pipeline/RunPipeline.ts"]],
+  [/^chunking\.chunker$/, ["src/pipeline/RunPipeline.ts"]],
   [/^chunking\.strategy/, ["src/text/chunk"]],
   [/^chunking\./, ["src/wire/rag", "src/text/chunk"]],
   [/^metadata\./, ["src/domain/MetadataRules.ts"]],
