@@ -6,18 +6,19 @@ import { leftOut } from "./chunk/Given.ts"
 import type { DocumentPart, Prepared, Raw } from "./Prepared.ts"
 import type { TextPool } from "./TextPool.ts"
 
+/** A file, and how it is cut. */
+type RawToCut = Omit<Raw, "parts"> & { readonly chunking: Chunking }
+
 /** A file parsed, and cut as its chunking says: by a chunker of one's own here, else where it is parsed. */
 export const prepareBy = (
   pool: TextPool["Service"],
-  { chunking, ...raw }: Omit<Raw, "chunking" | "parts"> & { readonly chunking: Chunking },
+  raw: RawToCut,
   cutting: Cutting | undefined
-): Effect.Effect<Prepared, DocumentError | ServiceError> =>
-  cutting === undefined ? pool.prepare({ ...raw, chunking }) : cutHere(pool, raw, chunking, cutting)
+): Effect.Effect<Prepared, DocumentError | ServiceError> => cutting === undefined ? pool.prepare(raw) : cutHere(pool, raw, cutting)
 
 const cutHere = Effect.fnUntraced(function*(
   pool: TextPool["Service"],
-  raw: Omit<Raw, "chunking" | "parts">,
-  chunking: Chunking,
+  { chunking, ...raw }: RawToCut,
   cutting: Cutting
 ): Effect.fn.Return<Prepared, DocumentError | ServiceError> {
   const { parts = [], remark, ...prepared } = yield* pool.prepare({ ...raw, parts: true })
