@@ -1,6 +1,6 @@
 import { Effect, Result, Stream } from "effect"
 import type { ChatRequest } from "../domain/Chat.ts"
-import { type Chunk, pageList } from "../domain/Document.ts"
+import { type Chunk, joinedRemarks, pageList } from "../domain/Document.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
 import type { LlmParsing, Parsing } from "../domain/Parsing.ts"
 import type { UploadRequest } from "../domain/RagFile.ts"
@@ -76,13 +76,10 @@ export const withParsers = (
         madeMarkdown: true,
         ...(remark === undefined ? {} : { metadata: { ...request.metadata, remark } })
       })
-      return remark === undefined ? stored : { ...stored, remark: joined([remark, stored.remark]) }
+      return remark === undefined ? stored : { ...stored, remark: joinedRemarks(remark, stored.remark) }
     })
   }
 }
-
-const joined = (remarks: ReadonlyArray<string | undefined>): string | undefined =>
-  remarks.filter((remark) => remark !== undefined).join("; ") || undefined
 
 /** Whether the model sees, which is known once it has taken a picture or refused several. Of a server, until it ends. */
 class Sight {
@@ -169,7 +166,7 @@ const readByModel = Effect.fnUntraced(function*(
   }
   const { chunks, remark } = yield* Effect.fromResult(read)
   const pieces = yield* Effect.forEach(chunks, ({ text }) => readText(text), { concurrency })
-  return { text: pieces.join("\n\n"), remark: joined([undrawn, remark]) }
+  return { text: pieces.join("\n\n"), remark: joinedRemarks(undrawn, remark) }
 })
 
 const roomFor = (units: number): number => 1_000 + longest * units
@@ -310,10 +307,10 @@ const readPages = Effect.fnUntraced(function*(
       message: `${model} was to read a picture of each page, and read none: ${missed.why}`
     })
   }
-  const remark = joined([
+  const remark = joinedRemarks(
     missedPages(unread, count, "not read at all"),
     missedPages(byText, count, "read by the model from their text alone, without a picture")
-  ])
+  )
   return { text: texts.filter((text) => text.trim() !== "").join("\n\n"), remark }
 })
 

@@ -49,6 +49,8 @@ export interface Remark {
     | "properties"
     /** Read to a limit. */
     | "cut"
+    /** What a parser or a chunker of one's own says. */
+    | "own"
   /** What it is about: the line, the sheet, the name of the file. */
   readonly text?: string
   /** 1-based. */
@@ -150,3 +152,7 @@ export const remarkOf = ({ pages, remarks = [] }: Pick<ParsedDocument, "pages" |
   }
   return parts.length === 0 ? undefined : parts.slice(0, 5).join("; ") + (parts.length > 5 ? `; and ${parts.length - 5} more` : "")
 }
+
+/** Several remarks as one; undefined where there is none. */
+export const joinedRemarks = (...remarks: ReadonlyArray<string | undefined>): string | undefined =>
+  remarks.filter((remark) => remark !== undefined).join("; ") || undefined

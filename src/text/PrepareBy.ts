@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { Chunking, Cutting } from "../domain/Chunking.ts"
-import type { Chunk } from "../domain/Document.ts"
+import { type Chunk, joinedRemarks } from "../domain/Document.ts"
 import { DocumentError, type ServiceError } from "../domain/Errors.ts"
 import { leftOut } from "./chunk/Given.ts"
 import type { DocumentPart, Prepared, Raw } from "./Prepared.ts"
@@ -23,7 +23,7 @@ const cutHere = Effect.fnUntraced(function*(
 ): Effect.fn.Return<Prepared, DocumentError | ServiceError> {
   const { parts = [], remark, ...prepared } = yield* pool.prepare({ ...raw, parts: true })
   const cut = yield* cutParts(parts, chunking, cutting)
-  return { ...prepared, ...cut, remark: [remark, cut.remark].filter((part) => part !== undefined).join("; ") || undefined }
+  return { ...prepared, ...cut, remark: joinedRemarks(remark, cut.remark) }
 })
 
 /** The chunks that a chunker of one's own makes of a document, and what of its text is in none. */

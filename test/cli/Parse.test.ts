@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { command } from "../support/Command.ts"
 import { events } from "../support/Finished.ts"
@@ -91,13 +91,13 @@ describe("parse", () => {
       assert.strictEqual(wrong.code, 1)
     }).pipe(Effect.scoped))
 
-  it.live("reads a file by the parser of one's own that its pipeline names", () =>
+  it.live("reads and cuts a file by the parser and the chunker of one's own that its pipeline names", () =>
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       write(cwd, {
         "parsers.ts": `
-import { Effect } from "effect"
-import { defineParser, DocumentError } from ${JSON.stringify(join(root, "src/index.ts"))}
+import { Effect, Redacted } from "effect"
+import { defineChunker, defineParser, DocumentError, SecretVersion } from ${JSON.stringify(join(root, "src/ConnectorKit.ts"))}
 export const reversed = defineParser({
   kind: "reversed", description: "Reversed.", version: 1, extensions: ["rev"], fields: {},
   make: () => Effect.succeed(({ content }) =>
@@ -105,15 +105,40 @@ export const reversed = defineParser({
       ? Effect.fail(new DocumentError({ problem: "corrupt", message: "it is too short" }))
       : Effect.succeed({ markdown: "# Turned\\n\\n" + [...Buffer.from(content).toString()].reverse().join(""), remark: "in one line" }))
 })
+export const sealed = defineParser({
+  kind: "sealed", description: "Sealed.", version: 1, extensions: ["seal"], fields: { key: SecretVersion },
+  make: ({ key }, { secrets }) => Effect.map(secrets.resolve(key), (value) => () => Effect.succeed("Opened by " + Redacted.value(value).length))
+})
+export const headings = defineChunker({
+  kind: "headings", description: "Headings alone.", version: 1, fields: {},
+  make: () => Effect.succeed(({ blocks }) => Effect.succeed(blocks.filter(({ kind }) => kind === "heading")))
+})
 `,
-        "pipeline.yaml": "name: p\ncorpus: { displayName: P }\nuse: [./parsers.ts]\nsources: {}\nparsers: [{ reversed: {} }]\n",
+        "pipeline.yaml":
+          "name: p\ncorpus: { displayName: P }\nuse: [./parsers.ts]\nsources: {}\nparsers: [{ reversed: {} }]\nchunking: { chunker: { headings: {} } }\n",
+        "sealed.yaml":
+          "name: s\ncorpus: { displayName: S }\nuse: [./parsers.ts]\nsources: {}\nparsers: [{ sealed: { key: projects/p/secrets/SEAL/versions/1 } }]\n",
+        "c.seal": "?",
         "a.rev": "!xof kciuq ehT",
         "b.rev": "x"
       })
       const [document] = events(yield* run(cwd, "parse", "a.rev", "--pipeline", "pipeline.yaml", "--json"))
-      assert.deepInclude(document, { name: "a.rev", title: "Turned", text: "Turned\n\nThe quick fox!", remark: "in one line" })
+      assert.deepInclude(document, { name: "a.rev", title: "Turned", text: "Turned\n\nThe quick fox!" })
+      assert.deepInclude(document, { remark: "in one line; chunker headings: 12 of 18 characters are in no chunk" })
+      const shown = yield* run(cwd, "parse", "a.rev", "--pipeline", "pipeline.yaml", "--chunks")
+      assert.match(shown.stdout, /^chunk 1 0-6, \d+ tokens\n {2}Turned\n*$/)
+      const described = yield* run(cwd, "parse", "a.rev", "--pipeline", "pipeline.yaml")
+      assert.include(
+        described.stdout,
+        "left out or uncertain:\n  told by your own code: in one line\n  told by your own code: chunker headings: 12 of 18"
+      )
       const refused = yield* run(cwd, "parse", "b.rev", "--pipeline", "pipeline.yaml")
       assert.strictEqual(refused.code, 1)
       assert.include(refused.stderr, "parser reversed: it is too short")
+      assert.isFalse(existsSync(join(cwd, ".sluice")), "nothing is stored")
+      const env = { SLUICE_SECRET_SEAL: "12345" }
+      const opened = yield* Effect.promise(() => command(["parse", "c.seal", "--pipeline", "sealed.yaml", "--json"], { cwd, env }))
+      assert.deepInclude(events(opened)[0], { text: "Opened by 5" })
+      assert.include((yield* run(cwd, "parse", "c.seal", "--pipeline", "sealed.yaml")).stderr, "projects/p/secrets/SEAL/versions/1")
     }).pipe(Effect.scoped))
 })

@@ -2,6 +2,10 @@ import { Effect, FileSystem, Option, Path } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { defaultChunking } from "../../domain/Chunking.ts"
 import { defined } from "../../domain/Defined.ts"
+import { joinedRemarks, type Remark } from "../../domain/Document.ts"
+import { SecretError } from "../../domain/Errors.ts"
+import type { SecretVersion } from "../../domain/Secret.ts"
+import { Secrets } from "../../ports/Secrets.ts"
 import { optionalText } from "../Flags.ts"
 import { fromHere } from "../Paths.ts"
 import { Output } from "../Output.ts"
@@ -66,11 +70,18 @@ export const parse = Command.make(
       const item = { path: name, uri: file, displayName: name, revision: "" }
       const made = part === undefined ? yield* parsers.find(({ reads }) => reads(item))?.read(item, content) ?? Effect.undefined : undefined
       const document = yield* read({ content, name, part, chunking, limits, ...made })
-      const told = made === undefined ? document : { ...document, name, ...defined({ remark: made.remark }) }
-      if (cutting === undefined || told.blocks.length === 0) return told
       const { cutParts } = yield* Effect.promise(() => import("../../text/PrepareBy.ts"))
-      const cut = yield* cutParts([{ document: told, start: 0, byteStart: 0 }], chunking, cutting)
-      return { ...told, ...defined(cut) }
+      const cut = cutting === undefined || document.blocks.length === 0
+        ? undefined
+        : yield* cutParts([{ document, start: 0, byteStart: 0 }], chunking, cutting)
+      const own = [made?.remark, cut?.remark].flatMap((text): ReadonlyArray<Remark> => text === undefined ? [] : [{ kind: "own", text }])
+      return {
+        ...document,
+        ...cut,
+        name: made === undefined ? document.name : name,
+        remarks: [...document.remarks, ...own],
+        ...defined({ remark: joinedRemarks(made?.remark, document.remark, cut?.remark) })
+      }
     })
     const document = yield* readFile(args.file, part)
     if (Option.isSome(args.diff)) {
@@ -93,19 +104,27 @@ export const parse = Command.make(
   ])
 )
 
-/** The parsers and the chunker of the pipeline's own, as its runs have them. */
+/** The parsers and the chunker of the pipeline's own, as its runs have them. The engine is opened for their secrets alone. */
 const own = Effect.fnUntraced(function*(loaded: CommandPipeline) {
-  const { Chunkers, Parsers } = yield* Effect.promise(() => import("../../pipeline/Services.ts"))
-  return yield* onEngine(
-    loaded,
-    reading,
-    Effect.fnUntraced(function*({ chunking: { chunker }, parsers = [] }) {
-      return {
-        parsers: yield* Effect.forEach(parsers, (yield* Parsers).make),
-        cutting: chunker === undefined ? undefined : yield* (yield* Chunkers).make(chunker)
-      }
-    })
-  )
+  const { makeChunkers, makeParsers } = yield* Effect.promise(() => import("../../pipeline/Open.ts"))
+  const resolve = (version: SecretVersion) => onEngine(loaded, reading, Effect.flatMap(Secrets, (secrets) => secrets.resolve(version)))
+  const around = yield* Effect.context<Effect.Services<ReturnType<typeof resolve>>>()
+  const secrets: Secrets["Service"] = {
+    resolve: (version) =>
+      resolve(version).pipe(
+        Effect.provideContext(around),
+        Effect.mapError((error) =>
+          error._tag === "SecretError"
+            ? error
+            : new SecretError({ version, message: error.message, fix: "see that `sluice doctor` passes" })
+        )
+      )
+  }
+  const { extensions, pipeline: { chunking: { chunker }, parsers = [] } } = loaded
+  return {
+    parsers: yield* Effect.forEach(parsers, makeParsers(extensions.parsers, { secrets }).make),
+    cutting: chunker === undefined ? undefined : yield* makeChunkers(extensions.chunkers, { secrets }).make(chunker)
+  }
 })
 
 /** The chunks in what `--json` printed; `undefined` where it is something else. */

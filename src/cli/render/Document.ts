@@ -89,6 +89,7 @@ const reasons: Record<Remark["kind"], string> = {
   pictures: "not looked at, since text recognition is off",
   properties: "not read",
   charset: "charset taken for",
+  own: "told by your own code",
   cut: "read in part"
 }
 

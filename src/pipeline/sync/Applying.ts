@@ -1,5 +1,6 @@
 import { Effect, Semaphore } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
+import { joinedRemarks } from "../../domain/Document.ts"
 import { asServiceError, type DocumentError, type SecretError, ServiceError, type StateError } from "../../domain/Errors.ts"
 import type { RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
@@ -194,7 +195,7 @@ const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { con
       outcome,
       bytes: content.length,
       ...whyDrifted(work),
-      remark: [made?.remark, remark].filter((part) => part !== undefined).join("; ") || undefined,
+      remark: joinedRemarks(made?.remark, remark),
       unfit: unfitText(described),
       chunks,
       tokens,
