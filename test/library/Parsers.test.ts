@@ -166,13 +166,16 @@ describe("a parser of one's own", () => {
       assert.deepInclude(again.totals, { changed: 3, unchanged: 2, failed: 7, skipped: 3, quarantined: 0 })
     }).pipe(Effect.provide(isolatedEngine())))
 
-  it.live("takes the place of what opens mail and archives, for the files that it names", () =>
+  it.live("reads what is attached to mail, and takes the place of what opens it, for the files that it names", () =>
     Effect.gen(function*() {
       const mail =
         "Subject: Keys\nMIME-Version: 1.0\nContent-Type: multipart/mixed; boundary=b\n\n--b\nContent-Type: text/plain\n\nSee the note.\n--b\n" +
         "Content-Type: text/plain; name=keys.txt\nContent-Disposition: attachment; filename=keys.txt\n\nThe keys hang in the lodge.\n--b--\n"
       const source = faultySource({ "a.eml": mail })
       assert.strictEqual((yield* pipelineOf(source).run).totals.added, 2)
+      const read: Array<string> = []
+      assert.deepInclude((yield* pipelineOf(source, notesOf(1, read)({ extensions: ["txt"] })).run).totals, { changed: 1, unchanged: 1 })
+      assert.deepStrictEqual(read, ["a.eml/attachments/keys.txt"], "what is in a file is read by it too")
       const { totals } = yield* pipelineOf(source, notesOf(1)({ extensions: ["eml"] })).run
       assert.deepInclude(totals, { listed: 1, changed: 1, deleted: 1 })
     }).pipe(Effect.provide(isolatedEngine())))
