@@ -4,6 +4,7 @@
  *     node bench/collections.ts squad FOLDER/NAME FILE… [--queries N]
  *     node bench/collections.ts paragraphs FOLDER/NAME FILE… [--characters 28]
  *     node bench/collections.ts numbered FOLDER/NAME FILE… [--queries N]
+ *     node bench/collections.ts manual FOLDER/NAME FILE… [--queries N]
  *
  * `squad`: files as SQuAD has them (XQuAD, JaQuAD, DRCD, CMRC, KorQuAD, PersianQA). Each paragraph is a document, found by
  * each question that it answers; at most --queries of them, spread over the files.
@@ -13,10 +14,14 @@
  *
  * `numbered`: files that go by a number, such as `pep-0008.rst`, each a document of that name. Each is found by its number and one
  * of its headings that another file has too: "References of pep 8".
+ *
+ * `manual`: manual pages (`man1/ls.1.gz`) in any language. Each without its first section is a document, found by what that
+ * section says it does; where that is in English, as in pages that are not translated, nothing is asked.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { parseArgs } from "node:util"
+import { gunzipSync } from "node:zlib"
 import { parseDocument, DomUtils } from "htmlparser2"
 import { numberedName } from "../src/text/FileNames.ts"
 
@@ -94,21 +99,47 @@ const numbered = (files: ReadonlyArray<string>, most: number): Made => {
 /** Of Markdown, or of reStructuredText, whose headings are underlined. */
 const heading = /(?<=^#{1,6} ).+$|^(\S.*)(?=\n[=~"'^*+#-]{4,}$)/gm
 
+const manual = (files: ReadonlyArray<string>, most: number): Made => {
+  const read = new Map<string, string>()
+  for (const file of files) {
+    const sections = withoutRequests(gunzipSync(readFileSync(file)).toString()).split(/^\.S[Hh] */m).slice(1)
+    const [, about] = /\s[-–—]{1,2}\s+(.+)/s.exec(sections[0] ?? "") ?? []
+    const question = about?.replace(/\s+/g, " ").trim() ?? ""
+    const text = sections.slice(1).map((section) => `## ${section.trim()}`).join("\n\n")
+    if (question.length >= 12 && question.length < 300 && text.length >= 300 && !read.has(question)) read.set(question, text)
+  }
+  const questions = [...read.keys()].flatMap((text, document) => english.test(text) ? [] : [{ text, document }])
+  const every = Math.ceil(questions.length / most)
+  return { documents: [...read.values()], questions: questions.filter((_, at) => at % every === 0) }
+}
+
+const english = /\b(?:the|and|or|of|to|for|with|file|files)\b/
+
+/** The text of a page: of a request to the formatter what it prints, and no escapes. */
+const withoutRequests = (page: string): string =>
+  page
+    .replace(/^[.'](?:\\"|TH|Dd|Dt|Os|PP|P|LP|TP|Pp|sp|br|RS|RE|nf|fi|ie|el|if|ad|ds|de|so|ft|in|ti|ta|\.).*$/gm, "")
+    .replace(/^[.']\s*(?!S[Hh]\b)[A-Za-z]{1,3} (.*)$/gm, (_, words: string) => words.replaceAll("\"", ""))
+    .replace(/\\\[u([0-9A-F]{4,5})\]/g, (_, hex: string) => String.fromCodePoint(Number.parseInt(hex, 16)))
+    .replaceAll("\\-", "-")
+    .replace(/\\(?:f(?:\[[^\]]*\]|\(..|.)|s[-+]?\d|\*?\(..|\*?\[[^\]]*\]|[,/&|^%c:])/g, "")
+    .replace(/\\[ ~]/g, " ")
+
+const kinds = { squad, paragraphs, numbered, manual }
+const isKind = (kind = ""): kind is keyof typeof kinds => Object.hasOwn(kinds, kind)
+
 const { positionals: [kind, folder, ...files], values } = parseArgs({
   allowPositionals: true,
   options: { queries: { type: "string", default: "400" }, characters: { type: "string", default: "28" } }
 })
 
-if (folder === undefined || files.length === 0 || (kind !== "squad" && kind !== "paragraphs" && kind !== "numbered")) {
-  process.stderr.write("usage: node bench/collections.ts squad|paragraphs|numbered FOLDER/NAME FILE… [--queries N] [--characters N]\n")
+if (folder === undefined || files.length === 0 || !isKind(kind)) {
+  process.stderr.write(
+    "usage: node bench/collections.ts squad|paragraphs|numbered|manual FOLDER/NAME FILE… [--queries N] [--characters N]\n"
+  )
   process.exitCode = 4
 } else {
-  const most = Number(values.queries)
-  const { documents, names, questions } = kind === "squad"
-    ? squad(files, most)
-    : kind === "numbered"
-    ? numbered(files, most)
-    : paragraphs(files, Number(values.characters))
+  const { documents, names, questions } = kinds[kind](files, kind === "paragraphs" ? Number(values.characters) : Number(values.queries))
   const idOf = (document: number) => names?.[document] ?? String(document)
   const jsonl = (texts: ReadonlyArray<string>, idOf: (at: number) => string) =>
     texts.map((text, at) => `${JSON.stringify({ _id: idOf(at), title: "", text })}\n`).join("")

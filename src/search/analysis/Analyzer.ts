@@ -27,15 +27,17 @@ export const analyze = (text: string, analyzer: AnalyzerId): Array<string> => {
  * The terms of a question for chunks of several analyzers, each once. A question whose language shows is analyzed in
  * it and in English, which technical texts of every language are full of, and as what is no language; stop words and
  * function words of its language are no terms for the others, among whose chunks they would be rare and so weigh most.
- * A question that shows none is taken for English, or for the corpus's only language.
+ * A question that shows none loses the stop words of `main`, that of most of the corpus, or of English, but is analyzed in
+ * all: "o" and "e" show no language, and are nowhere but in what is not Portuguese in a Portuguese corpus.
  */
-export const analyzeQuery = (text: string, candidates: ReadonlyArray<AnalyzerId>): Array<QueryTerm> => {
+export const analyzeQuery = (text: string, candidates: ReadonlyArray<AnalyzerId>, main?: AnalyzerId): Array<QueryTerm> => {
   const spoken = languageOfQuestion(text, candidates)
-  const own = spoken ?? (candidates.includes("en") || candidates.includes("code") ? "en" : candidates.find(isLanguage))
+  const own = spoken ?? (main !== undefined && isLanguage(main) ? main : undefined) ??
+    (candidates.includes("en") || candidates.includes("code") ? "en" : candidates.find(isLanguage))
   const found = new Map<string, Mutable<QueryTerm>>()
   const words = new Map<string, number>()
   for (const analyzer of candidates) {
-    if (spoken !== undefined && isLanguage(analyzer) && analyzer !== spoken && analyzer !== "en") continue
+    if (spoken !== undefined && isLanguage(analyzer) && analyzer !== spoken && analyzer !== "en" && analyzer !== main) continue
     const counts = new Map<string, number>()
     forEachTerm(text, analyzer, (term, from, piece) => {
       if (own !== undefined && own !== analyzer && isStop(piece, own, spoken)) return

@@ -90,24 +90,26 @@ const votesFor = (votes: Float64Array, analyzer: AnalyzerId): number => {
   return most
 }
 
-/** Which of `candidates` a question is written in, by its function words; undefined where they say nothing. */
+/**
+ * Which of `candidates` a question is written in, by its function words; undefined where they say nothing. Capitals vote
+ * where all are: "AT&T" has no English word.
+ */
 export const languageOfQuestion = (
   question: string,
   candidates: ReadonlyArray<AnalyzerId>
 ): LanguageId | undefined => {
-  const { votes } = surveyOf(question.toLowerCase())
-  let best: AnalyzerId | undefined
-  let most = 0
-  // A file's name is such a question too: nearly all languages have no vote, and are passed over.
-  for (let index = 0; index < votes.length; index++) {
-    const vote = votes[index]!
-    const id = ids[index]!
-    if (vote === 0 || vote < most || !candidates.includes(id)) continue
-    // A word that two of them share says neither.
-    best = vote === most ? undefined : id
-    most = vote
-  }
-  return best !== undefined && isLanguage(best) ? best : undefined
+  const votes = new Map<AnalyzerId, number>()
+  const text = (/\p{Ll}/u.test(question) ? question.replace(/(?<!\p{L})\p{Lu}{2,}(?!\p{L})/gu, "") : question).toLowerCase()
+  scanRuns(text, (run, start, end) => {
+    const speakers = run === "word" ? speakersOf(text.slice(start, end)) : undefined
+    if (speakers === undefined) return
+    // What other languages have the word says nothing here.
+    const own = new Set(speakers.map((index) => ids[index]!).filter((id) => candidates.includes(id)))
+    for (const id of own) votes.set(id, (votes.get(id) ?? 0) + 1 / own.size)
+  })
+  const [first, second] = [...votes].sort(([, a], [, b]) => b - a)
+  // A word that two of them share says neither.
+  return first !== undefined && first[1] > (second?.[1] ?? 0) && isLanguage(first[0]) ? first[0] : undefined
 }
 
 /** Whether `word`, in lower case, is one that holds sentences of `language` together. */

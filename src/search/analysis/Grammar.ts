@@ -3,14 +3,16 @@ import { type AnalyzerId, languageOfQuestion } from "./Detection.ts"
 
 /**
  * Tells the words that hold a question together ("what", "does", "about") from those it is about. Lucene's stop words
- * are among them, but not the only ones. Where the corpus has nothing in the question's language, it may be English.
+ * are among them, but not the only ones. Where the corpus has nothing in the question's language, it may be English; where
+ * it shows none, that of most of the corpus is meant, `main`.
  */
-export const grammarOf = (question: string, candidates: ReadonlyArray<AnalyzerId>): (word: string) => boolean => {
-  const language = languageOfQuestion(question, candidates) ?? languageOfQuestion(question, ["en"])
-  const words = language === undefined ? undefined : functionWords[language]
+export const grammarOf = (question: string, candidates: ReadonlyArray<AnalyzerId>, main?: AnalyzerId): (word: string) => boolean => {
+  const foreign = candidates.includes("en") ? undefined : languageOfQuestion(question, ["en"])
+  const language = languageOfQuestion(question, candidates) ?? foreign ?? main ?? "en"
+  const words = functionWords[language] ?? functionWords["en"]
   // Where all is in capitals, they say nothing.
   const shouted = !/\p{Ll}/u.test(question)
-  return (word) => words !== undefined && (shouted || !isAcronym(word)) && words.has(folded(word))
+  return (word) => (shouted || !isAcronym(word)) && words?.has(folded(word)) === true
 }
 
 /** Whether a question is all in capitals, and not only names are: models that tell capitals apart read it letter by letter. */

@@ -107,8 +107,12 @@ const germanSpelling = (word: string): string =>
     .replace(/([ao])e/g, "$1")
     .replace(/(^|[^aeiouyq])ue/g, "$1u")
 
-/** Plurals in -ões and -ães are of words in -ão, which Snowball's stemmer does not bring together. */
-const portugueseSpelling = (word: string): string => word.replace(/[õã]es$/, "ão")
+/** Plurals that Snowball's stemmer does not bring together with their words: nações, animais, papéis, imagens, flores. */
+const portugueseSpelling = (word: string): string => {
+  if (word.length < 5) return word
+  const singular = word.replace(/[õã]es$/, "ão").replace(/ns$/, "m").replace(/(?<=[rslz])es$/, "")
+  return singular.replace(/[aá]is$/, "al").replace(/[eé]is$/, "el").replace(/[oó]is$/, "ol")
+}
 
 /** Lucene's GreekLowerCaseFilter: no accents, final sigma as sigma. */
 const greekSpelling = (word: string): string => fold(word).replaceAll("ς", "σ")

@@ -27,6 +27,10 @@ describe("analyze", () => {
     ["es", "naciones", "nación"],
     ["it", "dell'amico", "amici"],
     ["pt", "nações", "nação"],
+    ["pt", "animais", "animal"],
+    ["pt", "papéis", "papel"],
+    ["pt", "imagens", "imagem"],
+    ["pt", "flores", "flor"],
     ["nl", "boeken", "boek"],
     ["sv", "bilarna", "bilar"],
     ["fi", "taloissa", "talossa"],
@@ -137,6 +141,14 @@ describe("analyzeQuery", () => {
 
   it("keeps stop words from chunks of other kinds also where no sentence shows a language", () => {
     assert.deepStrictEqual(terms("vitamin a", ["en", "simple"]), ["vitamin"])
+  })
+
+  it("drops the stop words of most of the corpus where no language shows, and asks that in any case", () => {
+    const asked = (text: string) => analyzeQuery(text, ["en", "pt"], "pt").map(({ term }) => term).sort()
+    assert.deepStrictEqual(asked("altera o grupo e o dono"), ["alter", "altera", "don", "dono", "grup", "grupo"])
+    const norwegian = (main?: "da") => analyzeQuery("jeg sletter ikke filene som brukes av meg", ["da", "no"], main).map(({ term }) => term)
+    assert.include(norwegian("da"), "slet")
+    assert.notInclude(norwegian(), "slet")
   })
 
   it("says which terms are forms of one word", () => {

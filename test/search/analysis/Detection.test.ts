@@ -136,5 +136,7 @@ describe("languageOfQuestion", () => {
     assert.strictEqual(languageOfQuestion("Wo ist das Formular?", ["en", "cjk"]), undefined)
     assert.strictEqual(languageOfQuestion("Formular", ["de", "en"]), undefined)
     assert.strictEqual(languageOfQuestion("yangında ne yapılır?", ["ro", "tr"]), undefined, "both have it")
+    assert.strictEqual(languageOfQuestion("aparelho de rede", ["en", "pt"]), "pt", "whoever else has it")
+    assert.strictEqual(languageOfQuestion("aparelho de rede da AT&T", ["en", "pt"]), "pt", "a name has no words")
   })
 })

@@ -52,7 +52,7 @@ export const queryTerms = (
   { lowerGrammar, room, spelling }: QueryTermOptions
 ): ReadonlyArray<ScoredTerm> => {
   const scored: Array<ScoredTerm> = []
-  const isGrammar = grammarOf(query, index.analyzers)
+  const isGrammar = grammarOf(query, index.analyzers, index.mainAnalyzer)
   const add = (
     term: string,
     from: string,
@@ -66,7 +66,7 @@ export const queryTerms = (
     const weight = factor * trustIn(edits) * likelihood * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
     scored.push({ term, from, corrected: edits > 0, shared: false, factor, weight, found })
   }
-  const terms = analyzeQuery(query, index.analyzers).map((term) => ({ ...term, found: index.lookup(term.term) }))
+  const terms = analyzeQuery(query, index.analyzers, index.mainAnalyzer).map((term) => ({ ...term, found: index.lookup(term.term) }))
   // A form that few chunks of its analyzer have is no rare word: the word is as frequent as all its forms together.
   const frequencies = new Map<number, number>()
   for (const { found, word } of terms) frequencies.set(word, (frequencies.get(word) ?? 0) + found.documentFrequency)
