@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
 import { preparedVector } from "../store/Checksum.ts"
-import { type Rounding, unpackSparse, unpackVector } from "../store/Vector.ts"
+import type { Rounding } from "../store/Vector.ts"
 import type { Segment } from "./CorpusIndex.ts"
 import { codeOver, pageBytes } from "./Scores.ts"
 
@@ -16,14 +16,17 @@ const mostBytes = 2 ** 31
  */
 const headBytes = 8
 
+const mostDimensions = 0x1_0000
+
 /** Cosines that are reckoned at once. */
 const mostAtOnce = 256
 
-/** Where in memory the question lies, the places of vectors, their cosines, and the blocks. */
+/** Where in memory the question lies, the places of vectors, their cosines, a packed vector, and the blocks. */
 const queryAt = 0
-const placesAt = queryAt + 4 * 0x1_0000
+const placesAt = queryAt + 4 * mostDimensions
 const cosinesAt = placesAt + 4 * mostAtOnce
-const blocksAt = placesAt + pageBytes
+const packedAt = placesAt + pageBytes
+const blocksAt = packedAt + 2 * pageBytes
 
 /** Where vectors begin, by number of chunk, and where the blocks are that they lie in. */
 interface Generation {
@@ -48,14 +51,12 @@ export class KeptVectors {
   readonly #code = codeOver(this.#memory)
   #words = new Uint16Array(this.#memory.buffer)
   #values = new Int8Array(this.#memory.buffer)
+  #bytes = new Uint8Array(this.#memory.buffer)
   #young = nothing()
   #old = nothing()
   /** Blocks to be used again, and those to be used again once nobody has found a vector in them. */
   readonly #free: Array<number> = []
   #left: ReadonlyArray<number> = []
-  /** Room to unpack a vector in. */
-  #unpackedNumbers = new Uint16Array(0)
-  #unpackedValues = new Int8Array(0)
 
   /** `damaged` makes what is thrown where a vector is missing or not as it was written. */
   constructor(db: DatabaseSync, bytes: number, damaged: (chunk: number) => Error) {
@@ -124,36 +125,14 @@ export class KeptVectors {
   }
 
   #keep(chunk: number, packed: Uint8Array, dimensions: number): number {
-    if (this.#unpackedNumbers.length < dimensions) {
-      this.#unpackedNumbers = new Uint16Array(dimensions)
-      this.#unpackedValues = new Int8Array(dimensions)
-    }
-    const numbers = this.#unpackedNumbers
-    const values = this.#unpackedValues
-    const sparse = unpackSparse(packed, dimensions, numbers, values)
-    const numbered = sparse !== undefined && sparse * 3 < dimensions
-    const count = numbered ? sparse : dimensions
-    let squares = 0
-    if (numbered) { for (let i = 0; i < count; i++) squares += (values[i] as number) * (values[i] as number) }
-    else squares = unpackVector(packed, dimensions, values.fill(0))
-    const at = this.#room(headBytes + (numbered ? 2 * count : 0) + count)
-    const word = at >> 1
-    this.#words[word] = count
-    this.#words[word + 1] = numbered ? 1 : 0
-    this.#words[word + 2] = squares & 0xffff
-    this.#words[word + 3] = squares >>> 16
-    if (numbered) this.#words.set(numbers.subarray(0, count), word + headBytes / 2)
-    this.#values.set(values.subarray(0, count), at + headBytes + (numbered ? 2 * count : 0))
-    this.#young.places.set(chunk, at)
-    return at
-  }
-
-  /** Where so many bytes fit, in the last block of the young. */
-  #room(bytes: number): number {
-    const even = bytes + bytes % 2
-    if (this.#young.next + even > this.#young.end) this.#open()
+    this.#bytes.set(packed, packedAt)
+    // Its numbers are 16 bits each: it begins at an even place.
+    const most = headBytes + dimensions + dimensions % 2
+    if (this.#young.next + most > this.#young.end) this.#open()
     const at = this.#young.next
-    this.#young.next += even
+    const taken = this.#code.unpack(packedAt, packed.length, dimensions, at)
+    this.#young.next += taken + taken % 2
+    this.#young.places.set(chunk, at)
     return at
   }
 
@@ -173,6 +152,7 @@ export class KeptVectors {
     const block = this.#memory.grow(blockBytes / pageBytes) * pageBytes
     this.#words = new Uint16Array(this.#memory.buffer)
     this.#values = new Int8Array(this.#memory.buffer)
+    this.#bytes = new Uint8Array(this.#memory.buffer)
     return block
   }
 }

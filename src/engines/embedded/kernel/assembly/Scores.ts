@@ -171,6 +171,10 @@ class Vector {
 
 const vectorHead: usize = 8
 
+/** How packed vectors are told apart that are not all of their components: see `store/Vector.ts`. */
+const bitmapForm: u8 = 1
+const gapsForm: u8 = 2
+
 /**
  * Cosines of a query of norm 1, 32 bits a component, with the `count` vectors whose places are at `places`, to `out`. `scanned`:
  * rounded as a scan of many vectors rounds them. Sums are added up in the order of components, those of four vectors at once: an
@@ -220,6 +224,69 @@ function product(query: usize, vector: Vector, at: u32): f64 {
   const numbers = changetype<usize>(vector) + vectorHead
   const number = usize(load<u16>(numbers + (usize(at) << 1)))
   return f64(load<f32>(query + (number << 2))) * f64(load<i8>(numbers + (usize(vector.count) << 1) + usize(at)))
+}
+
+/**
+ * Unpacks the `length` bytes at `packed`, a vector of so many dimensions in one of the forms of `store/Vector.ts`, to `out`, where
+ * there are 8 bytes and one for each dimension. Gives how many of them it takes.
+ */
+export function unpack(packed: usize, length: u32, dimensions: u32, out: usize): u32 {
+  const form = load<u8>(packed)
+  const bitmap: u32 = form === bitmapForm ? (dimensions + 7) >> 3 : 0
+  const end = packed + usize(length)
+  let count = dimensions
+  if (form === bitmapForm) count = length > bitmap ? length - 1 - bitmap : 0
+  else if (form === gapsForm) {
+    count = 0
+    for (let at = packed + 1; at < end; count++) at = valueAfter(at) + 1
+  }
+  const numbered = count * 3 < dimensions
+  const vector = changetype<Vector>(out)
+  vector.count = u16(numbered ? count : dimensions)
+  vector.numbered = u16(numbered)
+  const numbers = out + vectorHead
+  const values = numbered ? numbers + (usize(count) << 1) : numbers
+  if (!numbered) memory.fill(values, 0, dimensions)
+  let squares: u32 = 0
+  let next: u32 = 0
+  if (form === bitmapForm) {
+    let from = packed + 1 + usize(bitmap)
+    for (let i: u32 = 0; i < bitmap; i++) {
+      for (let bits = u32(load<u8>(packed + 1 + usize(i))); bits !== 0 && next < count; bits &= bits - 1) {
+        squares += put(numbers, values, numbered, next++, (i << 3) + ctz(bits), dimensions, load<i8>(from++))
+      }
+    }
+  } else if (form === gapsForm) {
+    let component: u32 = 0
+    for (let at = packed + 1; at < end;) {
+      let shift: u32 = 0
+      for (; load<u8>(at) >= 0x80; shift += 7) component += u32(load<u8>(at++) & 0x7f) << shift
+      component += u32(load<u8>(at)) << shift
+      squares += put(numbers, values, numbered, next++, component++, dimensions, load<i8>(at + 1))
+      at += 2
+    }
+  } else {
+    for (let d: u32 = 0; d < dimensions; d++) squares += put(numbers, values, false, d, d, dimensions, load<i8>(packed + 1 + usize(d)))
+  }
+  vector.squares = squares
+  return u32(values - out) + u32(vector.count)
+}
+
+/** Where the value of a component stands whose gap begins at `at`. */
+function valueAfter(at: usize): usize {
+  while (load<u8>(at) >= 0x80) at++
+  return at + 1
+}
+
+/** Gives the value's square. What says to be beyond the dimensions is not written. */
+function put(numbers: usize, values: usize, numbered: bool, next: u32, component: u32, dimensions: u32, value: i8): u32 {
+  if (component < dimensions) {
+    if (numbered) {
+      store<u16>(numbers + (usize(next) << 1), u16(component))
+      store<i8>(values + usize(next), value)
+    } else store<i8>(values + usize(component), value)
+  }
+  return u32(i32(value) * i32(value))
 }
 
 /** The sum so far, with the products of the components from `from` on. */
