@@ -28,13 +28,37 @@ const records = <A>(path: string, schema: Schema.Codec<A, unknown>): ReadonlyArr
 }
 
 const packages = join(import.meta.dirname, "../../node_modules")
-const guides = `@hono/node-server/README.md body-parser/README.md chai/README.md chokidar/README.md commander/Readme.md cookie/README.md
-  cors/README.md css-select/README.md debug/README.md expect-type/README.md fast-check/README.md
-  glob/README.md google-auth-library/README.md htmlparser2/README.md ignore/README.md jws/readme.md lru-cache/README.md magic-string/README.md minimatch/README.md
-  minipass/README.md node-fetch/README.md openai/README.md path-scurry/README.md picomatch/README.md postal-mime/README.md postgres/README.md
-  protobufjs/README.md qs/README.md redis/README.md retry/README.md source-map-js/README.md tesseract.js/docs/api.md tinybench/README.md vite/README.md ws/README.md
-  yaml/README.md`
-  .split(/\s+/)
+/** Guides of packages that the lock file pins, by corpus. */
+const guides: Readonly<Record<string, string>> = {
+  packages: `@hono/node-server/README.md body-parser/README.md chai/README.md chokidar/README.md commander/Readme.md cookie/README.md
+    cors/README.md css-select/README.md debug/README.md expect-type/README.md fast-check/README.md
+    glob/README.md google-auth-library/README.md htmlparser2/README.md ignore/README.md jws/readme.md lru-cache/README.md magic-string/README.md minimatch/README.md
+    minipass/README.md node-fetch/README.md openai/README.md path-scurry/README.md picomatch/README.md postal-mime/README.md postgres/README.md
+    protobufjs/README.md qs/README.md redis/README.md retry/README.md source-map-js/README.md tesseract.js/docs/api.md tinybench/README.md vite/README.md ws/README.md
+    yaml/README.md`,
+  libraries: `accepts/README.md ajv/README.md argparse/README.md axe-core/README.md bignumber.js/README.md brace-expansion/README.md
+    buffer/README.md bytes/Readme.md content-disposition/README.md cross-spawn/README.md @electric-sql/pglite/README.md
+    entities/readme.md etag/README.md eventsource/README.md express/Readme.md express-rate-limit/readme.md fast-uri/README.md
+    fdir/README.md gaxios/README.md gcp-metadata/README.md @grpc/grpc-js/README.md hono/README.md http-errors/README.md
+    iconv-lite/README.md idb-keyval/README.md ip-address/README.md ipaddr.js/README.md jackspeak/README.md jose/README.md
+    json-bigint/README.md lightningcss/README.md linkedom/README.md linkify-it/README.md long/README.md
+    @modelcontextprotocol/sdk/README.md @mozilla/readability/README.md negotiator/README.md nth-check/README.md p-retry/readme.md
+    path-to-regexp/Readme.md @pinecone-database/pinecone/README.md preact/README.md pure-rand/README.md raw-body/README.md
+    readable-stream/README.md readdirp/README.md retry-request/readme.md rimraf/README.md robots-parser/README.md saxes/README.md
+    send/README.md serve-static/README.md statuses/README.md std-env/README.md tinyexec/README.md type-is/README.md
+    webidl-conversions/README.md whatwg-url/README.md y18n/README.md yargs/README.md yargs-parser/README.md zod/README.md
+    zod-to-json-schema/README.md`,
+  modules: `@electric-sql/pglite-socket/README.md @google/genai/README.md @grpc/proto-loader/README.md @huggingface/tokenizers/README.md
+    @jridgewell/sourcemap-codec/README.md @jridgewell/trace-mapping/README.md @js-sdsl/ordered-map/README.md
+    @llamaindex/liteparse/README.md @opentelemetry/api/README.md @pkgjs/parseargs/README.md @redis/search/README.md
+    @redis/time-series/README.md ajv-formats/README.md ansi-styles/readme.md aws4fetch/README.md binaryen/README.md
+    css-what/readme.md cssomnom/README.md depd/Readme.md dom-serializer/README.md emoji-regex/README.md es-module-lexer/README.md
+    escalade/readme.md eventsource-parser/README.md fetch-blob/README.md finalhandler/README.md foreground-child/README.md
+    formdata-polyfill/README.md gtoken/README.md html-escaper/README.md json-schema-to-ts/README.md jwa/README.md mime-db/README.md
+    mime-types/README.md obug/README.md on-finished/README.md oxlint-tsgolint/README.md parseurl/README.md proxy-addr/README.md
+    pst-extractor/readme.md punycode.js/README.md router/README.md safe-buffer/README.md safer-buffer/Readme.md ts-algebra/README.md
+    wasm-feature-detect/README.md web-streams-polyfill/README.md zlibjs/README.md`
+}
 
 const Passage = Schema.Struct({ _id: Schema.String, title: Schema.optional(Schema.String), text: Schema.String })
 
@@ -60,9 +84,8 @@ const filesOf = (name: string, data: string, folder: string): void => {
   if (name === "handbook") return symlinkSync(join(import.meta.dirname, "../../examples/handbook"), folder)
   if (name === "texts") {
     for (const file of ["state_of_the_union.md", "wikitexts.md"]) add(files, file, readFileSync(join(data, "qa/chunk-spans", file), "utf8"))
-  } else if (name === "packages") {
-    // Guides of packages that the lock file pins.
-    for (const guide of guides) {
+  } else if (guides[name] !== undefined) {
+    for (const guide of guides[name].split(/\s+/)) {
       add(
         files,
         `${/^(?:@([^/]+)\/)?[^/]+/.exec(guide)![0].replace("@", "").replace("/", "-")}.md`,

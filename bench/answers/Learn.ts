@@ -22,7 +22,7 @@ import {
 /** Questions of other corpora that each corpus is asked, as what it does not answer. */
 const mostOthers = 40
 /** Corpora of one subject. Those of an encyclopaedia may hold what anybody asks. */
-const subjects = new Set(["peps", "claude", "handbook", "texts", "packages"])
+const subjects = new Set(["peps", "claude", "handbook", "texts", "packages", "libraries"])
 
 export interface Example {
   readonly asked: Asked

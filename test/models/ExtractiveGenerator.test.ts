@@ -178,6 +178,28 @@ describe("ExtractiveGenerator", () => {
       }
     }))
 
+  it.effect("refuses where a file has its subject and nothing of what is asked of it", () =>
+    Effect.gen(function*() {
+      const guide = (said: string) => [
+        context("rope-limit.md", `# Rope limit\n\nA basic rope limit for cranes. The rope limit counts the turns of a drum. ${said}`, {
+          headings: ["Rope limit"]
+        })
+      ]
+      const silent = yield* ask("rope limit pricing", guide("It needs no drum of its own."))
+      const told = yield* ask("rope limit pricing", guide("Its pricing is by the month."))
+      assert.isFalse(silent.grounded)
+      assert.include(told.citations[0]?.quote ?? "", "pricing is by the month")
+      assert.isBelow(silent.confidence ?? 1, 0.4 * (told.confidence ?? 0))
+    }))
+
+  it.effect("does not ask of how big a thing is that anything says big", () =>
+    Effect.gen(function*() {
+      const contexts = [context("drum.md", "The drum has 40 kilograms.")]
+      const confidence = (question: string) => Effect.map(ask(question, contexts), ({ confidence = 0 }) => confidence)
+      assert.isAbove(yield* confidence("How big is the drum?"), yield* confidence("How yellow is the drum?"))
+      assert.isTrue((yield* ask("How big is the drum?", contexts)).grounded)
+    }))
+
   it.effect("takes the first question word: who to call when is a person", () =>
     Effect.gen(function*() {
       const contexts = [

@@ -34,11 +34,21 @@ describe("what a question asks for", () => {
     assert.strictEqual(importance("How long does a release stay in the ring?").get("long"), 0.5)
     assert.strictEqual(importance("Is a long release good?").get("long"), 1)
     assert.strictEqual(importance("Wie hoch ist der Kran?").get("hoch"), 0.5)
+    assert.strictEqual(importance("difference between a crane and a lift").get("differenc"), 0.5)
     assert.notProperty(Object.fromEntries(importance("谁在1915年收到了标书？")), "谁在")
   })
 })
 
+it("has no word of what an apostrophe leaves of a verb", () => {
+  assert.deepStrictEqual(questionOf("Which cranes can't be moved?").terms.map(({ key }) => key), ["cran", "mov"])
+})
+
 describe("a task without a question word", () => {
+  it("asks for no time where it says when", () => {
+    const { kind, type } = questionOf("stop the crane when the load is not fixed")
+    assert.deepStrictEqual([kind, type], ["howTo", "other"])
+    assert.strictEqual(questionOf("stop of the crane, when is it?").type, "date")
+  })
   it.each(["convert a plan to PDF", "set up a crane", "delete old plans", "I want to move the crane"])(
     "asks how to: %s",
     (text) => assert.strictEqual(questionOf(text).kind, "howTo")

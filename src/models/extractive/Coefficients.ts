@@ -184,7 +184,7 @@ export interface Grounds {
   readonly named: number
   /** The question is about one of a number, as "Rule 8" is, and the quote about none or another. */
   readonly other: number
-  /** What is counted, the property asked for or the deed is named neither there nor in the titles. */
+  /** What is counted, the property asked for or the deed is named neither there nor in the titles, or the file has only what these name. */
   readonly unasked: number
   /** A name is nowhere in the file, or what happened is not near the quote. */
   readonly absent: number

@@ -17,6 +17,9 @@ export const groundsOf = (
   const { distance } = contexts[first.unit.context]!
   const near = question.terms.map((_, term) => Math.max(first.told[term]!, first.block[term]!))
   const heaviest = weights.indexOf(Math.max(...weights))
+  const { file } = contexts[first.unit.context]!
+  const ofFile = ranked.filter(({ unit }) => contexts[unit.context]!.file === file)
+  const isInFile = (term: number): boolean => ofFile.some(({ told }) => told[term]! >= 0.5)
   const total = weights.reduce((sum, weight) => sum + weight, 0)
   const missing = weights.reduce((sum, weight, term) => sum + (ranked.some(({ told }) => told[term]! >= 0.5) ? 0 : weight), 0)
   return {
@@ -50,9 +53,14 @@ export const groundsOf = (
     votes: first.signs.votes,
     named: first.signs.named,
     other: question.terms.some(({ of }, term) => of !== undefined && Math.max(near[term]!, first.titled[term]!) < 0.9) ? 1 : 0,
-    unasked: question.asked.length > 0 && question.asked.every((term) => Math.max(near[term]!, first.titled[term]!) < 0.5) ? 1 : 0,
-    absent: isAbsent(question, first, ranked, contexts) ? 1 : 0,
-    gap: (1 - Math.min(1, ...near.map((match, term) => Math.max(match, first.titled[term]!)))) / Math.max(1, question.terms.length),
+    unasked: (question.asked.length > 0 && question.asked.every((term) => Math.max(near[term]!, first.titled[term]!) < 0.5)) ||
+        isOnlyTitled(question, first, isInFile)
+      ? 1
+      : 0,
+    absent: isAbsent(question, first, ofFile, isInFile) ? 1 : 0,
+    // "Big" of "how big" says only what sort of answer is wanted.
+    gap: (1 - Math.min(1, ...near.map((match, term) => question.terms[term]!.importance < 1 ? 1 : Math.max(match, first.titled[term]!)))) /
+      Math.max(1, question.terms.length),
     few: 1 / Math.max(1, question.terms.length),
     terms: Math.min(1, question.terms.length / 10),
     early: first.signs.early,
@@ -69,20 +77,22 @@ const speaksOf = (name: string, { display, words }: Evidence["unit"]): boolean =
         display
       )
 
+/** Whether the titles name a part of what is asked for, and the file has nothing of the rest: "rate-limit captcha". */
+const isOnlyTitled = ({ terms }: Question, { titled }: Evidence, isInFile: (term: number) => boolean): boolean => {
+  const rest = terms.flatMap(({ importance }, term) => (importance >= 1 && titled[term]! < 0.6 ? [term] : []))
+  return rest.length > 0 && rest.length < terms.length && !rest.some(isInFile)
+}
+
 /** A name that the file of the best unit has nowhere, or, of a question when something happened, no word of it near the unit. */
 const isAbsent = (
   { happened, names, terms }: Question,
   first: Evidence,
-  ranked: ReadonlyArray<Evidence>,
-  contexts: ReadonlyArray<Context>
+  ofFile: ReadonlyArray<Evidence>,
+  isInFile: (term: number) => boolean
 ): boolean => {
-  const { file } = contexts[first.unit.context]!
   const isNear = (term: number): boolean => Math.max(first.told[term]!, first.block[term]!, first.titled[term]!) >= 0.5
-  const isInFile = (term: number): boolean => {
-    const units = ranked.flatMap(({ told, unit }) => contexts[unit.context]!.file === file ? [{ told, unit }] : [])
-    return units.some(({ told }) => told[term]! >= 0.5) || units.some(({ unit }) => speaksOf(terms[term]!.key, unit))
-  }
-  return !names.every((term) => isNear(term) || isInFile(term)) || (happened !== undefined && !isNear(happened))
+  const isSpokenOf = (term: number): boolean => isInFile(term) || ofFile.some(({ unit }) => speaksOf(terms[term]!.key, unit))
+  return !names.every((term) => isNear(term) || isSpokenOf(term)) || (happened !== undefined && !isNear(happened))
 }
 
 const namelessOf = (question: Question, first: Evidence, near: ReadonlyArray<number>): number => {
@@ -94,7 +104,7 @@ const namelessOf = (question: Question, first: Evidence, near: ReadonlyArray<num
 export interface Shares {
   /** Where a number, a date or a name is asked for and there is none, and where it asks about another of a number. */
   readonly untyped: number
-  /** Where what is asked for, an entrance fee of a museum, is not named. */
+  /** Where what is asked for, an entrance fee of a museum, is not named, or only the subject of the titles is there. */
   readonly unasked: number
   /** Where a name is not in the file, or what happened is not near the quote. */
   readonly absent: number

@@ -45,8 +45,9 @@ export interface Question {
 }
 
 const generic = new Set(
-  `details guideline guidelines happen happened happens information passiert policies policy procedure procedures process
-  regel regeln requirements richtlinie richtlinien rule rules say says steps support supported supports way ways`.split(/\s+/)
+  `between certain details difference differences guideline guidelines happen happened happens information passiert policies policy procedure
+  procedures process regel regeln requirements richtlinie richtlinien rule rules say says something steps support supported supports
+  versus vs way ways`.split(/\s+/)
 )
 /** Of questions after persons. */
 const synonyms = new Map(
@@ -82,7 +83,7 @@ const maxQuestion = 2000
 export const questionOf = (asked: string): Question => {
   const text = asked.slice(0, maxQuestion)
   const raw = rawWords(text.replace(meaning, "$1"))
-  const type = typeOf(text)
+  const type = isTask(text) ? "other" : typeOf(text)
   const stop = stopWordsOf(raw.map(({ word }) => word))
   const terms = new Map<string, Term>()
   const stemmed = raw.map(({ word }) => stem(normalize(word)))
@@ -91,7 +92,7 @@ export const questionOf = (asked: string): Question => {
   let optionEnd = 0
   raw.forEach(({ word, at }, index) => {
     const normal = normalize(word)
-    if (at < optionEnd) return
+    if (at < optionEnd || isContracted(text, at, normal)) return
     const [option] = optionAt(text, at) ?? []
     if (option !== undefined) {
       optionEnd = at + option.replace(/^-+/, "").length
@@ -141,6 +142,10 @@ export const questionOf = (asked: string): Question => {
     happened: ofThePast.test(text) ? plain.at(-1) : undefined
   }
 }
+
+/** What is left of a verb behind an apostrophe: "can't" asks for no t. */
+const isContracted = (text: string, at: number, normal: string): boolean =>
+  /['’]/.test(text[at - 1] ?? "") && /^(?:t|re|ve|ll|d|m)$/.test(normal)
 
 /** An option of a command whose first letter stands at `at`. */
 const optionAt = (text: string, at: number): RegExpExecArray | null =>
@@ -216,10 +221,13 @@ const kinds: ReadonlyArray<readonly [QuestionKind, RegExp]> = [
 const task =
   /^\W*(?:(?:i (?:want|need|would like|have) to|trying to|want to|need to|to) )?(?:add|allow|apply|authenticate|avoid|block|bind|build|calculate|cancel|change|clean|clear|clone|compare|compile|compute|configure|connect|convert|copy|create|customi[sz]e|decode|decrypt|define|delete|deploy|detect|disable|display|download|edit|enable|encode|encrypt|escape|exclude|export|extract|fetch|fix|flatten|force|forward|generate|handle|hide|ignore|import|increase|insert|install|integrate|limit|load|make|merge|migrate|modify|mount|move|open|override|parse|prevent|print|publish|reboot|recover|redirect|reduce|register|reload|remove|rename|renew|reset|resize|restart|restore|retry|revert|run|save|send|serve|set(?: ?up)?|show|skip|speed up|split|start|stop|switch|sync|throw|trace|transform|translate|truncate|turn (?:on|off)|undo|uninstall|unlock|unmount|update|upgrade|upload|validate|verify|wait|write) +(?!of\b|by\b|is\b|are\b|was\b)\S/iu
 
+/** "Throw when the exit code is not zero" asks for no time. */
+const isTask = (text: string): boolean => task.test(text) && !/[?？]\s*$/u.test(text)
+
 const kindOf = (text: string, type: AnswerType): QuestionKind =>
   type !== "other"
     ? type
-    : kinds.find(([, form]) => form.test(text))?.[0] ?? (task.test(text) && !/[?？]\s*$/u.test(text) ? "howTo" : "other")
+    : kinds.find(([, form]) => form.test(text))?.[0] ?? (isTask(text) ? "howTo" : "other")
 
 const cues: ReadonlyArray<readonly [AnswerType, RegExp]> = [
   [
