@@ -244,8 +244,9 @@ const written = (expected: AnalyzerId | undefined, script: Script): AnalyzerId |
 
 /** Letters that only one of the languages with a stemmer writes, or hardly any other; or none of them. */
 const ownLetters: ReadonlyArray<readonly [RegExp, AnalyzerId]> = [
-  // Vietnamese, Polish, Czech and Slovak, the Baltic languages, Azerbaijani
-  [/[\u1ea0-\u1ef9ơưłąęźżńřěůťďľĺŕāēīūņļķģėįųə]/g, "simple"],
+  [/[ěřů]/g, "cs"],
+  // Vietnamese, Polish, Slovak, the Baltic languages, Azerbaijani
+  [/[\u1ea0-\u1ef9ơưłąęźżńťďľĺŕāēīūņļķģėįųə]/g, "simple"],
   [/[ığİş]/g, "tr"],
   [/[ășțţ]/g, "ro"],
   [/[őű]/g, "hu"],

@@ -34,8 +34,9 @@ import { stopwords as portuguese } from "@orama/stopwords/portuguese"
 import { stopwords as russian } from "@orama/stopwords/russian"
 import { stopwords as swedish } from "@orama/stopwords/swedish"
 import { stopwords as tamil } from "@orama/stopwords/tamil"
+import { stemCzech } from "./Czech.ts"
 import { porter } from "./Porter.ts"
-import { arabic, english, hindi, hungarian, romanian, spanish, turkish, ukrainian } from "./StopWords.ts"
+import { arabic, czech, english, hindi, hungarian, romanian, spanish, turkish, ukrainian } from "./StopWords.ts"
 
 export type Script = "latin" | "cyrillic" | "greek" | "arabic" | "armenian" | "devanagari" | "tamil"
 
@@ -223,7 +224,7 @@ const then = (first: (word: string) => string, second: (word: string) => string)
 
 /**
  * Every language with a stemmer, by ISO 639-1. English is Lucene's EnglishAnalyzer, with accents folded; the
- * others have Snowball's stemmers. Accents are folded after stemming where people leave them out when they type
+ * others have Snowball's stemmers, Czech a light one. Accents are folded after stemming where people leave them out when they type
  * (French, Spanish, Portuguese, Italian, Romanian), and kept where they make another letter (Nordic, Hungarian,
  * Turkish).
  */
@@ -240,6 +241,7 @@ export const languages = {
   no: language("latin", norwegian, stemNorwegian),
   fi: language("latin", finnish, stemFinnish),
   hu: language("latin", hungarian, stemHungarian),
+  cs: language("latin", czech, stemCzech),
   ro: language("latin", romanian.map(romanianSpelling), then(stemRomanian, fold), romanianSpelling),
   tr: { ...language("latin", turkish, stemTurkish, untilApostrophe), lower: turkishLower },
   id: language("latin", indonesian, stemIndonesian),

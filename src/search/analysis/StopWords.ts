@@ -45,6 +45,16 @@ export const ukrainian = list(
     "де коли щоб якщо із зі"
 )
 
+/** Lucene's CzechAnalyzer, without the nouns and adjectives that pages of the web are full of. */
+export const czech = list(
+  "a aby ačkoli ale ani asi až bez budem budeš bude budou by byl byla byli bylo být co což či do ho i já jak jako jakmile " +
+    "jako je jeho jehož jej její jejich jelikož jemu jen jenž ještě ji jí jich jimi jím již jsem jseš jsi jsme jsou jste k kam kde kdo " +
+    "když ke která které který kteří kterou ku má máte mě mezi mi mít mne mně můj může my na nad nám nás náš naši ne nebo nebyl " +
+    "není než ni nic nimi o od on ona oni ono ony pak po pod podle pokud pouze právě pro proč proto protože před přes při přičemž " +
+    "s se si své svůj svých svým svými ta tak také takže tato te tě tedy těm těmu ten tento ti tím tímto to toho tohle tohoto tom " +
+    "tomto tomu tomuto toto tu tuto ty tyto u už v vám vás váš vaše ve více však vy z za zda zde ze že"
+)
+
 /** Lucene's ArabicAnalyzer; longer lists have days, numbers and years among them. */
 export const arabic = list(
   "من ومن منها منه في وفي فيها فيه و ف ثم او أو ب بها به ا أ اى اي أي أى لا ولا الا ألا إلا لكن ما وما كما فما عن مع اذا إذا " +
@@ -61,9 +71,15 @@ export const hindi = list(
 
 /** Languages without a stemmer here, by ISO 639-1: known, so that they are not taken for a neighbour. */
 export const others = {
-  pl: list("w i na z do nie się że jest to o od po jak za przez dla oraz są tym być był była było może które który która ich tego lub"),
-  cs: list("a v se na je že s z do o k i jako ve za jsou by pro po jeho od které který která byl byla bylo není nebo aby při také však"),
-  sk: list("a v sa na je že s z do o k aj ako vo za sú by pre po jeho od ktoré ktorý ktorá bol bola bolo nie alebo aby pri tiež však"),
+  pl: list(
+    "w i na z do nie się że jest to o od po jak za przez dla oraz są tym być był była było może które który która ich tego lub a ale bez " +
+      "co mi nad ona pod ta tak tam ten tu ty"
+  ),
+  sk: list(
+    "a v sa na je že s z do o k aj ako vo za sú by pre po jeho od ktoré ktorý ktorá ktorí bol bola bolo nie alebo aby pri tiež však ale ani " +
+      "bez bude byť čo či ešte ho ich ja jej kde kto má medzi mi mu nad než ona pod pred si so som sme ste svoj ta tak takže tam ten " +
+      "tento tieto to toto tu tým už ty vy zo keď"
+  ),
   // Croatian and Serbian in Latin script
   hr: list(
     "i u je na se da su za od s koji koja koje kao o iz bio bila bilo biti nije ili ali što kako te po do sa ne će bi svi svatko ima pravo kojih svoje između"

@@ -15,6 +15,7 @@ const samples: ReadonlyArray<readonly [AnalyzerId, string]> = [
   ["no", "Reiseutgifter blir betalt innen ti dager etter månedens slutt, hvis kvitteringene har blitt levert av deg."],
   ["fi", "Matkakulut maksetaan kymmenen päivän kuluessa, jos kuitit ovat mukana ja ne on hyväksytty, mutta ei ennen sitä."],
   ["hu", "Az utazási költségeket a hónap vége után tíz napon belül fizetjük ki, ha a számlák már megvannak, és nem később."],
+  ["cs", "Cestovní náklady proplácíme do deseti dnů po konci měsíce, pokud už máme účty, a ne později než v příštím čtvrtletí."],
   ["ro", "Cheltuielile de călătorie sunt plătite în zece zile de la sfârșitul lunii, dacă nu lipsesc chitanțele și au fost predate."],
   ["tr", "Seyahat giderleri ay sonundan sonra on gün içinde ödenir, ancak makbuzlar için bir form da gerekir ve çok önemlidir."],
   ["id", "Biaya perjalanan dibayar dalam sepuluh hari setelah akhir bulan, jika kuitansi sudah diserahkan dan tidak kurang."],
@@ -81,6 +82,12 @@ describe("texts with few function words of their own", () => {
   it("takes Thai for Thai, whatever foreign names stand in it", () => {
     assert.strictEqual(detect("การประชุมเรื่อง COVID-19 ของ WHO and the European Union ที่ Geneva เมื่อวันที่ 5"), "simple")
     assert.strictEqual(detect("สมการ Σ และ Λ ในวิชาฟิสิกส์"), "simple")
+  })
+
+  it("tells Czech from its neighbours", () => {
+    assert.strictEqual(detect("Příručka uživatele: připojení a měření tiskáren"), "cs")
+    assert.strictEqual(detect("Cestovné náklady preplácame do desiatich dní po konci mesiaca, keď už máme účty, a nie neskôr."), "simple")
+    assert.strictEqual(detect("Koszty podróży zwracamy w ciągu dziesięciu dni po końcu miesiąca, o ile są już rachunki."), "simple")
   })
 
   it("tells Turkish and Romanian by their letters", () => {

@@ -32,6 +32,15 @@ const alike: Readonly<Partial<Record<AnalyzerId, ReadonlyArray<ReadonlyArray<str
     ["إدارة", "ادارة", "الإدارة", "الاداره"],
     ["مستشفى", "المستشفي"]
   ],
+  // Endings of case, possession, and consonants that change before them.
+  cs: [
+    ["soubor", "soubory", "souborů", "souborech", "souborem"],
+    ["město", "městě", "městech", "města"],
+    ["otcův", "otcova"],
+    ["stůl", "stoly"],
+    ["český", "česká", "čeští"],
+    ["dělník", "dělníci"]
+  ],
   hi: [["हिन्दी", "हिंदी", "हिंदि"], ["अंग्रेज़ी", "अंगरेजी", "अँग्रेज़ी"], ["किताब", "किताबें", "किताबों"], ["ऑफिस", "ओफिस"]],
   ro: [["instrucţiuni", "instrucțiuni"], ["mâncare", "mîncare", "mancare"], ["şcoala", "școala", "scoala"]],
   tr: [["Türkiye", "Türkiye'de", "TÜRKİYE'NİN", "Türkiye\u2019den"], ["Isparta", "ISPARTA'DA"], ["kitap", "kitabı", "kitapları"]],
