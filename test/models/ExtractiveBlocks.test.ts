@@ -111,6 +111,16 @@ describe("blocks of a parsed text", () => {
     assert.deepStrictEqual(terms("-q, --quiet\n    Print nothing but errors."), ["-q, --quiet"])
     assert.deepStrictEqual(terms("-L port:host\n-L socket\n    Forward a port\n    to the host."), ["-L port:host\n-L socket"])
     assert.deepStrictEqual(terms("Port     The port of the server.\n         22 unless it is set."), ["Port"])
+    // A blank line may stand between them, and a tab for columns.
+    assert.deepStrictEqual(terms("       -q, --quiet\n\n\t      Print nothing\n\n       -i[SUFFIX]\n\n\t      Write in place"), [
+      "-q, --quiet",
+      "-i[SUFFIX]"
+    ])
+    assert.deepStrictEqual(
+      blocksOf("-S     sort by the weight of the load, largest first\n\n--sort=WORD\n       sort by WORD").map(({ kind }) => kind),
+      ["paragraph", "paragraph"]
+    )
+    assert.deepStrictEqual(terms("-q\n\nPrint nothing."), [undefined, undefined])
     assert.deepStrictEqual(terms("AUTHORS:\n    Ada Winter\n    Bo Lind"), ["AUTHORS:"])
     for (
       const none of [

@@ -646,6 +646,21 @@ OPTIONS
       assert.match(yield* first("How long does --wait make lift wait by default?", [manual]), /^--wait=TIME .*Defaults to 40 ms\.$/)
     }))
 
+  it.effect("takes an entry for what its option does, and for the option that is asked for by what it does", () =>
+    Effect.gen(function*() {
+      const entries = "       -q\n\n\t      print nothing at all\n\n       -u, --utc\n\n\t      print or set Universal Time"
+      const first = (question: string, ...more: ReadonlyArray<string>) =>
+        Effect.map(
+          ask(question, [context("lift.txt", entries), ...more.map((text) => context("guide.md", text))]),
+          ({ citations }) => citations[0]?.quote ?? ""
+        )
+      assert.strictEqual(
+        yield* first("lift flag for utc", "A lift prints UTC for a load."),
+        "-u, --utc\n\n\t      print or set Universal Time"
+      )
+      assert.match(yield* first("what does lift -q do", "With lift -q a load is moved and nothing more is said."), /^-q\s+print nothing/)
+    }))
+
   it.effect("reads a word that the end of a line cuts, and a name with and without a space before its number", () =>
     Effect.gen(function*() {
       const { text } = yield* ask("which option replaces the default method", [manual])

@@ -27,7 +27,7 @@ export const maxListingCharacters = 1200
 
 /** Cuts a text into blocks, in order. Linear in the text. */
 export const blocksOf = (text: string): ReadonlyArray<Block> => {
-  const runs = runsOf(text).flatMap(underlined).flatMap(outdented)
+  const runs = explained(runsOf(text)).flatMap(underlined).flatMap(outdented)
   const blocks: Array<Block> = []
   runs.forEach((lines, at) => {
     const previous = blocks.at(-1)
@@ -78,6 +78,22 @@ const outdented = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<Line
 }
 
 const maxTerms = 5
+const maxTermCharacters = 70
+
+/** An option and what explains it, where a blank line stands between them. */
+const explained = (runs: ReadonlyArray<ReadonlyArray<Line>>): ReadonlyArray<ReadonlyArray<Line>> => {
+  const joined: Array<ReadonlyArray<Line>> = []
+  for (const lines of runs) {
+    const before = joined.at(-1)
+    const isOfOption = before !== undefined && before.length <= maxTerms && before.every(isOption) &&
+      lines.every(({ indent }) => indent > before[0]!.indent) && !isOption(lines[0]!)
+    if (isOfOption) joined[joined.length - 1] = [...before, ...lines]
+    else joined.push(lines)
+  }
+  return joined
+}
+
+const isOption = ({ text }: Line): boolean => /^--?[A-Za-z]/.test(text) && text.length <= maxTermCharacters && !/[.;:!?]$/.test(text)
 
 /** The term of a paragraph: short lines that all else is indented below, or words, an option, that it stands beside. */
 const termOf = (lines: ReadonlyArray<Line>): Block["term"] => {
@@ -92,7 +108,7 @@ const termOf = (lines: ReadonlyArray<Line>): Block["term"] => {
   }
   if (count < 1 || count > maxTerms) return undefined
   const terms = lines.slice(0, count)
-  const isTerm = terms.every((line) => line.text.length <= 70 && !/[.,;!?]$/.test(line.text))
+  const isTerm = terms.every((line) => line.text.length <= maxTermCharacters && !/[.,;!?]$/.test(line.text))
   return isTerm ? { indent, text: terms.map((line) => line.text).join("\n"), end: terms.at(-1)!.end } : undefined
 }
 
@@ -110,13 +126,20 @@ const runsOf = (text: string): Array<Array<Line>> => {
       if (current.length > 0) runs.push(current)
       current = []
     } else {
-      const indent = raw.indexOf(line)
-      current.push({ start: start + indent, end: start + indent + line.length, text: line, indent })
+      const from = raw.indexOf(line)
+      current.push({ start: start + from, end: start + from + line.length, text: line, indent: columnsOf(raw.slice(0, from)) })
     }
     start = stop + 1
   }
   if (current.length > 0) runs.push(current)
   return runs
+}
+
+/** A tab goes on to the next eighth column. */
+const columnsOf = (space: string): number => {
+  let columns = 0
+  for (const one of space) columns += one === "\t" ? 8 - columns % 8 : 1
+  return columns
 }
 
 /** A lead-in: it ends in a colon, or points at what stands below it. */
@@ -253,8 +276,10 @@ const isEntry = (lines: ReadonlyArray<Line>, next: ReadonlyArray<Line> | undefin
 const isHeading = (lines: ReadonlyArray<Line>): boolean => {
   const text = lines[0]!.text
   return lines.length === 1 && text.length <= maxHeadingCharacters && (!terminal.test(text) || /[?？]$/u.test(text)) &&
-    !text.includes(" | ")
+    !text.includes(" | ") && !besideOption.test(text)
 }
+/** What an option does, beside it. */
+const besideOption = /^--?[A-Za-z]\S*(?:,? --?\S+)* {2,}\S/
 
 /** Items of a list, or entries of keys: a line with a mark and what stands under it. */
 export const itemsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {

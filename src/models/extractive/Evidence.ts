@@ -166,7 +166,9 @@ export const evidenceFor = (
       steps: asksAfter && (unit.kind === "item" || unit.kind === "list") ? 1 : 0,
       instruction: asksAfter && instruction.test(unit.display) ? 1 : 0,
       reason: question.kind === "why" && reason.test(unit.display) ? 1 : 0,
-      definition: question.kind === "definition" || question.kind === "other" ? definition(question, unit) : 0,
+      definition: question.kind === "definition" || question.kind === "other" || question.terms.some(({ option }) => option !== undefined)
+        ? definition(question, unit)
+        : 0,
       field: unit.kind === "key" ? fieldAsked(question, unit.display) : 0,
       key: unit.kind === "key" || unit.kind === "row" ? 1 : 0,
       keyTyped: typed && question.type !== "other" && (unit.kind === "key" || unit.kind === "row") ? 1 : 0,
@@ -307,12 +309,17 @@ const fieldAsked = (question: Question, display: string): number => {
   return name.length === 0 ? 0 : name.filter((word) => asked.has(word)).length / name.length
 }
 
+/** The options that an entry of a manual is about: `-u, --utc`. */
+const entry = /^--?[A-Za-z][\w-]*(?:[ =]?[A-Z<[]\S*)?(?:(?:, | \| )--?[A-Za-z][\w-]*)*/
+
 /** Whether a quote begins with what is asked for and says what it is. */
 const definition = (question: Question, unit: Unit): number => {
+  const option = question.terms.find(({ option }) => option !== undefined)?.option
+  if (option !== undefined) return option.test(entry.exec(unit.display)?.[0] ?? "") ? 1 : 0
   const subject = question.terms.filter(({ importance }) => importance >= 1)
   if (subject.length === 0) return 0
   // Under a heading that is just what is asked for, the first thing said is what it is: so glossaries and lists of terms are set.
-  const entry = unit.kind === "sentence" && unit.position === 0 && unit.heading !== undefined && !/\w\(/.test(unit.heading) &&
+  const headed = unit.kind === "sentence" && unit.position === 0 && unit.heading !== undefined && !/\w\(/.test(unit.heading) &&
       sameness(subject, unit.heading) === 1 ?
     1 :
     0
@@ -321,8 +328,8 @@ const definition = (question: Question, unit: Unit): number => {
     [line, line] :
     /^(?:(?:an?|the|der|die|das|eine?)\s)?(.{1,80}?)(?::\s|\s\(|,?\s(?:which\s|that\s)?(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/iu
       .exec(unit.display)
-  if (split === null) return entry
-  return Math.max(entry, sameness(subject, split[1]!))
+  if (split === null) return headed
+  return Math.max(headed, sameness(subject, split[1]!))
 }
 
 /** The share of terms that a name has, of its words as many as there are terms; how a name is shortened does not count. */

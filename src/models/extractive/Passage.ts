@@ -221,9 +221,8 @@ const cut = ({ lines, start }: Block, characters: number): number => {
 }
 
 /** Its lines, moved to the left together. */
-const asWritten = ({ lines, start }: Block, end: number, text: string): string => {
-  const indent = Math.min(...lines.map(({ indent }) => indent))
-  const lineStart = text.lastIndexOf("\n", start) + 1
-  return text.slice(lineStart, end).split("\n").map((line) => line.slice(Math.min(indent, line.length - line.trimStart().length)).trimEnd())
-    .join("\n")
+const asWritten = ({ start }: Block, end: number, text: string): string => {
+  const written = text.slice(text.lastIndexOf("\n", start) + 1, end).split("\n").map((line) => line.trimEnd())
+  const indent = Math.min(...written.filter((line) => line !== "").map((line) => line.length - line.trimStart().length))
+  return written.map((line) => line.slice(indent)).join("\n")
 }

@@ -65,6 +65,7 @@ const forms = new Map<string, RegExp>(
     ["email mail e-mail", /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/u],
     ["phone telephone fax telefon telefonnummer rufnummer", /(?:\+|\b0)\d[\d ()/-]{5,}\d|\bext(?:ension|\.)? ?\d/iu],
     ["website url link webseite", /\bhttps?:\/\/|\bwww\.\p{L}/u],
+    ["option flag switch schalter", /^--?[A-Za-z][\w-]*(?![\w-])/],
     ["price cost fee preis kosten", /[$€£¥] ?\d|\d ?(?:[€£¥$]|(?:eur|usd|gbp|chf|sek|euros?|dollars?|pounds?)\b)/iu]
   ] as const).flatMap(([words, form]) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
 )
