@@ -7,11 +7,12 @@ import { type AnalyzerId, languageOfQuestion } from "./Detection.ts"
  * it shows none, that of most of the corpus is meant, `main`.
  */
 export const grammarOf = (question: string, candidates: ReadonlyArray<AnalyzerId>, main?: AnalyzerId): (word: string) => boolean => {
-  const foreign = candidates.includes("en") ? undefined : languageOfQuestion(question, ["en"])
-  const language = languageOfQuestion(question, candidates) ?? foreign ?? main ?? "en"
-  const words = functionWords[language] ?? functionWords["en"]
-  // Where all is in capitals, they say nothing.
+  // Where all is in capitals, they say nothing: "US" is a name in an English corpus too.
   const shouted = !/\p{Ll}/u.test(question)
+  const english = languageOfQuestion(question, ["en"])
+  const spoken = languageOfQuestion(question, candidates) ?? (candidates.includes("en") ? undefined : english)
+  const usual = shouted || main === undefined || functionWords[main] === undefined ? english : main
+  const words = functionWords[spoken ?? usual ?? ""]
   return (word) => (shouted || !isAcronym(word)) && words?.has(folded(word)) === true
 }
 

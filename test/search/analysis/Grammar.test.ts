@@ -21,6 +21,13 @@ describe("grammarOf", () => {
     assert.deepStrictEqual(grammar("what does Lufthansa fly", ["de"]), ["what", "does"])
   })
 
+  it("takes a question whose words show no language for one in that of most of the corpus", () => {
+    const mostly = (question: string, main: AnalyzerId) => question.split(" ").filter(grammarOf(question, ["en", "pt"], main))
+    assert.deepStrictEqual(mostly("quantas partes do arquivo", "pt"), ["quantas", "do"])
+    assert.deepStrictEqual(mostly("quantas partes do arquivo", "en"), ["do"])
+    assert.deepStrictEqual(mostly("US", "en"), [])
+  })
+
   it("leaves keywords, acronyms and what texts are about", () => {
     assert.deepStrictEqual(grammar("list sort while loop"), [])
     assert.deepStrictEqual(grammar("What does the WHO tell the US"), ["What", "does", "the", "the"])
