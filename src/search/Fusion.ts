@@ -12,8 +12,6 @@ export interface Candidate {
   readonly related?: number
   /** BM25 of the whole file it is of; absent where files are single chunks. */
   readonly file?: number
-  /** Tells its file from others, where `file` is known. */
-  readonly fileId?: number
   /** Share of the question that its file's title and name have, 0..1. */
   readonly title?: number
   /** The question names its file: see `text/FileNames.ts`. */
@@ -45,17 +43,12 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
   const chunkWords = scaleOf(candidates, ({ sparse }) => sparse, 0)
   const fileWords = candidates.some(({ file }) => file !== undefined) ? scaleOf(candidates, ({ file }) => file ?? 0, 0) : zero
   const dense = candidates.some((candidate) => closeness(candidate) !== 0) ? scaleOf(candidates, closeness) : zero
-  const words = Float64Array.from(candidates, ({ sparse }) => chunkWords(sparse))
-  const near = Float64Array.from(candidates, (candidate) => dense(closeness(candidate)))
-  const better = fileWords === zero
-    ? undefined
-    : betterOfFile(candidates, words.map((own, at) => (1 - alpha) * own + alpha * (near[at] as number)))
+  const words = new Float64Array(candidates.length)
   // Titles come on top: both arms shrink with the best, so that they do not weigh against each other in another way.
   let most = 1
-  candidates.forEach(({ file, named, title }, at) => {
-    const own = words[at] as number
-    const ofFile = fileWords(file ?? 0) * ranking.further ** (better?.[at] ?? 0)
-    const said = (file === undefined ? own : (1 - ranking.file) * own + ranking.file * ofFile) + ranking.title * (title ?? 0) +
+  candidates.forEach(({ file, named, sparse, title }, at) => {
+    const own = chunkWords(sparse)
+    const said = (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0) +
       (named === true ? ranking.named : 0)
     words[at] = said
     most = Math.max(most, said)
@@ -63,24 +56,10 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
   return candidates
     .map((candidate, at): Fused => {
       const normalizedSparse = (words[at] as number) / most
-      const normalizedDense = (near[at] as number) / most
+      const normalizedDense = dense(closeness(candidate)) / most
       return fusedOf(candidate, normalizedSparse, normalizedDense, (1 - alpha) * normalizedSparse + alpha * normalizedDense)
     })
     .sort((a, b) => byScore(a, b, alpha) || a.id - b.id)
-}
-
-/** Of each candidate, how many of its file score more. */
-const betterOfFile = (candidates: ReadonlyArray<Candidate>, scores: Float64Array): Uint32Array => {
-  const order = Array.from(candidates.keys())
-  order.sort((a, b) => (scores[b] as number) - (scores[a] as number) || (candidates[a] as Candidate).id - (candidates[b] as Candidate).id)
-  const better = new Uint32Array(candidates.length)
-  const met = new Map<number | undefined, number>()
-  for (const at of order) {
-    const { fileId } = candidates[at] as Candidate
-    better[at] = met.get(fileId) ?? 0
-    met.set(fileId, better[at] + 1)
-  }
-  return better
 }
 
 /**

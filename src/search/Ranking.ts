@@ -14,10 +14,8 @@ export interface Ranking {
   readonly hiragana: number
   /** Power of the inverse document frequency that a word of the question counts for in its vector; 0: all alike. */
   readonly rarity: number
-  /** Share of the whole file's BM25 in that of its best chunk. */
+  /** Share of the whole file's BM25 in that of its chunks. */
   readonly file: number
-  /** What that counts for in each further chunk of the file, beside the one before: in full it crowds out other files. */
-  readonly further: number
   /** What a file's title and name count for that have all of the question, where a chunk's best BM25 is 1. */
   readonly title: number
   /** What it counts for that the question names the file by its number. */
@@ -64,7 +62,6 @@ export const ranking: Ranking = {
   hiragana: 0.3,
   rarity: 0.5,
   file: 0.2,
-  further: 0.5,
   title: 0.2,
   named: 0.8,
   feedback: 0.4,

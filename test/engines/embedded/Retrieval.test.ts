@@ -94,10 +94,8 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
         if (name.endsWith("7.md")) yield* Effect.andThen(files.delete(file.name), put(other, name))
       }
       const expected = names.slice(0, 10).flatMap((name) => [`${name} 0`, `${name} 18`])
-      // In a mixed search a file's best chunk has more of its file's score than the next.
-      const mixed = names.slice(0, 20).map((name) => `${name} 0`)
-      assert.deepStrictEqual(yield* answers(inOrder), [expected, mixed, expected])
-      assert.deepStrictEqual(yield* answers(other), [expected, mixed, expected])
+      assert.deepStrictEqual(yield* answers(inOrder), [expected, expected, expected])
+      assert.deepStrictEqual(yield* answers(other), [expected, expected, expected])
     }))
 
   it.effect("a short list is the beginning of a long one, however both arms are mixed", () =>

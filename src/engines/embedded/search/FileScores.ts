@@ -32,8 +32,6 @@ export interface ScoresOfFiles {
   readonly whole: Float64Array | undefined
   /** Share of the question's terms, by their weights, that the title or the name of the file has: 0 to 1. */
   readonly title: Float64Array
-  /** Numbers of the files, for as long as the corpus stays as it is. */
-  readonly ids: Uint32Array
 }
 
 /** What the files of candidates say of them: a passage of a file that is about the question is likelier to be, too. */
@@ -88,8 +86,7 @@ export class FileScores {
     const averageLength = index.totalLength / corpus.files
     return {
       whole: index.liveChunks === corpus.files ? undefined : wholeScores(known, places, terms, averageLength),
-      title: titleScores(known, places, terms),
-      ids: places
+      title: titleScores(known, places, terms)
     }
   }
 

@@ -103,7 +103,6 @@ export class Search {
         sparse: sparse.values[id] ?? 0,
         cosine: cosines?.[at] ?? 0,
         file: files?.whole?.[at],
-        fileId: files?.ids[at],
         title: files?.title[at],
         named: named.some(({ from, to }) => id >= from && id < to)
       }))
@@ -151,8 +150,8 @@ export class Search {
     // What the words of the question say of a candidate and its file stands; only BM25 has grown.
     const again = (some: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
       const closer = related?.(Int32Array.from(some, ({ id }) => id))
-      return some.map(({ cosine, file, fileId, id, named, title }, at) => (
-        { id, sparse: sparse.values[id] ?? 0, cosine, related: closer?.[at], file, fileId, title, named }
+      return some.map(({ cosine, file, id, named, title }, at) => (
+        { id, sparse: sparse.values[id] ?? 0, cosine, related: closer?.[at], file, title, named }
       ))
     }
     return fuse([...again(candidates), ...again(found)], request.alpha)

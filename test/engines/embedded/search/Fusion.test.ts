@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { type Candidate, fuse, fuseWords } from "../../../../src/search/Fusion.ts"
+import { fuse, fuseWords } from "../../../../src/search/Fusion.ts"
 import { ranking } from "../../../../src/search/Ranking.ts"
 
 const candidates = [
@@ -48,27 +48,12 @@ describe("fuse", () => {
   it("puts a chunk of a better file, and one under a better title, before its equal", () => {
     const equal = { sparse: 3, cosine: 0.4 }
     assert.deepStrictEqual(
-      fuse([{ ...equal, id: 1, file: 2, fileId: 1 }, { ...equal, id: 2, file: 5, fileId: 2 }], 0.2).map(({ id }) => id),
+      fuse([{ ...equal, id: 1, file: 2 }, { ...equal, id: 2, file: 5 }], 0.2).map(({ id }) => id),
       [2, 1]
     )
     const [first, second] = fuse([{ ...equal, id: 1, title: 0 }, { ...equal, id: 2, title: 1 }], 0.2)
     assert.deepStrictEqual([first?.id, first?.normalizedSparse], [2, 1])
     assert.isBelow(second?.fused ?? 1, first?.fused ?? 0)
-  })
-
-  it("gives a file's bonus in full to its best chunk only, so that others are not crowded out", () => {
-    const file = { file: 5, fileId: 1 }
-    const candidates: ReadonlyArray<Candidate> = [
-      { id: 1, sparse: 6, cosine: 0.4, ...file },
-      { id: 2, sparse: 4, cosine: 0.4, ...file },
-      { id: 3, sparse: 4, cosine: 0.4, ...file },
-      { id: 4, sparse: 4, cosine: 0.4, file: 4, fileId: 2 },
-      { id: 5, sparse: 0, cosine: 0.1, file: 0, fileId: 3 }
-    ]
-    const fused = fuse(candidates, 0.2)
-    assert.deepStrictEqual(fused.map(({ id }) => id), [1, 4, 2, 3, 5])
-    const bonus = (id: number) => fused.find((hit) => hit.id === id)!.normalizedSparse
-    assert.approximately(bonus(2) - bonus(3), ranking.file * (ranking.further - ranking.further ** 2), 1e-9)
   })
 
   it("counts a match, however weak, above none where BM25 found fewer than the depth", () => {
