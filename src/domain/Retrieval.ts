@@ -110,6 +110,8 @@ export const Explanation = Schema.Struct({
   title: Schema.optionalKey(Schema.Finite),
   /** The question names the file by its number: "PEP 8" is `pep-0008.rst`. */
   named: Schema.optionalKey(Schema.Boolean),
+  /** Share of the question's options of a command, `-x`, that the chunk explains, 0..1; absent where the question has none. */
+  options: Schema.optionalKey(Schema.Finite),
   /** Cosine with the question moved towards what the best contexts are about, where that stood for `cosine`. */
   related: Schema.optionalKey(Schema.Finite),
   /** Each after normalisation, words with file and title, and the weight that mixed them. */

@@ -16,6 +16,8 @@ export interface Candidate {
   readonly title?: number
   /** The question names its file: see `text/FileNames.ts`. */
   readonly named?: boolean
+  /** Share of the question's options of a command that it explains: see `text/Options.ts`. */
+  readonly options?: number
 }
 
 export interface Fused extends Candidate {
@@ -46,10 +48,11 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
   const words = new Float64Array(candidates.length)
   // Titles come on top: both arms shrink with the best, so that they do not weigh against each other in another way.
   let most = 1
-  candidates.forEach(({ file, named, sparse, title }, at) => {
+  candidates.forEach(({ file, named, options, sparse, title }, at) => {
     const own = chunkWords(sparse)
-    const said = (file === undefined ? own : (1 - ranking.file) * own + ranking.file * fileWords(file)) + ranking.title * (title ?? 0) +
-      (named === true ? ranking.named : 0)
+    const whole = file === undefined ? own : fileWords(file)
+    const said = (file === undefined ? own : (1 - ranking.file) * own + ranking.file * whole) + ranking.title * (title ?? 0) +
+      (named === true ? ranking.named : 0) + ranking.option * (options ?? 0) * whole ** 2
     words[at] = said
     most = Math.max(most, said)
   })
@@ -81,11 +84,11 @@ export const fuseWords = (ids: ReadonlyArray<number>, scores: Float64Array, coun
 
 /** Field by field: there are hundreds in a question, and to spread each takes longer than all else that is done with it. */
 const fusedOf = (
-  { cosine, file, id, named, related, sparse, title }: Candidate,
+  { cosine, file, id, named, options, related, sparse, title }: Candidate,
   normalizedSparse: number,
   normalizedDense: number,
   fused: number
-): Fused => ({ id, sparse, cosine, related, file, title, named, normalizedSparse, normalizedDense, fused })
+): Fused => ({ id, sparse, cosine, related, file, title, named, options, normalizedSparse, normalizedDense, fused })
 
 /** Negative where `a` scores more; 0 where they are equal in all that counts. */
 const byScore = (a: Fused, b: Fused, alpha: number): number =>

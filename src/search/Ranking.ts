@@ -20,6 +20,8 @@ export interface Ranking {
   readonly title: number
   /** What it counts for that the question names the file by its number. */
   readonly named: number
+  /** What it counts for that a chunk explains the option of a command that the question has, by the square of its file's BM25: many commands have a `-v`. */
+  readonly option: number
   /** How far the question's vector is moved towards what the best chunks are about, where its own length is 1. */
   readonly feedback: number
   /** How many chunks that is. */
@@ -64,6 +66,7 @@ export const ranking: Ranking = {
   file: 0.2,
   title: 0.2,
   named: 0.8,
+  option: 1,
   feedback: 0.4,
   feedbackChunks: 5,
   shared: 2.5,

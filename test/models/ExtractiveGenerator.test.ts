@@ -661,6 +661,33 @@ OPTIONS
       assert.match(yield* first("what does lift -q do", "With lift -q a load is moved and nothing more is said."), /^-q\s+print nothing/)
     }))
 
+  it.effect("takes the entry of an option before the forms of its command, however short it is", () =>
+    Effect.gen(function*() {
+      const short = context(
+        "lift.txt",
+        "SYNOPSIS\n       lift [--cold] [--list] [-ab]\n\n       lift is the command that lifts and lists loads.\n\nOPTIONS\n       --cold\n              Use the cold crane.\n\n       --list\n              Print all loads."
+      )
+      assert.match(yield* first("lift --list", [short]), /^--list Print all loads/)
+      const table = context(
+        "lift.txt",
+        "Options of lift:\n\n\t-a\t\tLift all loads.\n\t-b\t\tLift big loads only.\n\t-c, --cold\tUse the cold crane."
+      )
+      assert.strictEqual(yield* first("what does lift -b do", [table]), "-b Lift big loads only.")
+    }))
+
+  it.effect("takes the option of the command that is named, and refuses where that has none of the kind", () =>
+    Effect.gen(function*() {
+      const entry = (name: string, option: string) =>
+        context(
+          `${name}.txt`,
+          `NAME\n       ${name} - moves loads\n\nOPTIONS\n       ${option}\n              Say what ${name} moves, and where to.`
+        )
+      assert.match(yield* first("winch -v", [entry("lift", "-v"), entry("winch", "-v")]), /what winch moves/)
+      assert.strictEqual(yield* first("winch -v", [entry("lift", "-v"), entry("winch", "-q")]), "")
+      // Without the name of a command, any will do.
+      assert.match(yield* first("what does -v do", [entry("lift", "-v"), entry("winch", "-q")]), /what lift moves/)
+    }))
+
   it.effect("reads a word that the end of a line cuts, and a name with and without a space before its number", () =>
     Effect.gen(function*() {
       const { text } = yield* ask("which option replaces the default method", [manual])

@@ -67,7 +67,7 @@ describe("an option of a command", () => {
     assert.notInclude(keys, "home")
   })
   it("is no hyphen of a word", () => {
-    assert.deepStrictEqual(questionOf("well-known e-mail").terms.filter(({ option }) => option !== undefined), [])
+    assert.deepStrictEqual(questionOf("well-known e-mail").terms.filter(({ option }) => option), [])
   })
 })
 

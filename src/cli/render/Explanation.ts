@@ -56,11 +56,12 @@ const fusion = ({ alpha, fused, normalizedDense, normalizedSparse }: Explanation
     normalizedDense.toFixed(3)
   }`
 
-const ofFile = ({ file, named, title }: Explanation): ReadonlyArray<string> => {
+const ofFile = ({ file, named, options = 0, title }: Explanation): ReadonlyArray<string> => {
   const parts = [
     ...(file === undefined ? [] : [`${file.toFixed(3)} BM25 of the whole file`]),
     ...(title === undefined || title === 0 ? [] : [`${(title * 100).toFixed(0)}% of the query in its title or name`]),
-    ...(named === true ? ["named by its number"] : [])
+    ...(named === true ? ["named by its number"] : []),
+    ...(options > 0 ? ["explains the option"] : [])
   ]
   return parts.length === 0 ? [] : [`file     ${parts.join(", ")}`]
 }

@@ -7,7 +7,7 @@ import type { Grounds } from "./Coefficients.ts"
 import { confidenceOf, groundsOf, type Shares, shares } from "./Confidence.ts"
 import { type Evidence, evidenceFor } from "./Evidence.ts"
 import { passageOf } from "./Passage.ts"
-import { type Question, questionOf } from "./Question.ts"
+import { asksOption, type Question, questionOf } from "./Question.ts"
 import { type Chosen, type Quoted, type Reading, reading, select } from "./Select.ts"
 import { unitsOf } from "./Units.ts"
 import { isCjk } from "./Words.ts"
@@ -22,7 +22,7 @@ export interface ExtractiveOptions {
 const mostPassages = 3
 /** Contexts read, and UTF-16 units of each: an answer is not sought beyond them. */
 const bounds = { contexts: 50, characters: 50_000 }
-/** What a unit without the number or date that is asked for loses to those that have one. */
+/** What a unit without the number, date or option that is asked for loses to those that have one. */
 const mostDemoted = 4
 /** Passages shown where there is no answer. */
 const maxNearest = 3
@@ -62,10 +62,10 @@ export const examine = (request: GroundedRequest): Examined => {
   }
 }
 
-/** Best first. Where a number or a date is asked for, what has none answers only if nothing that has one is nearly as good. */
+/** Best first. Where a number, a date or an option is asked for, what has none answers only if nothing that has one is nearly as good. */
 export const inOrder = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> => {
   const best = Math.max(...evidence.map(({ score, typed }) => (typed ? score : -Infinity)))
-  const demoted = question.type === "number" || question.type === "date"
+  const demoted = asksOption(question) || question.type === "number" || question.type === "date"
     ? Math.max(...evidence.map(({ score }) => score)) - best <= mostDemoted
     : false
   return evidence

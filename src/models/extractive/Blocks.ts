@@ -27,7 +27,7 @@ export const maxListingCharacters = 1200
 
 /** Cuts a text into blocks, in order. Linear in the text. */
 export const blocksOf = (text: string): ReadonlyArray<Block> => {
-  const runs = explained(runsOf(text)).flatMap(underlined).flatMap(outdented)
+  const runs = explained(runsOf(text)).flatMap(underlined).flatMap(outdented).flatMap(entriesOf)
   const blocks: Array<Block> = []
   runs.forEach((lines, at) => {
     const previous = blocks.at(-1)
@@ -77,6 +77,22 @@ const outdented = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<Line
     : [lines]
 }
 
+/** Options with what each does, line after line, apart; one that goes on below it has that with it. */
+const entriesOf = (lines: ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<Line>> => {
+  const { indent } = lines[0]!
+  if (!lines.some(({ text }) => besideOption.test(text)) || !lines.every((line) => line.indent > indent || /^--?[\w?#]/.test(line.text))) {
+    return [lines]
+  }
+  const entries: Array<Array<Line>> = []
+  for (const line of lines) {
+    const entry = entries.at(-1)
+    if (entry === undefined || (line.indent <= indent && (entry.at(-1)!.indent > indent || besideOption.test(entry.at(-1)!.text)))) {
+      entries.push([line])
+    } else entry.push(line)
+  }
+  return entries
+}
+
 const maxTerms = 5
 const maxTermCharacters = 70
 
@@ -102,8 +118,8 @@ const termOf = (lines: ReadonlyArray<Line>): Block["term"] => {
   const count = lines.findIndex((line) => line.indent !== indent)
   const rest = count === -1 ? [] : lines.slice(count)
   if (rest.some((line) => line.indent <= indent)) return undefined
-  const beside = count === 1 || lines.length === 1 ? /^(\S(?:\S| (?! )){0,40}?) {2,}(?=\S)/.exec(text) : null
-  if (beside !== null && (rest.length === 0 ? /^--?\w/.test(text) : indent + beside[0].length === rest[0]!.indent)) {
+  const beside = count === 1 || lines.length === 1 ? /^(\S(?:\S| (?! )){0,40}?)(?: {2,}| *\t\s*)(?=\S)/.exec(text) : null
+  if (beside !== null && (/^--?[\w?#]/.test(text) || indent + beside[0].length === rest[0]?.indent)) {
     return { indent, text: beside[1]!, end: start + beside[1]!.length }
   }
   if (count < 1 || count > maxTerms) return undefined
@@ -154,6 +170,7 @@ const kindOf = (lines: ReadonlyArray<Line>, previous: Block | undefined, next: R
   const led = last !== undefined && leads(last)
   if (isHead(lines)) return "keys"
   if (isRest(lines, previous)) return "code"
+  if (besideOption.test(lines[0]!.text) && termOf(lines) !== undefined) return "paragraph"
   if (isCode(lines, led || previous?.kind === "code") && !isSignature(lines, led || previous?.kind === "code", next)) return "code"
   if (isTable(lines)) return "table"
   if (isKeys(lines)) return "keys"
@@ -279,7 +296,7 @@ const isHeading = (lines: ReadonlyArray<Line>): boolean => {
     !text.includes(" | ") && !besideOption.test(text)
 }
 /** What an option does, beside it. */
-const besideOption = /^--?[A-Za-z]\S*(?:,? --?\S+)* {2,}\S/
+const besideOption = /^--?[\w?#](?:\S| (?! )){0,40}?(?: {2,}| *\t\s*)\S/
 
 /** Items of a list, or entries of keys: a line with a mark and what stands under it. */
 export const itemsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {

@@ -1,7 +1,7 @@
 import type { Context } from "../../domain/Retrieval.ts"
 import { confidenceWeights, type Grounds } from "./Coefficients.ts"
 import type { Evidence } from "./Evidence.ts"
-import type { Question } from "./Question.ts"
+import { asksOption, type Question } from "./Question.ts"
 import { same } from "./Select.ts"
 import { commonPrefix } from "./Words.ts"
 
@@ -54,7 +54,7 @@ export const groundsOf = (
     named: first.signs.named,
     other: question.terms.some(({ of }, term) => of !== undefined && Math.max(near[term]!, first.titled[term]!) < 0.9) ? 1 : 0,
     unasked: (question.asked.length > 0 && question.asked.every((term) => Math.max(near[term]!, first.titled[term]!) < 0.5)) ||
-        isOnlyTitled(question, first, isInFile)
+        isOnlyTitled(question, first, isInFile) || isOtherOption(question, first, ranked, near)
       ? 1
       : 0,
     absent: isAbsent(question, first, ofFile, isInFile) ? 1 : 0,
@@ -82,6 +82,19 @@ const isOnlyTitled = ({ terms }: Question, { titled }: Evidence, isInFile: (term
   const rest = terms.flatMap(({ importance }, term) => (importance >= 1 && titled[term]! < 0.6 ? [term] : []))
   return rest.length > 0 && rest.length < terms.length && !rest.some(isInFile)
 }
+
+/** Whether what is said is not of the option that is asked for, or of the same one of another command. */
+const isOtherOption = (
+  question: Question,
+  { titled }: Evidence,
+  ranked: ReadonlyArray<Evidence>,
+  near: ReadonlyArray<number>
+): boolean =>
+  asksOption(question) && (question.terms.every(({ option }, term) => !option || near[term] !== 1) ||
+    // A command that a file is named after is told of there.
+    question.terms.some(({ option }, term) =>
+      !option && Math.max(near[term]!, titled[term]!) < 0.5 && ranked.some((other) => other.titled[term]! >= 0.8)
+    ))
 
 /** A name that the file of the best unit has nowhere, or, of a question when something happened, no word of it near the unit. */
 const isAbsent = (

@@ -1,10 +1,11 @@
 import type { Context } from "../../domain/Retrieval.ts"
-import { holdsType, isDated, type Question, type Term } from "./Question.ts"
+import { asksOption, holdsType, isDated, type Question, type Term } from "./Question.ts"
 import { leaning } from "./Passage.ts"
 import type { Unit } from "./Units.ts"
 import { type Signs, unitWeights } from "./Coefficients.ts"
 import { placesOf, synonymsOf } from "./Synonyms.ts"
 import { numberedName, numberedNames } from "../../text/FileNames.ts"
+import { explainsOption, hasOption } from "../../text/Options.ts"
 import { commonPrefix, editDistance, foldedWords, normalize, partsOfNames, wordsOfNormal } from "./Words.ts"
 
 /** Credit for a word that says the same as the question's: where documents have that one too, and where they never have. */
@@ -114,6 +115,12 @@ export const evidenceFor = (
   const carriedTo = (at: number): ReadonlyArray<number> | undefined =>
     leaning.test(units[at]!.display) && units[at - 1]?.context === units[at]!.context ? own[at - 1] : undefined
   const firstFile = contexts[0]?.file
+  const option = asksOption(question) ? question.terms.find(({ option }) => option)?.key : undefined
+  // Many commands have a -v: that of the one that the question names is asked for.
+  const explaining = units.map(({ context, display }) =>
+    option !== undefined && explainsOption(display, option) ? share(ofHeadings[context]!) : -1
+  )
+  const mostExplaining = Math.max(0, ...explaining)
 
   const evidence = units.map((unit, at): Evidence => {
     const mine = own[at]!
@@ -134,8 +141,10 @@ export const evidenceFor = (
       )
     )
     // The date of one field is not that of another.
-    const typed = question.type === "date" && isDated(headingOf(unit)) || holdsType(question, unit.display) &&
-        (unit.kind !== "key" || question.type !== "date" || fieldAsked(question, unit.display) > 0)
+    const typed = option === undefined
+      ? question.type === "date" && isDated(headingOf(unit)) || holdsType(question, unit.display) &&
+          (unit.kind !== "key" || question.type !== "date" || fieldAsked(question, unit.display) > 0)
+      : explaining[at]! >= mostExplaining
     const inBlock = ofBlock.get(`${unit.context}.${unit.block}`)!
     const followed = unit.blocks[unit.block + 1]?.kind
     const mineShare = share(mine)
@@ -166,7 +175,7 @@ export const evidenceFor = (
       steps: asksAfter && (unit.kind === "item" || unit.kind === "list") ? 1 : 0,
       instruction: asksAfter && instruction.test(unit.display) ? 1 : 0,
       reason: question.kind === "why" && reason.test(unit.display) ? 1 : 0,
-      definition: question.kind === "definition" || question.kind === "other" || question.terms.some(({ option }) => option !== undefined)
+      definition: question.kind === "definition" || question.kind === "other" || question.terms.some(({ option }) => option)
         ? definition(question, unit)
         : 0,
       field: unit.kind === "key" ? fieldAsked(question, unit.display) : 0,
@@ -309,13 +318,10 @@ const fieldAsked = (question: Question, display: string): number => {
   return name.length === 0 ? 0 : name.filter((word) => asked.has(word)).length / name.length
 }
 
-/** The options that an entry of a manual is about: `-u, --utc`. */
-const entry = /^--?[A-Za-z][\w-]*(?:[ =]?[A-Z<[]\S*)?(?:(?:, | \| )--?[A-Za-z][\w-]*)*/
-
 /** Whether a quote begins with what is asked for and says what it is. */
 const definition = (question: Question, unit: Unit): number => {
-  const option = question.terms.find(({ option }) => option !== undefined)?.option
-  if (option !== undefined) return option.test(entry.exec(unit.display)?.[0] ?? "") ? 1 : 0
+  const option = question.terms.find(({ option }) => option)?.key
+  if (option !== undefined) return explainsOption(unit.display, option) ? 1 : 0
   const subject = question.terms.filter(({ importance }) => importance >= 1)
   if (subject.length === 0) return 0
   // Under a heading that is just what is asked for, the first thing said is what it is: so glossaries and lists of terms are set.
@@ -375,12 +381,12 @@ const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, units: 
   for (const context of contexts) for (const word of foldedWords(context.headings.join("\n"))) vocabulary.add(word)
   const relatives = question.terms.map((
     term
-  ) => (term.cjk || term.option !== undefined ? new Map<string, number>() : relativesOf(term, vocabulary)))
+  ) => (term.cjk || term.option ? new Map<string, number>() : relativesOf(term, vocabulary)))
   const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key, vocabulary))
   return (at: number, { display, normal, words, wordSet }: Pick<Unit, "display" | "normal" | "words" | "wordSet">): number => {
     const term = question.terms[at]!
     if (term.cjk) return cjkMatch(term.key, normal)
-    if (term.option !== undefined) return term.option.test(display) ? 1 : 0
+    if (term.option) return hasOption(display, term.key) ? 1 : 0
     if (wordSet.has(term.key)) return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
     let credit = (term.also !== undefined && wordSet.has(term.also)) || term.form?.test(display) ? 0.9 : 0
     for (const [word, value] of relatives[at]!) if (value > credit && wordSet.has(word)) credit = value

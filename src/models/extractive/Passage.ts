@@ -113,7 +113,7 @@ export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage
 }
 
 const sentencesAround = (unit: Unit, block: Block, text: string, kind: QuestionKind): { readonly start: number; readonly end: number } => {
-  const sentences = sentencesOf(text, block.lines)
+  const sentences = sentencesOf(text, block)
   const at = sentences.findIndex(({ end }) => end > unit.start)
   if (at === -1) return unit
   let first = at
@@ -139,7 +139,7 @@ const withWhatFollows = (unit: Unit, start: number, end: number, text: string, k
   const isLast = end >= block.end
   const said = unit.start === start && unit.end === end ? unit.display : onOneLine(text.slice(start, end))
   const led = /[:：]$/u.test(text.slice(start, end))
-  if (isLast && next?.kind === "code" && (kind === "howTo" || leads(sentencesOf(text, block.lines).at(-1)?.text ?? ""))) {
+  if (isLast && next?.kind === "code" && (kind === "howTo" || leads(sentencesOf(text, block).at(-1)?.text ?? ""))) {
     const until = cut(next, most.listing)
     return passage(prose(start, end, said), listing(next.start, until, asWritten(next, until, text)), ...goingOn(unit, 2, text))
   }
@@ -184,7 +184,7 @@ const withTerm = (unit: Unit, found: Passage, text: string): Passage => {
 /** The steps of a list, with what leads up to them. */
 const steps = (unit: Unit, block: Block, text: string): Passage => {
   const before = unit.blocks[unit.block - 1]
-  const led = before?.kind === "paragraph" && /[:：]$/u.test(before.lines.at(-1)!.text) ? sentencesOf(text, before.lines).at(-1) : undefined
+  const led = before?.kind === "paragraph" && /[:：]$/u.test(before.lines.at(-1)!.text) ? sentencesOf(text, before).at(-1) : undefined
   const items = itemsOf(block.lines)
   const lines = items.map((item) => `${bullet.exec(item.text)?.[0].trim() ?? "-"} ${itemText(item)}`).join("\n")
   const listed = listing(block.start, block.end, lines)
@@ -196,7 +196,7 @@ const withIntroduction = (unit: Unit, block: Block, text: string): Passage => {
   const until = cut(block, most.listing)
   const listed = listing(unit.start, until, asWritten(block, until, text))
   const before = unit.blocks[unit.block - 1]
-  const intro = before?.kind === "paragraph" ? sentencesOf(text, before.lines).at(-1) : undefined
+  const intro = before?.kind === "paragraph" ? sentencesOf(text, before).at(-1) : undefined
   const after = goingOn(unit, 1, text)
   if (intro === undefined || intro.end - intro.start > most.intro) return passage(listed, ...after)
   return passage(prose(intro.start, intro.end, onOneLine(text.slice(intro.start, intro.end))), listed, ...after)
@@ -206,7 +206,7 @@ const withIntroduction = (unit: Unit, block: Block, text: string): Passage => {
 const goingOn = ({ block, blocks }: Unit, after: number, text: string): ReadonlyArray<Part> => {
   const next = blocks[block + after]
   if (next?.kind !== "paragraph" || blocks[block + after - 1]!.end - blocks[block + after - 1]!.start > most.listing) return []
-  const [sentence] = sentencesOf(text, next.lines)
+  const [sentence] = sentencesOf(text, next)
   return /^\p{Ll}/u.test(sentence!.text) ? [prose(sentence!.start, sentence!.end, onOneLine(sentence!.text))] : []
 }
 

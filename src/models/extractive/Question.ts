@@ -1,5 +1,6 @@
 import { isCjkStopWord, stopWordsOf } from "./StopWords.ts"
 import { phraseAt } from "./Synonyms.ts"
+import { optionsOf } from "../../text/Options.ts"
 import { foldedWords, isCjk, normalize, rawWords, stem } from "./Words.ts"
 
 /** What kind of answer the question's form asks for. */
@@ -23,8 +24,8 @@ export interface Term {
   readonly also?: string
   /** What documents write in its place: an address is given as street and number, without the word. */
   readonly form?: RegExp
-  /** Of an option of a command, the only way in which it is written: `-x` is not `-X`, and `--no-home` is no home. */
-  readonly option?: RegExp
+  /** The key is an option of a command, with its dashes, as it is written: `-x` is not `-X`, and `--no-home` is no home. */
+  readonly option: boolean
 }
 
 export interface Question {
@@ -90,19 +91,20 @@ export const questionOf = (asked: string): Question => {
   const stemmed = raw.map(({ word }) => stem(normalize(word)))
   const inPhrase = new Set<number>()
   let name: { readonly key: string; readonly end: number } | undefined
-  let optionEnd = 0
+  const options = optionsOf(text)
   raw.forEach(({ word, at }, index) => {
     const normal = normalize(word)
-    if (at < optionEnd || isContracted(text, at, normal)) return
-    const [option] = optionAt(text, at) ?? []
+    if (isContracted(text, at, normal)) return
+    const option = options.find(({ end, start }) => start < at && at < end)
     if (option !== undefined) {
-      optionEnd = at + option.replace(/^-+/, "").length
-      terms.set(option, { key: option, cjk: false, importance: 1.5, option: new RegExp(`(?<![\\w-])${option}(?![\\w-])`) })
+      terms.set(option.text, { key: option.text, cjk: false, importance: 1.5, option: true })
       return
     }
     if (isCjk(normal)) {
       for (const { segment } of cjkWords.segment(normal)) {
-        if (!isCjkStopWord(segment) && !cjkAsking.test(segment)) terms.set(segment, { key: segment, cjk: true, importance: 1 })
+        if (!isCjkStopWord(segment) && !cjkAsking.test(segment)) {
+          terms.set(segment, { key: segment, cjk: true, importance: 1, option: false })
+        }
       }
       return
     }
@@ -119,6 +121,7 @@ export const questionOf = (asked: string): Question => {
     terms.set(key, {
       key,
       cjk: false,
+      option: false,
       importance: Math.max(importance, terms.get(key)?.importance ?? 0),
       ...of,
       ...(also === undefined ? {} : { also }),
@@ -147,10 +150,6 @@ export const questionOf = (asked: string): Question => {
 /** What is left of a verb behind an apostrophe: "can't" asks for no t. */
 const isContracted = (text: string, at: number, normal: string): boolean =>
   /['’]/.test(text[at - 1] ?? "") && /^(?:t|re|ve|ll|d|m)$/.test(normal)
-
-/** An option of a command whose first letter stands at `at`. */
-const optionAt = (text: string, at: number): RegExpExecArray | null =>
-  /^--?[A-Za-z][\w-]*/.exec(/(?:^|[\s"'`“(])(--?)$/.exec(text.slice(0, at))?.[1]?.concat(text.slice(at)) ?? "")
 
 /** Segments that begin with "who" and go on with a function word. */
 const cjkAsking = /^[谁誰].$/u
@@ -272,6 +271,9 @@ const condition =
   /\b(?:when(?:ever)?|if|once|unless|as soon as|during|upon|while|in case|provided that|requires?|required|wenn|falls|sobald|während)\b/iu
 const asksOften =
   /\b(?:when (?:is|are|do|does|should|can|may|must|would|will)|wann (?:ist|sind|muss|müssen|darf|dürfen|kann|können|soll\p{L}*|wird|werden|gilt|gelten))\b/iu
+/** Whether a question is after an option of a command, what it does or how it is used. */
+export const asksOption = ({ terms, type }: Question): boolean => type === "other" && terms.some(({ option }) => option)
+
 /** Whether "when" may ask for the circumstances, as "When is a permit needed?" does. */
 export const asksCondition = ({ text, type }: Question): boolean => type === "date" && asksOften.test(text)
 /** What happened has a date of its own; "after the review" is when something happens. */

@@ -135,7 +135,7 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
         position = 0
         break
       case "paragraph": {
-        const found = sentencesOf(text, lines)
+        const found = sentencesOf(text, blocks[block]!)
         const isLed = next?.kind === "list" ? /[:：]$/u.test(lines.at(-1)!.text) : next?.kind === "code" && leads(found.at(-1)?.text ?? "")
         if (isLed) leadIn = found.pop()
         for (const sentence of found) {
@@ -198,11 +198,13 @@ const pushKeys = (lines: ReadonlyArray<Line>, above: string, push: Push): void =
 }
 
 /** Sentences of a paragraph. A line end inside one is a space, unless the lines stand alone (key and value, verse). */
-export const sentencesOf = (text: string, lines: ReadonlyArray<Line>): Array<Line> => {
+export const sentencesOf = (text: string, { lines, term }: Pick<Block, "lines" | "term">): Array<Line> => {
   const start = lines[0]!.start
   const end = lines.at(-1)!.end
   const standalone = lines.every((line, at) => line.text.length < 60 && (at === 0 || !/^\p{Ll}/u.test(line.text)))
-  const flat = standalone ? text.slice(start, end) : text.slice(start, end).replaceAll("\n", " ")
+  // A term alone says nothing: what is told of it begins with it.
+  const told = standalone ? lines.find((line) => line.start > (term?.end ?? Infinity))?.start ?? start : end
+  const flat = text.slice(start, told).replaceAll("\n", " ") + text.slice(told, end)
   const found: Array<Line> = []
   let from = 0
   for (const { index, segment } of sentences.segment(flat)) {

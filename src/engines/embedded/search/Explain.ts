@@ -25,6 +25,7 @@ export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hi
   file: hit.file,
   title: hit.title,
   named: hit.named === true ? true : undefined,
+  options: hit.options,
   related: hit.related,
   normalizedSparse: hit.normalizedSparse,
   normalizedDense: hit.normalizedDense,

@@ -90,6 +90,17 @@ export class FileScores {
     }
   }
 
+  /** The slots of the files that chunks are of, in the order of these, each file once, `most` of them. @throws {StoreDamage} */
+  rangesOf(index: CorpusIndex, slots: ReadonlyArray<number>, most: number): ReadonlyArray<SlotRange> {
+    const known = this.#knownOf(index)
+    const places = new Set<number>()
+    for (const slot of slots) {
+      places.add(this.#placeOf(index, known, slot))
+      if (places.size === most) break
+    }
+    return [...places].map((place) => known.files[place - 1] as IndexedFile)
+  }
+
   #knownOf(index: CorpusIndex): KnownFiles {
     let known = this.#files.get(index)
     if (known === undefined) this.#files.set(index, known = { places: new Uint32Array(index.slots), files: [], titled: new Map() })

@@ -15,6 +15,7 @@ import { SharedWords } from "./SharedWords.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import { embedWeighed } from "../../../text/hashed/EmbedHashed.ts"
+import { explainsOption, optionsOf } from "../../../text/Options.ts"
 import { FileScores } from "./FileScores.ts"
 import { ScoreRoom, type Scores } from "./Scores.ts"
 import { type SlotRange, topSlots } from "./TopSlots.ts"
@@ -34,6 +35,10 @@ export interface SearchRequest extends FileFilter {
   readonly correctSpelling: boolean
   readonly explain: boolean
 }
+
+/** Files whose chunks are looked through for what explains an option, and chunks of each. */
+const filesOfOptions = 3
+const chunksOfOptions = 500
 
 /** Contexts of one request up to which the dense side may come from lists of candidates. */
 const mostFromLists = 200
@@ -93,6 +98,11 @@ export class Search {
     const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.generation, index.chunkAt(slot))
     const named = request.alpha > 0 ? this.#files.named(index, corpus, request.query) : []
     const mixed = request.alpha > 0 && request.alpha < 1 && dense !== undefined
+    const options = mixed ? optionsOf(request.query) : []
+    const explained = (slot: number): number => {
+      const { text } = this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(slot))
+      return options.filter((option) => explainsOption(text, option.text)).length / options.length
+    }
     const looked = [...terms]
     const candidatesAt = (slots: Int32Array): Array<Candidate> => {
       const cosines = dense?.cosines(slots)
@@ -104,7 +114,8 @@ export class Search {
         cosine: cosines?.[at] ?? 0,
         file: files?.whole?.[at],
         title: files?.title[at],
-        named: named.some(({ from, to }) => id >= from && id < to)
+        named: named.some(({ from, to }) => id >= from && id < to),
+        options: options.length === 0 ? undefined : explained(id)
       }))
     }
     const arms: Arms = { sparse, dense, candidatesAt, allowed, named, request }
@@ -113,6 +124,10 @@ export class Search {
         return fuseWords(topSlots(sparse, allowed, depthOf(request)), sparse.values, request.count)
       }
       const candidates = candidatesAt(candidateSlots(arms))
+      if (options.length > 0) {
+        const more = this.#besideBest(index, candidates, request.alpha).filter((slot) => allowed[slot] === 1 && explained(slot) > 0)
+        candidates.push(...candidatesAt(ascending(more)))
+      }
       return mixed ? this.#again(arms, index, corpus, candidates, looked) : fuse(candidates, request.alpha)
     }
     return firstByPath(ordered(), request.count, request.alpha, pathOf).map((hit) => ({
@@ -150,11 +165,22 @@ export class Search {
     // What the words of the question say of a candidate and its file stands; only BM25 has grown.
     const again = (some: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
       const closer = related?.(Int32Array.from(some, ({ id }) => id))
-      return some.map(({ cosine, file, id, named, title }, at) => (
-        { id, sparse: sparse.values[id] ?? 0, cosine, related: closer?.[at], file, title, named }
+      return some.map(({ cosine, file, id, named, options, title }, at) => (
+        { id, sparse: sparse.values[id] ?? 0, cosine, related: closer?.[at], file, title, named, options }
       ))
     }
     return fuse([...again(candidates), ...again(found)], request.alpha)
+  }
+
+  /**
+   * Slots of the best candidates' files that are none of them: what explains an option may have no other word of the question, since
+   * a manual names its command at the beginning.
+   */
+  #besideBest(index: CorpusIndex, candidates: ReadonlyArray<Candidate>, alpha: number): ReadonlyArray<number> {
+    const known = new Set(candidates.map(({ id }) => id))
+    return this.#files.rangesOf(index, fuse(candidates, alpha).map(({ id }) => id), filesOfOptions)
+      .flatMap(({ from, to }) => Array.from({ length: Math.min(to - from, chunksOfOptions) }, (_, at) => from + at))
+      .filter((slot) => !known.has(slot))
   }
 
   /** How much each word of a question says in the corpus, 0 to 1. @throws {IndexDamage} */

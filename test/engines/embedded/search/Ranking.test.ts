@@ -98,6 +98,26 @@ describe("ranking", () => {
     assert.notStrictEqual(ask(all, "What does rule 8 say about the length of a line?", 0)[0]?.sourceDisplayName, file.name)
   })
 
+  it("finds what explains an option in the manual of its command, which that chunk does not name", () => {
+    const manual = (name: string, entries: ReadonlyArray<string>): File => ({
+      name: `${name}.txt`,
+      texts: [`NAME\n  ${name} - moves the loads of a ${name}`, `Examples of ${name}: ${name} -x load, ${name} -v load`, ...entries]
+    })
+    const entry = "  -v, --verbose\n      Say what is moved.\n\n  -V METHOD\n      By another method."
+    const all = [
+      ...filler,
+      ...Array.from({ length: 60 }, (_, i) => ({ name: `v-${i}`, texts: [`v of ${i} is v, v and v`, `A v that is no ${i}: v`] })),
+      manual("lift", [entry, "  -q  Nothing is said."]),
+      manual("winch", [`${entry} The winch is told.`])
+    ]
+    const [first] = ask(all, "what does lift -v do")
+    assert.deepInclude(first, { text: entry, sourceDisplayName: "lift.txt" })
+    assert.strictEqual(first?.explanation?.options, 1)
+    assert.strictEqual(ask(all, "lift -q")[0]?.text, "  -q  Nothing is said.")
+    // BM25 alone knows words only.
+    assert.isUndefined(ask(all, "what does lift -v do", 0)[0]?.explanation?.options)
+  })
+
   it("prefers the file whose title or name has the question's words", () => {
     const text = "Days that are left at the end of a year are kept for the next one, on request, by the office."
     const titled = ask([...filler, { name: "a.md", title: "Notes", texts: [text] }, {
