@@ -328,6 +328,57 @@ describe("ExtractiveGenerator", () => {
       )
     }))
 
+  it.effect("names the cells of a row by their columns, also below an empty corner, and years are names", () =>
+    Effect.gen(function*() {
+      const plans = context(
+        "plans.md",
+        "Plans\n\n | Small | Large\nCranes | 3 | 20\nStorage of chains | 1 ton | 50 tons\n\nLoads\n\nHarbour | 2023 | 2024\nNorth | 120 | 130\nSouth | 80 | 95"
+      )
+      const storage = yield* ask("How much storage of chains has the large plan?", [plans])
+      assert.match(storage.text, /^Storage of chains; Small: 1 ton; Large: 50 tons \[1\]/)
+      assert.match(storage.citations[0]?.quote ?? "", /^Storage of chains \| 1 ton \| 50 tons/)
+      assert.match((yield* ask("Loads of the south in 2024", [plans])).text, /^Harbour: South; 2023: 80; 2024: 95 \[1\]/)
+    }))
+
+  it.effect("knows the columns of a table that began in a chunk before, under the same heading, and shows each row in its line", () =>
+    Effect.gen(function*() {
+      const begun = "Prices\n\nArticle | Price in EUR | Stored at\nAlder beam | 15.69 | north yard\n"
+      const rest = "Willow beam | 20.70 | south yard\nWillow post | 21.80 | west yard\nYew beam | 9.10 | south yard"
+      const at = (text: string, byteStart: number, heading: string): Context => ({
+        ...context("prices.md", text),
+        chunkId: `prices#${byteStart}`,
+        byteStart,
+        headings: [heading]
+      })
+      const price = (...contexts: ReadonlyArray<Context>) =>
+        Effect.map(ask("What is the price of a willow beam?", contexts), ({ text }) => text)
+      const row = "Article: Willow beam; Price in EUR: 20.70; Stored at: south yard [1]"
+      assert.strictEqual((yield* price(at(rest, 900, "Prices"), at(begun, 0, "Prices"))).split("\n")[0], row)
+      assert.strictEqual(
+        (yield* price(at(rest, 900, "Weights"), at(begun, 0, "Prices"))).split("\n")[0],
+        "Willow beam | 20.70 | south yard [1]"
+      )
+      const willow = yield* ask("Price of willow articles", [at(rest, Buffer.byteLength(begun), "Prices"), at(begun, 0, "Prices")])
+      assert.include(willow.text, `${row}\nArticle: Willow post; Price in EUR: 21.80; Stored at: west yard [1]`)
+      assert.include(willow.citations[0]?.quote, "Willow beam | 20.70 | south yard\nWillow post | 21.80 | west yard")
+    }))
+
+  it.effect("takes the row and column that a question names, whatever its cells hold, before what speaks of both", () =>
+    Effect.gen(function*() {
+      const operators = context(
+        "operators.md",
+        "Operators\n\nOperator | Opset | Comments\n" +
+          ["Abs", "Clip", "Concat", "Floor", "Gather", "Softmax"].map((name, i) =>
+            `${name} | ai.lift(${i + 1}-${i + 12}, 13+) | ${name.toLowerCase()}()`
+          )
+            .join("\n")
+      )
+      const guide = context("guide.md", "Gather and other operators are of an opset, which is a set of them. Gather is used most.")
+      const { citations, text } = yield* ask("opset of Gather", [operators, guide])
+      assert.match(text, /^Operator: Gather; Opset: ai\.lift\(5-16, 13\+\); Comments: gather\(\) \[1\]/)
+      assert.match(citations[0]?.quote ?? "", /^Gather \| ai\.lift\(5-16, 13\+\) \| gather\(\)/)
+    }))
+
   it.effect("takes no row of a table for its header, where a chunk begins within the table", () =>
     Effect.gen(function*() {
       const rows = context(

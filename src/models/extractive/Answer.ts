@@ -44,7 +44,7 @@ export const examine = (request: GroundedRequest): Examined => {
   }))
   const question = questionOf(request.question)
   // A number, a date or a name stands in a sentence, an item or a field: a whole list hides it.
-  const units = contexts.flatMap(unitsOf).filter(({ kind, words }) =>
+  const units = contexts.flatMap((context, at) => unitsOf(context, at, contexts)).filter(({ kind, words }) =>
     // Nor does it answer to repeat the question: "PEP: 8".
     (question.type === "other" || (kind !== "list" && kind !== "code")) &&
     (question.terms.length === 0 ||

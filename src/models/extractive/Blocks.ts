@@ -1,4 +1,5 @@
 /** The blocks of a chunk's parsed text, in which code, lists and tables have lost their marks but not their lines. */
+import { namesOf } from "./Tables.ts"
 
 export type BlockKind = "heading" | "paragraph" | "list" | "table" | "code" | "keys"
 
@@ -17,6 +18,8 @@ export interface Block {
   readonly lines: ReadonlyArray<Line>
   /** The lines at its beginning that stand out to the left of the rest, which explains them: an option in a manual, a label. */
   readonly term?: Pick<Line, "end" | "text" | "indent">
+  /** The names of a table's columns, where they are known. */
+  readonly columns?: ReadonlyArray<string>
 }
 
 export const bullet = /^[ \t]*(?:[-*+•◦▪‣·–]|#[.)]|\(?(?:\d{1,3}|[a-zA-Z])[.)]|（\d+）|\d+、)[ \t]+/u
@@ -25,14 +28,18 @@ const maxHeadingCharacters = 120
 const maxEntryCharacters = 200
 export const maxListingCharacters = 1200
 
-/** Cuts a text into blocks, in order. Linear in the text. */
-export const blocksOf = (text: string): ReadonlyArray<Block> => {
+/**
+ * Cuts a text into blocks, in order. Linear in the text. `goesOn`: it is from the middle of a file, where a table at its beginning
+ * may have begun before, with `columns` of these names.
+ */
+export const blocksOf = (text: string, goesOn = false, columns?: ReadonlyArray<string>): ReadonlyArray<Block> => {
   const runs = explained(runsOf(text)).flatMap(underlined).flatMap(outdented).flatMap(entriesOf)
   const blocks: Array<Block> = []
   runs.forEach((lines, at) => {
     const previous = blocks.at(-1)
     const kind = kindOf(lines, previous, runs[at + 1])
     const term = kind === "paragraph" ? termOf(lines) : undefined
+    const named = kind !== "table" ? undefined : (at === 0 ? columns : undefined) ?? namesOf(lines, at > 0 || !goesOn)
     const start = lines[0]!.start
     const end = lines.at(-1)!.end
     // Blank lines stand within a listing too; one that is too long to be shown is several.
@@ -40,7 +47,14 @@ export const blocksOf = (text: string): ReadonlyArray<Block> => {
       blocks[blocks.length - 1] = { kind, start: previous.start, end, lines: [...previous.lines, ...lines] }
     } else if (previous !== undefined && kind === "paragraph" && term === undefined && isCutOff(previous, lines)) {
       blocks[blocks.length - 1] = { ...previous, kind, end, lines: [...previous.lines, ...lines] }
-    } else blocks.push({ kind, start, end, lines, ...(term === undefined ? {} : { term }) })
+    } else {blocks.push({
+        kind,
+        start,
+        end,
+        lines,
+        ...(term === undefined ? {} : { term }),
+        ...(named === undefined ? {} : { columns: named })
+      })}
   })
   return blocks
 }
@@ -171,6 +185,7 @@ const kindOf = (lines: ReadonlyArray<Line>, previous: Block | undefined, next: R
   if (isHead(lines)) return "keys"
   if (isRest(lines, previous)) return "code"
   if (besideOption.test(lines[0]!.text) && termOf(lines) !== undefined) return "paragraph"
+  if (isRegular(lines)) return "table"
   if (isCode(lines, led || previous?.kind === "code") && !isSignature(lines, led || previous?.kind === "code", next)) return "code"
   if (isTable(lines)) return "table"
   if (isKeys(lines)) return "keys"
@@ -261,6 +276,18 @@ const isSignature = (lines: ReadonlyArray<Line>, led: boolean, next: ReadonlyArr
 /** After a lead-in: one line that begins as no sentence and no name does, and ends as none does. */
 const isCommand = (lines: ReadonlyArray<Line>): boolean =>
   lines.length === 1 && /^[a-z./~$][^\s]*\s/.test(lines[0]!.text) && !terminal.test(lines[0]!.text) && !prose.test(lines[0]!.text)
+
+/**
+ * A table whatever its cells hold: calls and signs do not make it a listing, as what is piped to a command does. A short one of these
+ * is well shown whole.
+ */
+const isRegular = (lines: ReadonlyArray<Line>): boolean =>
+  isTable(lines) && lines.at(-1)!.end - lines[0]!.start > maxEntryCharacters && lines.filter(({ text }) =>
+      text.includes(" | ")
+    ).length >= 0.8 * lines.length &&
+  !lines.some(({ text }) => prompt.test(text) || piped.test(text))
+const piped =
+  / \| (?:grep|sed|awk|sort|uniq|head|tail|wc|xargs|tee|cut|tr|less|more|jq|sh|bash|python3?|node|docker|kubectl|openssl|base64)\b/
 
 const isTable = (lines: ReadonlyArray<Line>): boolean =>
   lines.length > 1 && lines.filter((line) => line.text.includes(" | ")).length * 2 > lines.length

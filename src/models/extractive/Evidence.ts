@@ -150,6 +150,7 @@ export const evidenceFor = (
     const mineShare = share(mine)
     const toldShare = share(told)
     const carried = carriedTo(at)
+    const asksCell = isCellAsked(question, unit)
     const signs: Signs = {
       own: mineShare,
       told: toldShare,
@@ -175,11 +176,11 @@ export const evidenceFor = (
       steps: asksAfter && (unit.kind === "item" || unit.kind === "list") ? 1 : 0,
       instruction: asksAfter && instruction.test(unit.display) ? 1 : 0,
       reason: question.kind === "why" && reason.test(unit.display) ? 1 : 0,
-      definition: question.kind === "definition" || question.kind === "other" || question.terms.some(({ option }) => option)
+      definition: asksCell ? 1 : question.kind === "definition" || question.kind === "other" || question.terms.some(({ option }) => option)
         ? definition(question, unit)
         : 0,
-      field: unit.kind === "key" ? fieldAsked(question, unit.display) : 0,
-      key: unit.kind === "key" || unit.kind === "row" ? 1 : 0,
+      field: unit.kind === "key" ? fieldAsked(question, unit.display) : asksCell ? 1 : 0,
+      key: unit.kind === "key" || (unit.kind === "row" && !asksCell) ? 1 : 0,
       keyTyped: typed && question.type !== "other" && (unit.kind === "key" || unit.kind === "row") ? 1 : 0,
       keyOdd: unit.kind === "key" && tells(question) ? 1 : 0,
       listingOdd: unit.kind === "code" && (tells(question) ? question.kind !== "howTo" : question.kind !== "other") ? 1 : 0,
@@ -316,6 +317,16 @@ const fieldAsked = (question: Question, display: string): number => {
   const name = foldedWords((/^[^:]*/.exec(display)?.[0] ?? "").replace(/(?<=\p{Ll})(?=\p{Lu})/gu, " "))
   const asked = new Set(question.terms.flatMap(({ also, key }) => (also === undefined ? [key] : [key, also])))
   return name.length === 0 ? 0 : name.filter((word) => asked.has(word)).length / name.length
+}
+
+/** Whether a question asks for a cell of a row: it has the words of the first cell, and those of the name of a column. */
+const isCellAsked = (question: Question, { cells = [], columns = [] }: Unit): boolean => {
+  const shareOf = (name = ""): number => {
+    const words = foldedWords(name)
+    return words.length === 0 ? 0 : words.filter((word) => question.words.has(word)).length / words.length
+  }
+  if (shareOf(cells[0]) < 1 || cells.length !== columns.length) return false
+  return columns.some((name, at) => at > 0 && cells[at] !== "" && shareOf(name) === 1)
 }
 
 /** Whether a quote begins with what is asked for and says what it is. */

@@ -1,5 +1,6 @@
 import { type Block, bullet, itemsOf, leads, maxListingCharacters } from "./Blocks.ts"
 import type { QuestionKind } from "./Question.ts"
+import { rowsOf } from "./Tables.ts"
 import { itemText, onOneLine, sentencesOf, type Unit } from "./Units.ts"
 import { isCjk } from "./Words.ts"
 
@@ -47,6 +48,11 @@ const partsBetween = (start: number, end: number, text: string, blocks: Readonly
     const from = Math.max(start, block.start)
     const to = Math.min(end, block.end)
     if (block.kind === "code" && from === block.start && to === block.end) return [listing(from, to, asWritten(block, to, text))]
+    if (block.kind === "table") {
+      return rowsOf(block.lines.filter((line) => line.start >= from && line.end <= to), block.columns).map(({ line, text }) =>
+        prose(line.start, line.end, text)
+      )
+    }
     const written = text.slice(from, Math.max(from, to)).trimEnd()
     const said = onOneLine(written)
     if (said === "") return []

@@ -1,5 +1,6 @@
 import type { Context } from "../../domain/Retrieval.ts"
 import { type Block, blocksOf, bullet, itemsOf, leads, type Line } from "./Blocks.ts"
+import { cellsOf, rowsOf } from "./Tables.ts"
 import { normalize, partsOfNames, wordsOfNormal } from "./Words.ts"
 
 export type UnitKind = "sentence" | "item" | "row" | "key" | "list" | "code"
@@ -19,6 +20,9 @@ export interface Unit {
   readonly display: string
   /** Text above that says what the unit is about: a heading or question line, a list's lead-in, a table's header. */
   readonly above: string
+  /** Of a row, its cells, and the names of their columns where they are known. */
+  readonly cells?: ReadonlyArray<string>
+  readonly columns?: ReadonlyArray<string>
   /** The heading within the context that it stands under, if any. */
   readonly heading: string | undefined
   /** Units since the last heading or the chunk's beginning. */
@@ -30,7 +34,15 @@ export interface Unit {
   readonly normal: string
 }
 
-type Push = (kind: UnitKind, start: number, end: number, above: string, display?: string, block?: number) => void
+type Push = (
+  kind: UnitKind,
+  start: number,
+  end: number,
+  above: string,
+  display?: string,
+  block?: number,
+  row?: Pick<Unit, "cells" | "columns">
+) => void
 
 const abbreviations =
   /(?:^|[\s(])(?:\p{Lu}|Mrs?|Ms|Dr|Prof|Rev|Gen|Col|Capt|Lt|Sgt|Gov|Sen|Rep|Hon|Mt|St|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Nos|Fig|Eq|Sec|Art|approx|ca|al|Inc|Ltd|Co|Corp|z\.B|d\.h|u\.a|bzw|Nr|Abs|Abb|vgl|ggf|usw|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.\s*$/u
@@ -61,10 +73,10 @@ const leaders = /(?:\. ?){5,}\d/
 const address = /^(?:\S+:?\s+)?(?:https?:|mailto:)\S+$/
 
 /** Cuts the text of a context into units, in order. Linear in the text. */
-export const unitsOf = (context: Context, index: number): Array<Unit> => {
+export const unitsOf = (context: Context, index: number, contexts: ReadonlyArray<Context> = [context]): Array<Unit> => {
   const text = context.text
   const units: Array<Unit> = []
-  const blocks = blocksOf(text)
+  const blocks = blocksOf(text, (context.byteStart ?? 0) > 0, columnsBefore(context, contexts))
   let block = 0
   let heading: string | undefined
   let above = ""
@@ -72,7 +84,7 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
   let leadIn: Line | undefined
   let term: Block["term"]
 
-  const push: Push = (kind, from, end, over, display, of = block) => {
+  const push: Push = (kind, from, end, over, display, of = block, row) => {
     const start = kind === "code" ? from : from + (ownMark.exec(text.slice(from, end))?.[0].length ?? 0)
     const quote = text.slice(start, end)
     // An address has words that its owner did not mean.
@@ -93,12 +105,13 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
       position: position++,
       words,
       wordSet: new Set([...words, ...partsOfNames(read)]),
-      normal
+      normal,
+      ...row
     })
   }
 
   for (block = 0; block < blocks.length; block++) {
-    const { end, kind, lines } = blocks[block]!
+    const { columns, end, kind, lines } = blocks[block]!
     if (kind !== "code" && lines.filter((line) => leaders.test(line.text)).length * 2 > lines.length) continue
     const first = lines[0]!
     const next = blocks[block + 1]
@@ -112,7 +125,10 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
         if (lead !== undefined) push("sentence", lead.start, lead.end, above, undefined, block - 1)
         break
       case "table":
-        pushRows(lines, above, push)
+        for (const { cells, line, text } of rowsOf(lines, columns)) {
+          const over = columns === undefined ? above : `${above}\n${columns.join(" ")}`
+          push("row", line.start, line.end, over, text, block, columns === undefined ? { cells } : { cells, columns })
+        }
         break
       case "keys":
         pushKeys(lines, above, push)
@@ -155,26 +171,32 @@ export const unitsOf = (context: Context, index: number): Array<Unit> => {
   return units
 }
 
+/**
+ * The names of the columns of the table that a chunk may begin within: of the nearest chunk before it that ends in a table and has
+ * them, under the same heading and without another text between.
+ */
+const columnsBefore = (context: Context, contexts: ReadonlyArray<Context>): ReadonlyArray<string> | undefined => {
+  const { byteStart = 0, file, headings, text } = context
+  const first = text.slice(0, text.search(/\n|$/))
+  if (byteStart === 0 || !first.includes(" | ")) return undefined
+  const before = contexts.filter((other) => other.file === file && other.byteStart !== undefined && other.byteStart < byteStart)
+    .sort((a, b) => b.byteStart! - a.byteStart!)
+  for (const other of before) {
+    const blocks = blocksOf(other.text, other.byteStart! > 0)
+    const table = blocks.at(-1)!
+    const heading = blocks.findLast(({ kind }) => kind === "heading")?.lines[0]?.text ?? other.headings.at(-1)
+    if (table.kind !== "table" || heading !== headings.at(-1)) return undefined
+    const [cells = []] = cellsOf([{ text: first }])
+    if (table.columns !== undefined) return table.columns.length === cells.length ? table.columns : undefined
+  }
+  return undefined
+}
+
 /** A hyphen that only typesetting put at the end of a line, as manual pages have it. */
 const typeset = /(?<=\p{L})[\u2010\u00ad]\n\s*(?=\p{Ll})/gu
 
 const oneLine = (text: string): string => text.replace(typeset, "").replace(/\s+/g, " ").trim()
 export const itemText = (line: Pick<Line, "text">): string => oneLine(line.text.replace(bullet, ""))
-
-const pushRows = (lines: ReadonlyArray<Line>, above: string, push: Push): void => {
-  const cells = lines.map((line) => line.text.replace(/^\||\|$/g, "").split(" | ").map(oneLine))
-  const header = cells[0]!
-  // A chunk may begin within a table, where its first row tells more than a column's name does.
-  const named = header.every((cell) => cell !== "" && cell.length <= 60 && !/^[\d.,%$€£-]+$/.test(cell))
-  lines.forEach((line, index) => {
-    const row = cells[index]!
-    if (/^[\s|:-]+$/.test(line.text) || (index === 0 && named)) return
-    const display = named && row.length === header.length
-      ? row.map((cell, column) => (cell === "" ? "" : `${header[column]}: ${cell}`)).filter((cell) => cell !== "").join("; ")
-      : oneLine(line.text)
-    push("row", line.start, line.end, named ? `${above}\n${header.join(" ")}` : above, display)
-  })
-}
 
 /** Each line of keys and values, below the keys that it is part of; an entry of a list of them as a whole. */
 const pushKeys = (lines: ReadonlyArray<Line>, above: string, push: Push): void => {

@@ -1,0 +1,54 @@
+/** Tables as parsed text has them: a line a row, bars between its cells. */
+
+interface Line {
+  readonly text: string
+}
+
+type Cells = ReadonlyArray<string>
+
+const maxColumnCharacters = 60
+const bars = /^[\s|:-]+$/
+
+/** Each row's cells; of none, those of a line of marks. Empty ones at the ends count, where bars show them. */
+export const cellsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Cells> => {
+  const isFramed = lines.every(({ text }) => /^\|.*\|$/.test(text))
+  return lines.map(({ text }) =>
+    bars.test(text) ? [] : ` ${isFramed ? text.slice(1, -1) : text} `.split(/ \|(?= )/).map((cell) => cell.replace(/\s+/g, " ").trim())
+  )
+}
+
+const isNumber = (cell: string): boolean => /^[\d.,%$€£-]+$/.test(cell)
+const isYear = (cell: string): boolean => /^(?:19|20)\d\d$/.test(cell)
+
+/**
+ * The names of the columns, where the first row has them. `begins` is whether that is known to be the table's first; else a chunk may
+ * begin within the table, and it has names only where a column of it is without a figure and all below are figures. The corner above
+ * the names of rows may be empty.
+ */
+export const namesOf = (lines: ReadonlyArray<Line>, begins: boolean): Cells | undefined => {
+  const [names = [], ...rows] = cellsOf(lines).filter((cells) => cells.length > 0)
+  const isOfFigures = (at: number): boolean =>
+    rows.length > 1 && !/\d/.test(names[at]!) && rows.every((cells) => /\d/.test(cells[at] ?? ""))
+  if (!begins && !names.some((_, at) => isOfFigures(at))) return undefined
+  const isName = (cell: string, at: number): boolean =>
+    (cell !== "" || (at === 0 && names.length > 2)) && cell.length <= maxColumnCharacters &&
+    (!isNumber(cell) || (begins && at > 0 && isYear(cell)))
+  return names.length > 1 && names.every(isName) ? names : undefined
+}
+
+/** A row as it is shown: its cells by their columns' names. */
+export const rowText = (cells: Cells, columns: Cells | undefined): string =>
+  columns === undefined || cells.length !== columns.length
+    ? cells.join(" | ")
+    : cells.flatMap((cell, at) => cell === "" ? [] : [columns[at] === "" ? cell : `${columns[at]}: ${cell}`]).join("; ")
+
+/** Rows that tell something, and not what the columns are. */
+export const rowsOf = <L extends Line>(
+  lines: ReadonlyArray<L>,
+  columns: Cells | undefined
+): ReadonlyArray<{ readonly line: L; readonly cells: Cells; readonly text: string }> =>
+  cellsOf(lines).flatMap((cells, at) =>
+    cells.length === 0 || (columns !== undefined && cells.join("|") === columns.join("|"))
+      ? []
+      : [{ line: lines[at]!, cells, text: rowText(cells, columns) }]
+  )
