@@ -726,6 +726,22 @@ OPTIONS
       assert.strictEqual(yield* first("what does lift -b do", [table]), "-b Lift big loads only.")
     }))
 
+  it.effect("takes the section and the row of an option for what explains it", () =>
+    Effect.gen(function*() {
+      const sections = context(
+        "lift.md",
+        "Lift\n\nThe lift is started with lift --watch --cold, and --cold-crane[=name] is for winter.\n\n--cold-crane[=name]\n\nUses the crane that stands outside.\n\n--watch\n\nLooks on while loads are moved."
+      )
+      const { citations, text } = yield* ask("what does --cold-crane do", [sections])
+      assert.match(text, /^--cold-crane\[=name\]\nUses the crane that stands outside\. \[1\]/)
+      assert.match(citations[0]?.quote ?? "", /^--cold-crane\[=name\]\n\nUses the crane/)
+      const table = context(
+        "lift.md",
+        "Flags of lift\n\nFlag | What it does | Default\n--watch | Looks on while loads are moved | off\n--cold | Uses the cold crane | off"
+      )
+      assert.match(yield* first("lift --cold", [table]), /^--cold \| Uses the cold crane \| off/)
+    }))
+
   it.effect("takes the option of the command that is named, and refuses where that has none of the kind", () =>
     Effect.gen(function*() {
       const entry = (name: string, option: string) =>

@@ -186,6 +186,7 @@ const kindOf = (lines: ReadonlyArray<Line>, previous: Block | undefined, next: R
   if (isRest(lines, previous)) return "code"
   if (besideOption.test(lines[0]!.text) && termOf(lines) !== undefined) return "paragraph"
   if (isRegular(lines)) return "table"
+  if (!led && previous?.kind !== "code" && isOptionHeading(lines, next)) return "heading"
   if (isCode(lines, led || previous?.kind === "code") && !isSignature(lines, led || previous?.kind === "code", next)) return "code"
   if (isTable(lines)) return "table"
   if (isKeys(lines)) return "keys"
@@ -324,6 +325,11 @@ const isHeading = (lines: ReadonlyArray<Line>): boolean => {
 }
 /** What an option does, beside it. */
 const besideOption = /^--?[\w?#](?:\S| (?! )){0,40}?(?: {2,}| *\t\s*)\S/
+
+/** An option by itself, above prose that is no deeper: a section about it. */
+const isOptionHeading = (lines: ReadonlyArray<Line>, next: ReadonlyArray<Line> | undefined): boolean =>
+  lines.length === 1 && isOption(lines[0]!) && next !== undefined && next[0]!.indent === lines[0]!.indent && !isOption(next[0]!) &&
+  !isCode(next, false)
 
 /** Items of a list, or entries of keys: a line with a mark and what stands under it. */
 export const itemsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Line> => {

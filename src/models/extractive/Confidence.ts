@@ -86,11 +86,11 @@ const isOnlyTitled = ({ terms }: Question, { titled }: Evidence, isInFile: (term
 /** Whether what is said is not of the option that is asked for, or of the same one of another command. */
 const isOtherOption = (
   question: Question,
-  { titled }: Evidence,
+  { titled, typed }: Evidence,
   ranked: ReadonlyArray<Evidence>,
   near: ReadonlyArray<number>
 ): boolean =>
-  asksOption(question) && (question.terms.every(({ option }, term) => !option || near[term] !== 1) ||
+  asksOption(question) && ((!typed && question.terms.every(({ option }, term) => !option || near[term] !== 1)) ||
     // A command that a file is named after is told of there.
     question.terms.some(({ option }, term) =>
       !option && Math.max(near[term]!, titled[term]!) < 0.5 && ranked.some((other) => other.titled[term]! >= 0.8)

@@ -117,8 +117,8 @@ export const evidenceFor = (
   const firstFile = contexts[0]?.file
   const option = asksOption(question) ? question.terms.find(({ option }) => option)?.key : undefined
   // Many commands have a -v: that of the one that the question names is asked for.
-  const explaining = units.map(({ context, display }) =>
-    option !== undefined && explainsOption(display, option) ? share(ofHeadings[context]!) : -1
+  const explaining = units.map((unit) =>
+    option !== undefined && (explains(unit, option) || explainsOption(headingOf(unit), option)) ? share(ofHeadings[unit.context]!) : -1
   )
   const mostExplaining = Math.max(0, ...explaining)
 
@@ -329,10 +329,13 @@ const isCellAsked = (question: Question, { cells = [], columns = [] }: Unit): bo
   return columns.some((name, at) => at > 0 && cells[at] !== "" && shareOf(name) === 1)
 }
 
+/** Whether a quote begins with an option, as what explains it does. */
+const explains = ({ cells, display }: Unit, option: string): boolean => explainsOption(cells?.join(" | ") ?? display, option)
+
 /** Whether a quote begins with what is asked for and says what it is. */
 const definition = (question: Question, unit: Unit): number => {
   const option = question.terms.find(({ option }) => option)?.key
-  if (option !== undefined) return explainsOption(unit.display, option) ? 1 : 0
+  if (option !== undefined) return explains(unit, option) || (unit.position === 0 && explainsOption(unit.heading ?? "", option)) ? 1 : 0
   const subject = question.terms.filter(({ importance }) => importance >= 1)
   if (subject.length === 0) return 0
   // Under a heading that is just what is asked for, the first thing said is what it is: so glossaries and lists of terms are set.
