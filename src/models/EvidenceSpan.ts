@@ -1,7 +1,7 @@
 import type { Context } from "../domain/Retrieval.ts"
 import { evidenceFor } from "./extractive/Evidence.ts"
 import { questionOf } from "./extractive/Question.ts"
-import { type Unit, unitsOf } from "./extractive/Units.ts"
+import { blocksIn, type Unit, unitsOf } from "./extractive/Units.ts"
 
 /** A stretch of a context's text (UTF-16), and how far it supports a statement, 0..1. */
 export interface Span {
@@ -42,7 +42,7 @@ const fold = (original: string): { readonly text: string; readonly offsets: Read
 /** The sentence of a context that best supports a statement, if one does. Numbers of the statement must stand in the context. */
 export const findSupport = (context: Context, statement: string): Span | undefined => {
   const question = questionOf(statement)
-  const units = unitsOf(context, 0)
+  const units = unitsOf(context, 0, blocksIn([context])[0]!)
   const numbers = statement.match(/\p{N}+/gu) ?? []
   if (!numbers.every((number) => context.text.includes(number))) return undefined
   const { evidence } = evidenceFor({ ...question, type: "other" }, [context], units)
@@ -100,7 +100,8 @@ export class Alignment {
   /** Sentences with a word of the question in them or above them; all where the question has none. */
   #related(): ReadonlyArray<Unit> {
     if (this.#units !== undefined) return this.#units
-    const units = this.#contexts.flatMap(unitsOf)
+    const blocks = blocksIn(this.#contexts)
+    const units = this.#contexts.flatMap((context, at) => unitsOf(context, at, blocks[at]!))
     const question = questionOf(this.#question)
     return this.#units = question.terms.length === 0
       ? units

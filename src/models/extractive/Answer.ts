@@ -9,7 +9,7 @@ import { type Evidence, evidenceFor } from "./Evidence.ts"
 import { passageOf } from "./Passage.ts"
 import { asksOption, type Question, questionOf } from "./Question.ts"
 import { type Chosen, type Quoted, type Reading, reading, select } from "./Select.ts"
-import { unitsOf } from "./Units.ts"
+import { blocksIn, unitsOf } from "./Units.ts"
 import { isCjk } from "./Words.ts"
 
 export interface ExtractiveOptions {
@@ -43,8 +43,9 @@ export const examine = (request: GroundedRequest): Examined => {
     text: context.text.slice(0, bounds.characters).replace(/[\ud800-\udbff]$/, "")
   }))
   const question = questionOf(request.question)
+  const blocks = blocksIn(contexts)
   // A number, a date or a name stands in a sentence, an item or a field: a whole list hides it.
-  const units = contexts.flatMap((context, at) => unitsOf(context, at, contexts)).filter(({ kind, words }) =>
+  const units = contexts.flatMap((context, at) => unitsOf(context, at, blocks[at]!)).filter(({ kind, words }) =>
     // Nor does it answer to repeat the question: "PEP: 8".
     (question.type === "other" || (kind !== "list" && kind !== "code")) &&
     (question.terms.length === 0 ||

@@ -325,8 +325,8 @@ const isCellAsked = (question: Question, { cells = [], columns = [] }: Unit): bo
     const words = foldedWords(name)
     return words.length === 0 ? 0 : words.filter((word) => question.words.has(word)).length / words.length
   }
-  if (shareOf(cells[0]) < 1 || cells.length !== columns.length) return false
-  return columns.some((name, at) => at > 0 && cells[at] !== "" && shareOf(name) === 1)
+  if (shareOf(cells[0]) < 1 || cells.length > columns.length) return false
+  return columns.some((name, at) => at > 0 && (cells[at] ?? "") !== "" && shareOf(name) === 1)
 }
 
 /** Whether a quote begins with an option, as what explains it does. */

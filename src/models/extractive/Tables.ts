@@ -38,7 +38,7 @@ export const namesOf = (lines: ReadonlyArray<Line>, begins: boolean): Cells | un
 
 /** A row as it is shown: its cells by their columns' names. */
 export const rowText = (cells: Cells, columns: Cells | undefined): string =>
-  columns === undefined || cells.length !== columns.length
+  columns === undefined || cells.length > columns.length
     ? cells.join(" | ")
     : cells.flatMap((cell, at) => cell === "" ? [] : [columns[at] === "" ? cell : `${columns[at]}: ${cell}`]).join("; ")
 

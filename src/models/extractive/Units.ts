@@ -72,11 +72,10 @@ const leaders = /(?:\. ?){5,}\d/
 /** A line that is no more than an address. */
 const address = /^(?:\S+:?\s+)?(?:https?:|mailto:)\S+$/
 
-/** Cuts the text of a context into units, in order. Linear in the text. */
-export const unitsOf = (context: Context, index: number, contexts: ReadonlyArray<Context> = [context]): Array<Unit> => {
+/** Cuts the text of a context, which has these blocks, into units, in order. Linear in the text. */
+export const unitsOf = (context: Context, index: number, blocks: ReadonlyArray<Block>): Array<Unit> => {
   const text = context.text
   const units: Array<Unit> = []
-  const blocks = blocksOf(text, (context.byteStart ?? 0) > 0, columnsBefore(context, contexts))
   let block = 0
   let heading: string | undefined
   let above = ""
@@ -172,24 +171,26 @@ export const unitsOf = (context: Context, index: number, contexts: ReadonlyArray
 }
 
 /**
- * The names of the columns of the table that a chunk may begin within: of the nearest chunk before it that ends in a table and has
- * them, under the same heading and without another text between.
+ * The blocks of each context. A chunk that begins within a table knows the names of its columns from the nearest one before it that
+ * ends in the table, under the same heading and with no other text between.
  */
-const columnsBefore = (context: Context, contexts: ReadonlyArray<Context>): ReadonlyArray<string> | undefined => {
-  const { byteStart = 0, file, headings, text } = context
-  const first = text.slice(0, text.search(/\n|$/))
-  if (byteStart === 0 || !first.includes(" | ")) return undefined
-  const before = contexts.filter((other) => other.file === file && other.byteStart !== undefined && other.byteStart < byteStart)
-    .sort((a, b) => b.byteStart! - a.byteStart!)
-  for (const other of before) {
-    const blocks = blocksOf(other.text, other.byteStart! > 0)
-    const table = blocks.at(-1)!
-    const heading = blocks.findLast(({ kind }) => kind === "heading")?.lines[0]?.text ?? other.headings.at(-1)
-    if (table.kind !== "table" || heading !== headings.at(-1)) return undefined
-    const [cells = []] = cellsOf([{ text: first }])
-    if (table.columns !== undefined) return table.columns.length === cells.length ? table.columns : undefined
+export const blocksIn = (contexts: ReadonlyArray<Context>): ReadonlyArray<ReadonlyArray<Block>> => {
+  const found: Array<ReadonlyArray<Block>> = []
+  const open = new Map<string, { readonly columns: ReadonlyArray<string> | undefined; readonly heading: string | undefined }>()
+  const startOf = (at: number): number => contexts[at]!.byteStart ?? 0
+  for (const at of [...contexts.keys()].sort((a, b) => startOf(a) - startOf(b))) {
+    const { file, headings, text } = contexts[at]!
+    const before = open.get(file)
+    const isOpen = startOf(at) > 0 && before?.heading === headings.at(-1)
+    const [cells = []] = cellsOf([{ text: text.slice(0, text.search(/\n|$/)) }])
+    const columns = isOpen ? before?.columns : undefined
+    const blocks = blocksOf(text, startOf(at) > 0, columns !== undefined && cells.length <= columns.length ? columns : undefined)
+    const last = blocks.at(-1)
+    const heading = blocks.findLast(({ kind }) => kind === "heading")?.lines[0]?.text ?? headings.at(-1)
+    open.set(file, { columns: last?.columns, heading })
+    found[at] = blocks
   }
-  return undefined
+  return found
 }
 
 /** A hyphen that only typesetting put at the end of a line, as manual pages have it. */
