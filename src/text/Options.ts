@@ -8,8 +8,11 @@ export interface Option {
   readonly end: number
 }
 
+/** Options of a text that are looked at. */
+const mostOptions = 8
+
 export const optionsOf = (text: string): ReadonlyArray<Option> =>
-  [...text.matchAll(/(?<=^|[\s"'`“(])--?[A-Za-z][\w-]*/g)].map(({ 0: option, index }) => (
+  [...text.matchAll(/(?<=^|[\s"'`“(])--?[A-Za-z][\w-]*/g)].slice(0, mostOptions).map(({ 0: option, index }) => (
     { text: option, start: index, end: index + option.length }
   ))
 
@@ -23,7 +26,7 @@ export const explainsOption = (text: string, option: string): boolean => {
 }
 
 /** What may stand before an option in the line that begins what explains it: the mark of a list, other options with what they take. */
-const others = /^\s*(?:[-*+•] +)?(?:--?[\w?#][\w-]*(?:[ =]?[A-Z<[][^\s,|]*)?(?:, *| ?\| ?| ?\/ ?| +or +| +))*$/
+const others = /^\s*(?:[-*+•] +)?(?:--?[\w?#][\w-]*(?:=[^\s,|/]*| [A-Z<[][^\s,|/]*|[<[][^\s,|/]*)?(?:, *| ?\| ?| ?\/ ?| +or +| +))*$/
 
 function* placesOf(text: string, option: string): Generator<number, void> {
   for (let at = text.indexOf(option); at !== -1; at = text.indexOf(option, at + 1)) {

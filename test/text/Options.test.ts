@@ -28,6 +28,11 @@ describe("an option in a text", () => {
     ["-# --fast --best", "--fast"]
   ])("is explained: %s", (text, option) => assert.isTrue(explainsOption(text, option)))
 
+  it("is looked for in time that grows with the text", () => {
+    assert.isFalse(explainsOption(`${"-aAAAA/-aAAAA, -AAA<A ".repeat(500)}. -u`, "-u"))
+    assert.lengthOf(optionsOf("lift -u ".repeat(1000)), 8)
+  })
+
   it.each([
     "SYNOPSIS\n  lift [-u|--utc]",
     "  lift --utc 5",

@@ -1,4 +1,5 @@
 /** The blocks of a chunk's parsed text, in which code, lists and tables have lost their marks but not their lines. */
+import { defined } from "../../domain/Defined.ts"
 import { namesOf } from "./Tables.ts"
 
 export type BlockKind = "heading" | "paragraph" | "list" | "table" | "code" | "keys"
@@ -39,7 +40,7 @@ export const blocksOf = (text: string, goesOn = false, columns?: ReadonlyArray<s
     const previous = blocks.at(-1)
     const kind = kindOf(lines, previous, runs[at + 1])
     const term = kind === "paragraph" ? termOf(lines) : undefined
-    const named = kind !== "table" ? undefined : (at === 0 ? columns : undefined) ?? namesOf(lines, at > 0 || !goesOn)
+    const names = kind !== "table" ? undefined : (at === 0 ? columns : undefined) ?? namesOf(lines, at > 0 || !goesOn)
     const start = lines[0]!.start
     const end = lines.at(-1)!.end
     // Blank lines stand within a listing too; one that is too long to be shown is several.
@@ -47,14 +48,7 @@ export const blocksOf = (text: string, goesOn = false, columns?: ReadonlyArray<s
       blocks[blocks.length - 1] = { kind, start: previous.start, end, lines: [...previous.lines, ...lines] }
     } else if (previous !== undefined && kind === "paragraph" && term === undefined && isCutOff(previous, lines)) {
       blocks[blocks.length - 1] = { ...previous, kind, end, lines: [...previous.lines, ...lines] }
-    } else {blocks.push({
-        kind,
-        start,
-        end,
-        lines,
-        ...(term === undefined ? {} : { term }),
-        ...(named === undefined ? {} : { columns: named })
-      })}
+    } else blocks.push({ kind, start, end, lines, ...defined({ term, columns: names }) })
   })
   return blocks
 }
