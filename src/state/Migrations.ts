@@ -5,7 +5,7 @@ import { metadataTables } from "./tables/Metadata.ts"
 import { modelTables } from "./tables/Models.ts"
 import { quotaAmounts, quotaTables } from "./tables/Quota.ts"
 import { cachedContents, serverTables } from "./tables/Server.ts"
-import { checksums, corpusOptions, lz4Pages, storeTables, vectorLists } from "./tables/Store.ts"
+import { checksums, corpusOptions, filesByChunk, lz4Pages, storeTables, vectorLists } from "./tables/Store.ts"
 import { vectorTables } from "./tables/Vectors.ts"
 
 /**
@@ -29,5 +29,6 @@ export const migrations: ReadonlyArray<string> = [
   vectorTables,
   jobColumns,
   generationTable,
-  lz4Pages
+  lz4Pages,
+  filesByChunk
 ]

@@ -96,4 +96,13 @@ describe("the state database", () => {
       assert.strictEqual(db.prepare("PRAGMA user_version").get()?.["user_version"], migrations.length)
       db.close()
     }).pipe(Effect.scoped))
+
+  it.effect("finds the file of a chunk by an index, not by its pages", () =>
+    Effect.gen(function*() {
+      const db = openDatabase(yield* tempFolder)
+      const files = "SELECT id FROM files WHERE chunks > 0 AND first_chunk <= 7 ORDER BY first_chunk DESC LIMIT 1"
+      const plan = db.prepare(`EXPLAIN QUERY PLAN ${files}`).all()
+      db.close()
+      assert.deepStrictEqual(plan.map(({ detail }) => detail), ["SEARCH files USING INDEX files_by_chunk (first_chunk<?)"])
+    }).pipe(Effect.scoped))
 })

@@ -145,3 +145,8 @@ CREATE TABLE vector_lists (
 export const lz4Pages = `
 -- Bodies of chunk_pages are LZ4 blocks, each after its size. Those of before stay as they are: Zstandard.
 `
+
+/** A question asks of hundreds of chunks whose they are. By their pages, whose rows are long, each would be another page of the database. */
+export const filesByChunk = `
+CREATE INDEX files_by_chunk ON files (first_chunk) WHERE chunks > 0; -- a file of chunk N: that of the largest first_chunk up to N
+`

@@ -10,10 +10,10 @@ import type { ScoreRoom, WeighedList } from "./Scores.ts"
 import { type SlotRange, slotsFrom, topSlots } from "./TopSlots.ts"
 
 /** Candidates from the lists for each chunk that is wanted: see docs/search.md. */
-const candidatesPerChunk = 3
+const candidatesPerChunk = 4
 
-/** Components of a question that are looked up, the heaviest: more add next to nothing to its candidates. */
-const mostComponents = 64
+/** Components of a question that are looked up, the heaviest: what more add to its candidates, more candidates add sooner. See docs/search.md. */
+const mostComponents = 40
 
 /** Slots as near as the last that is wanted, as far as can be told, of which each is looked at. */
 const mostBeyond = 1_000

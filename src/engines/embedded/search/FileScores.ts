@@ -47,9 +47,7 @@ export class FileScores {
   constructor(db: DatabaseSync, damaged: (chunk: number) => Error) {
     this.#file = preparedValues(
       db,
-      `SELECT ${
-        checkedColumns("files")
-      } FROM files WHERE id = (SELECT file FROM chunk_pages WHERE first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1)`
+      `SELECT ${checkedColumns("files")} FROM files WHERE chunks > 0 AND first_chunk <= ? ORDER BY first_chunk DESC LIMIT 1`
     )
     this.#numbered = db.prepare("SELECT display_name, first_chunk, chunks FROM files WHERE corpus = ?")
     this.#damaged = damaged

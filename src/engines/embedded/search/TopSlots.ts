@@ -71,6 +71,8 @@ const after = (found: Uint32Array, to: number): number => found.length < mostFou
 
 /** One of so many slots is a sample of them, … */
 const sampled = 16
+/** … so many neighbours at a time, whose scores lie in one line of the processor's caches, … */
+const together = 8
 /** … and says little where fewer of it than these are wanted. */
 const leastSampled = 8
 
@@ -84,11 +86,14 @@ const guessed = (scores: Float64Array, allowed: Uint8Array, count: number, range
   const heap = new WorstFirst(wanted)
   let least = -Infinity
   for (const { from, to } of ranges) {
-    for (let slot = from; slot < to; slot += sampled) {
-      const score = scores[slot] as number
-      if (score <= least || score === 0 || allowed[slot] === 0) continue
-      heap.add(slot, score)
-      if (heap.full) least = heap.worst
+    for (let first = from; first < to; first += sampled * together) {
+      const end = Math.min(first + together, to)
+      for (let slot = first; slot < end; slot++) {
+        const score = scores[slot] as number
+        if (score <= least || score === 0 || allowed[slot] === 0) continue
+        heap.add(slot, score)
+        if (heap.full) least = heap.worst
+      }
     }
   }
   return least
