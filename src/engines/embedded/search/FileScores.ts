@@ -7,7 +7,7 @@ import { lengthNorm, termScore } from "./Bm25.ts"
 import type { Postings } from "../store/Postings.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 import type { ScoredTerm } from "./QueryTerms.ts"
-import type { SlotRange } from "./TopSlots.ts"
+import type { SlotRange } from "./Scores.ts"
 
 /** A file in the index: the slots of its chunks, `from` to `to - 1`, and how many terms they have together. */
 interface IndexedFile {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { assetPath } from "../../../text/Assets.ts"
 import type { Postings } from "../store/Postings.ts"
-import { magnitudeStep, type VectorList } from "../store/VectorLists.ts"
+import { largestMagnitude, magnitudeStep, type VectorList } from "../store/VectorLists.ts"
 
 /** What of a corpus BM25 is reckoned by. */
 export interface ScoredCorpus {
@@ -20,27 +20,33 @@ export interface WeighedPostings {
   readonly postings: Postings
 }
 
-/** A list of vectors' components whose products with a question's are added. */
+/** A list of vectors' components, and what the question weighs that component. */
 export interface WeighedList {
   readonly offset: number
   readonly weight: number
   readonly list: VectorList
 }
 
-/** Numbers by slot. */
-export interface Scores {
+/** Slots `from` to `to - 1`. */
+export interface SlotRange {
+  readonly from: number
+  readonly to: number
+}
+
+/** A number for each slot: 64-bit where it is a score, 16-bit where it only picks candidates. */
+export interface Scores<Values extends Float64Array | Int16Array = Float64Array> {
   /** Valid until the next question. */
-  readonly values: Float64Array
+  readonly values: Values
   /**
    * Slots from `from` to `to - 1` that score `least` or more and not 0, ascending: the first {@link mostFound} of them. Valid until
-   * it is asked again. Nearly all time of finding the best goes here.
+   * the next call. `every`: examine only one cache line of scores in so many. Default 1: all of them.
    */
-  readonly atLeast: (least: number, from: number, to: number) => Uint32Array
+  readonly atLeast: (least: number, from: number, to: number, every?: number) => Uint32Array
 }
 
 export const mostFound = 1_024
 
-/** What the code of `kernel/assembly/Scores.ts` offers. Places are in its memory. */
+/** The exports of `kernel/assembly/Scores.ts`. Places are in its memory. */
 interface Code {
   readonly addTerms: (
     terms: number,
@@ -52,7 +58,8 @@ interface Code {
     k1: number
   ) => void
   readonly addComponents: (components: number, count: number, slots: number, scores: number) => void
-  readonly atLeast: (scores: number, from: number, to: number, least: number, found: number, most: number) => number
+  readonly atLeast: (scores: number, from: number, to: number, least: number, found: number, most: number, every: number) => number
+  readonly narrowAtLeast: (scores: number, from: number, to: number, least: number, found: number, most: number, every: number) => number
   readonly cosines: (query: number, places: number, count: number, out: number, scanned: number) => void
   readonly unpack: (packed: number, length: number, dimensions: number, out: number) => number
 }
@@ -69,7 +76,7 @@ export const codeOver = (memory: Memory): Code => {
   return new WebAssembly.Instance(module, { env: { memory } }).exports as Code
 }
 
-/** Which numbers: by words, by vectors, and what is looked at beside them. */
+/** Scores by words, by vectors, and a second kind of the latter. */
 const arms = ["sparse", "dense", "aside"] as const
 type Arm = typeof arms[number]
 
@@ -93,6 +100,7 @@ export class ScoreRoom {
   #room = 0
   #bytes = new Uint8Array(0)
   #shorts = new Uint16Array(0)
+  #halves = new Int16Array(0)
   #words = new Uint32Array(0)
   #numbers = new Float64Array(0)
   #lists = 0
@@ -108,18 +116,24 @@ export class ScoreRoom {
     this.#numbers.set(corpus.norms, normsAt >> 3)
   }
 
-  /** All 0. */
-  zeros(arm: Arm): Scores {
-    const slots = this.#corpus?.slots ?? 0
+  /** Scores of 0, in these ranges of slots. Default: in all of them. */
+  zeros(arm: Arm, ranges?: ReadonlyArray<SlotRange>): Scores {
     const place = this.#placeOf(arm)
-    const values = this.#numbers.subarray(place >> 3, (place >> 3) + slots).fill(0)
+    const values = this.#numbers.subarray(place >> 3, (place >> 3) + this.#slots)
+    if (ranges === undefined) values.fill(0)
+    else for (const { from, to } of ranges) values.fill(0, from, to)
     return {
       values,
-      atLeast: (least, from, to) => {
-        const count = this.#code.atLeast(place, from, to, least, foundAt, mostFound)
-        return this.#words.subarray(foundAt >> 2, (foundAt >> 2) + count)
-      }
+      atLeast: (least, from, to, every = 1) => this.#found(this.#code.atLeast(place, from, to, least, foundAt, mostFound, every))
     }
+  }
+
+  #found(count: number): Uint32Array {
+    return this.#words.subarray(foundAt >> 2, (foundAt >> 2) + count)
+  }
+
+  get #slots(): number {
+    return this.#corpus?.slots ?? 0
   }
 
   /** Adds BM25 of postings, in their order. */
@@ -140,22 +154,37 @@ export class ScoreRoom {
     )
   }
 
-  /** Adds what lists say of vectors, in their order: each listed magnitude times the list's weight. */
-  addLists(arm: Arm, all: Iterable<WeighedList>): void {
+  /**
+   * What lists say of each slot's vector: sums of listed magnitudes times the lists' weights, scaled so that they fit 16 bits, a
+   * quarter of the memory that a question goes through. They order candidates and are no scores. `most`: what the weights of the
+   * lists of any one slot add up to, at most.
+   */
+  estimates(all: Iterable<WeighedList>, most: number): Scores<Int16Array> {
+    const place = this.#placeOfEstimates
+    const values = this.#halves.subarray(place >> 1, (place >> 1) + this.#slots).fill(0)
+    // Of two neighbouring integers the nearer: half of one for each list.
+    const scale = (mostEstimate - mostLists / 2) / (most * largestMagnitude || 1)
     this.#addAll(
       all,
-      ({ list: { postings } }) => postings.length + gains * 8,
+      ({ list: { postings } }) => postings.length + gains * 2,
       ({ list: { count, firstGap, gapsFrom, postings }, offset, weight }, record) => {
         const bytes = this.#put(postings)
         this.#words[record] = bytes + gapsFrom
         this.#words[record + 1] = bytes + postings.length - ((count + 1) >> 1)
-        this.#words[record + 2] = this.#putGains(weight)
+        this.#words[record + 2] = this.#putGains(weight * scale)
         this.#words[record + 3] = count
         this.#words[record + 4] = 0
         this.#words[record + 5] = offset + firstGap
       },
-      (slots) => this.#code.addComponents(recordsAt, this.#lists, slots, this.#placeOf(arm))
+      (slots) => this.#code.addComponents(recordsAt, this.#lists, slots, place)
     )
+    return {
+      values,
+      atLeast: (least, from, to, every = 1) => {
+        const integer = Math.max(-mostEstimate, Math.ceil(least))
+        return this.#found(this.#code.narrowAtLeast(place, from, to, integer, foundAt, mostFound, every))
+      }
+    }
   }
 
   /** As many at once as there is room for. A single list always has room: see {@link ScoreRoom.#grow}. */
@@ -180,7 +209,7 @@ export class ScoreRoom {
 
   #clear(): void {
     this.#lists = 0
-    this.#next = this.#placeOf("sparse") + arms.length * 8 * this.#room
+    this.#next = this.#placeOfEstimates + 2 * this.#room
   }
 
   /** Where a copy of them is. */
@@ -199,21 +228,22 @@ export class ScoreRoom {
     const place = this.#next
     for (let half = 0; half < gains; half++) {
       const magnitude = ((half & 7) + 1) * magnitudeStep
-      this.#numbers[(place >> 3) + half] = weight * (half < 8 ? magnitude : -magnitude)
+      this.#halves[(place >> 1) + half] = Math.round(weight * (half < 8 ? magnitude : -magnitude))
     }
-    this.#next = place + gains * 8
+    this.#next = aligned(place + gains * 2)
     return place
   }
 
   /** For the scores of so many slots and a list that has all of them, in the widest form: five bytes of gap and half a byte, or two numbers of four. */
   #grow(slots: number): void {
     this.#room = aligned(Math.ceil(slots * 1.25) + 1)
-    const bytes = this.#placeOf("sparse") + arms.length * 8 * this.#room + 8 * this.#room + pageBytes
+    const bytes = this.#placeOfEstimates + 2 * this.#room + 8 * this.#room + pageBytes
     const missing = Math.ceil((bytes - this.#memory.buffer.byteLength) / pageBytes)
     if (missing > 0) this.#memory.grow(missing)
     const { buffer } = this.#memory
     this.#bytes = new Uint8Array(buffer)
     this.#shorts = new Uint16Array(buffer)
+    this.#halves = new Int16Array(buffer)
     this.#words = new Uint32Array(buffer)
     this.#numbers = new Float64Array(buffer)
     this.#corpus = undefined
@@ -222,6 +252,10 @@ export class ScoreRoom {
   #placeOf(arm: Arm): number {
     return lengthsAt + 2 * this.#room + arms.indexOf(arm) * 8 * this.#room
   }
+
+  get #placeOfEstimates(): number {
+    return this.#placeOf("sparse") + arms.length * 8 * this.#room
+  }
 }
 
 const align = 8
@@ -229,6 +263,9 @@ const aligned = (place: number): number => Math.ceil(place / align) * align
 
 /** Half bytes that there are. */
 const gains = 16
+
+/** Of 16 bits with a sign. */
+const mostEstimate = 0x7fff
 
 const foundAt = 1_024
 const recordsAt = foundAt + 4 * mostFound

@@ -17,8 +17,8 @@ import { ranking } from "../../../search/Ranking.ts"
 import { embedWeighed } from "../../../text/hashed/EmbedHashed.ts"
 import { explainsOption, optionsOf } from "../../../text/Options.ts"
 import { FileScores } from "./FileScores.ts"
-import { ScoreRoom, type Scores } from "./Scores.ts"
-import { type SlotRange, topSlots } from "./TopSlots.ts"
+import { ScoreRoom, type Scores, type SlotRange } from "./Scores.ts"
+import { topSlots } from "./TopSlots.ts"
 
 export interface SearchRequest extends FileFilter {
   readonly query: string

@@ -1,10 +1,4 @@
-import { mostFound, type Scores } from "./Scores.ts"
-
-/** Slots `from` to `to - 1`. */
-export interface SlotRange {
-  readonly from: number
-  readonly to: number
-}
+import { mostFound, type Scores, type SlotRange } from "./Scores.ts"
 
 /** Slots beyond `count` that are given because they score what the last one does: which of them counts is not for slots to say. */
 const mostTied = 1_000
@@ -15,89 +9,105 @@ const mostTied = 1_000
  * `ranges` ascend; unset, all slots are looked at.
  */
 export const topSlots = (
-  scores: Scores,
+  scores: AnyScores,
   allowed: Uint8Array,
   count: number,
   ranges: ReadonlyArray<SlotRange> = [{ from: 0, to: scores.values.length }]
 ): ReadonlyArray<number> => {
-  const guess = guessed(scores.values, allowed, count, ranges)
+  const guess = guessed(scores, allowed, count, ranges)
   return bestFrom(guess, scores, allowed, count, ranges) ?? bestFrom(-Infinity, scores, allowed, count, ranges) ?? []
 }
+
+type AnyScores = Scores<Float64Array | Int16Array>
 
 /** The same of those that score `floor` or more; undefined where they are fewer than `count` and others may be among the best. */
 const bestFrom = (
   floor: number,
-  scores: Scores,
+  scores: AnyScores,
   allowed: Uint8Array,
   count: number,
   ranges: ReadonlyArray<SlotRange>
 ): ReadonlyArray<number> | undefined => {
-  const heap = new WorstFirst(count)
-  let least = floor
+  const best = new BestSlots(count, floor)
+  best.addFrom(scores, allowed, ranges)
+  if (!best.isFull && floor > -Infinity) return undefined
+  const slots = best.slots()
+  return best.tied ? [...slots, ...equalTo(best.least, slots, scores, allowed, ranges)] : slots
+}
+
+/** One cache line of scores in so many is a sample of them, ... */
+const sampled = 16
+/** ... and too small a sample where fewer of it than these are wanted. */
+const leastSampled = 8
+
+/**
+ * A score that about twice `count` slots have or exceed, judging by a sample: slots below it need not be put in order. -Infinity
+ * where a sample would be too small.
+ */
+const guessed = (scores: AnyScores, allowed: Uint8Array, count: number, ranges: ReadonlyArray<SlotRange>): number => {
+  const wanted = Math.ceil((2 * count) / sampled)
+  if (wanted < leastSampled) return -Infinity
+  const best = new BestSlots(wanted, -Infinity)
+  best.addFrom(scores, allowed, ranges, sampled)
+  return best.least
+}
+
+/** The best of the slots that it is given, as many as it has room for. */
+class BestSlots {
+  readonly #heap: WorstFirst
+  /** The least score that counts: that of the worst kept slot once there is no more room. */
+  least: number
   /** Some slot that is not kept scores what the worst kept one does. */
-  let tied = false
-  for (const { from, to } of ranges) {
-    for (let next = from; next < to;) {
-      const found = scores.atLeast(least, next, to)
-      for (const slot of found) {
-        const score = scores.values[slot] as number
-        if (score < least || allowed[slot] === 0) continue
-        if (!heap.full) {
-          heap.add(slot, score)
-          if (heap.full) least = heap.worst
-          continue
-        }
-        // Slots come in ascending order: one that only equals the worst kept comes after it.
-        if (score === least) {
-          tied = true
-          continue
-        }
-        const before = least
-        heap.add(slot, score)
-        least = heap.worst
-        // The one that was pushed out scored what the worst did.
-        tied = least === before
+  tied = false
+
+  constructor(room: number, floor: number) {
+    this.#heap = new WorstFirst(room)
+    this.least = floor
+  }
+
+  get isFull(): boolean {
+    return this.#heap.full
+  }
+
+  /** Adds the allowed slots of `ranges`, or those of one cache line of scores in `every`. */
+  addFrom(scores: AnyScores, allowed: Uint8Array, ranges: ReadonlyArray<SlotRange>, every = 1): void {
+    for (const { from, to } of ranges) {
+      for (let next = from; next < to;) {
+        const found = scores.atLeast(this.least, next, to, every)
+        for (const slot of found) if (allowed[slot] !== 0) this.#add(slot, scores.values[slot] as number)
+        next = after(found, to)
       }
-      next = after(found, to)
     }
   }
-  if (!heap.full && floor > -Infinity) return undefined
-  const best = heap.bestFirst()
-  return tied ? [...best, ...equalTo(least, best, scores, allowed, ranges)] : best
+
+  #add(slot: number, score: number): void {
+    const heap = this.#heap
+    if (score < this.least) return
+    if (!heap.full) {
+      heap.add(slot, score)
+      if (heap.full) this.least = heap.worst
+      return
+    }
+    // Slots come in ascending order: one that only equals the worst kept comes after it.
+    if (score === this.least) {
+      this.tied = true
+      return
+    }
+    const before = this.least
+    heap.add(slot, score)
+    this.least = heap.worst
+    // The one that was pushed out scored what the worst did.
+    this.tied = this.least === before
+  }
+
+  /** Best first; none is kept afterwards. */
+  slots(): ReadonlyArray<number> {
+    return this.#heap.bestFirst()
+  }
 }
 
 /** Where to look on after what was found. */
 const after = (found: Uint32Array, to: number): number => found.length < mostFound ? to : (found[mostFound - 1] as number) + 1
-
-/** One of so many slots is a sample of them, … */
-const sampled = 16
-/** … so many neighbours at a time, whose scores lie in one line of the processor's caches, … */
-const together = 8
-/** … and says little where fewer of it than these are wanted. */
-const leastSampled = 8
-
-/**
- * A score that about twice `count` slots have or exceed, by a sample: what is below it need not be put in order. -Infinity
- * where a sample tells nothing.
- */
-const guessed = (scores: Float64Array, allowed: Uint8Array, count: number, ranges: ReadonlyArray<SlotRange>): number => {
-  const wanted = Math.ceil((2 * count) / sampled)
-  if (wanted < leastSampled) return -Infinity
-  const heap = new WorstFirst(wanted)
-  let least = -Infinity
-  for (const { from, to } of ranges) {
-    for (let first = from; first < to; first += sampled * together) {
-      const end = Math.min(first + together, to)
-      for (let slot = first; slot < end; slot++) {
-        const score = scores[slot] as number
-        if (score <= least || score === 0 || allowed[slot] === 0) continue
-        heap.add(slot, score)
-        if (heap.full) least = heap.worst
-      }
-    }
-  }
-  return least
-}
 
 /** The allowed slots that score `least` or more and not 0, ascending; undefined where they are more than `most`. */
 export const slotsFrom = (
@@ -126,7 +136,7 @@ export const slotsFrom = (
 const equalTo = (
   score: number,
   best: ReadonlyArray<number>,
-  scores: Scores,
+  scores: AnyScores,
   allowed: Uint8Array,
   ranges: ReadonlyArray<SlotRange>
 ): ReadonlyArray<number> => {

@@ -24,6 +24,8 @@ const listedComponents = 48
 /** What one step of a listed magnitude stands for, in a vector of length 1. The highest of the 8 steps holds all above. */
 export const magnitudeStep = 0.04
 const highestStep = 7
+/** What the highest of them stands for. */
+export const largestMagnitude = (highestStep + 1) * magnitudeStep
 
 /** Room for the lists of one segment: components are numbered in 16 bits. */
 const listsPerSegment = 65_536

@@ -4,7 +4,7 @@ import { lengthNorm, termScore } from "../../../../src/engines/embedded/search/B
 import { mostFound, ScoreRoom } from "../../../../src/engines/embedded/search/Scores.ts"
 import { ByteWriter } from "../../../../src/engines/embedded/store/Bytes.ts"
 import { narrow } from "../../../../src/engines/embedded/store/Postings.ts"
-import { magnitudeStep, openVectorList } from "../../../../src/engines/embedded/store/VectorLists.ts"
+import { largestMagnitude, magnitudeStep, openVectorList } from "../../../../src/engines/embedded/store/VectorLists.ts"
 
 const k1 = 1.7
 
@@ -68,13 +68,12 @@ describe("the room for scores", () => {
     )
   })
 
-  it("adds lists of vectors to the last bit, however far their postings are apart", () => {
+  it("estimates by lists of vectors within half a step for each list, however far their postings are apart", () => {
     const room = new ScoreRoom()
     fc.assert(
       fc.property(lists, (terms) => {
         room.begin(corpus)
         const expected = new Float64Array(corpus.slots)
-        const scores = room.zeros("dense")
         const all = terms.flatMap(({ steps, weight }, id) =>
           segments.map(({ chunks, offset }) => {
             const ordinals = stepping(chunks, steps)
@@ -89,8 +88,14 @@ describe("the room for scores", () => {
             return { offset, weight, list }
           })
         )
-        room.addLists("dense", all)
-        assert.deepStrictEqual(Float64Array.from(scores.values), expected)
+        const most = terms.reduce((sum, { weight }) => sum + Math.abs(weight), 0)
+        const { values } = room.estimates(all, most)
+        // A slot that has the most of every list has an estimate of nearly 15 bits.
+        const step = (most * largestMagnitude) / 32_000
+        const off = expected.findIndex((sum, slot) =>
+          Math.abs((values[slot] ?? 0) * step - sum) > step * (terms.length / 2) + 0.02 * Math.abs(sum)
+        )
+        assert.strictEqual(off, -1)
       }),
       { numRuns: 20 }
     )
@@ -124,6 +129,21 @@ describe("the room for scores", () => {
         (scores.values[slot] ?? 0) >= least && scores.values[slot] !== 0
       )
       assert.deepStrictEqual([...scores.atLeast(least, from, to)], expected.slice(0, mostFound))
+      const firsts = expected.filter((slot) => Math.floor((slot - from) / 8) % 4 === 0)
+      assert.deepStrictEqual([...scores.atLeast(least, from, to, 4)], firsts.slice(0, mostFound))
+    }
+  })
+
+  it("finds estimates of as much that are not 0, some at a time", () => {
+    const room = new ScoreRoom()
+    room.begin(corpus)
+    const { atLeast, values } = room.estimates([], 1)
+    for (let slot = 0; slot < corpus.slots; slot += 3) values[slot] = ((slot % 100) - 50) * 600
+    for (const [least, from, to] of [[-Infinity, 5, 3_001], [0, 0, 900], [29_400, 1, corpus.slots], [29_400.5, 0, corpus.slots]] as const) {
+      const expected = Array.from(values.keys()).slice(from, to).filter((slot) => (values[slot] ?? 0) >= least && values[slot] !== 0)
+      assert.deepStrictEqual([...atLeast(least, from, to)], expected.slice(0, mostFound))
+      const firsts = expected.filter((slot) => Math.floor((slot - from) / 32) % 4 === 0)
+      assert.deepStrictEqual([...atLeast(least, from, to, 4)], firsts.slice(0, mostFound))
     }
   })
 })

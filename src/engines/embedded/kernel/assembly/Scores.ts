@@ -74,7 +74,7 @@ function addPostings<O, F>(term: Term, to: u32, scores: usize, lengths: usize, n
   term.next = at
 }
 
-/** Adds what `count` lists at `components` say of each slot to `scores`. */
+/** Adds what `count` lists at `components` say of each slot to `scores`, 16 bits each. */
 export function addComponents(components: usize, count: u32, slots: u32, scores: usize): void {
   for (let from: u32 = 0; from < slots; from += window) {
     const to = min(from + window, slots)
@@ -131,32 +131,67 @@ function addMagnitudes(component: Component, to: u32, scores: usize): void {
 }
 
 /** Adds what the lowest half byte stands for. */
-
 function addGain(scores: usize, slot: u32, gains: usize, half: u32): void {
-  const score = scores + (usize(slot) << 3)
-  store<f64>(score, load<f64>(score) + load<f64>(gains + ((half & 15) << 3)))
+  const score = scores + (usize(slot) << 1)
+  store<i16>(score, load<i16>(score) + load<i16>(gains + ((half & 15) << 1)))
 }
 
-/** The slots, `from` to `to - 1`, whose score is `least` or more and not 0, ascending: to `found`, `most` of them. Says how many. */
-export function atLeast(scores: usize, from: u32, to: u32, least: f64, found: usize, most: u32): u32 {
+/** Slots whose scores fill a line of the processor's caches: examined together, and sampled together. */
+const slotsOfLine: u32 = 8
+const narrowSlotsOfLine: u32 = 32
+
+/**
+ * The slots, `from` to `to - 1`, whose score is `least` or more and not 0, ascending: to `found`, `most` of them. Only one line of
+ * `every` lines is examined. Returns how many were found.
+ */
+export function atLeast(scores: usize, from: u32, to: u32, least: f64, found: usize, most: u32, every: u32): u32 {
+  const bound = f64x2.splat(least)
   let count: u32 = 0
-  let slot = from
-  while (slot < to) {
-    const at = scores + (usize(slot) << 3)
-    // Four at a time: nearly always none of them is.
+  for (let line = from; line < to; line += slotsOfLine * every) {
+    const at = scores + (usize(line) << 3)
+    const end = min(line + slotsOfLine, to)
+    // Nearly always none of them is.
     if (
-      slot + 4 <= to &&
-      !(i32(load<f64>(at) >= least) | i32(load<f64>(at, 8) >= least) | i32(load<f64>(at, 16) >= least) | i32(load<f64>(at, 24) >= least))
-    ) {
-      slot += 4
-      continue
+      end - line === slotsOfLine && !v128.any_true(
+        v128.or(
+          v128.or(f64x2.ge(v128.load(at), bound), f64x2.ge(v128.load(at, 16), bound)),
+          v128.or(f64x2.ge(v128.load(at, 32), bound), f64x2.ge(v128.load(at, 48), bound))
+        )
+      )
+    ) continue
+    for (let slot = line; slot < end; slot++) {
+      const score = load<f64>(scores + (usize(slot) << 3))
+      if (score >= least && score !== 0) {
+        store<u32>(found + (usize(count) << 2), slot)
+        if (++count === most) return count
+      }
     }
-    const score = load<f64>(at)
-    if (score >= least && score !== 0) {
-      store<u32>(found + (usize(count) << 2), slot)
-      if (++count === most) break
+  }
+  return count
+}
+
+/** {@link atLeast} of scores of 16 bits. */
+export function narrowAtLeast(scores: usize, from: u32, to: u32, least: i32, found: usize, most: u32, every: u32): u32 {
+  const bound = i16x8.splat(i16(least))
+  let count: u32 = 0
+  for (let line = from; line < to; line += narrowSlotsOfLine * every) {
+    const at = scores + (usize(line) << 1)
+    const end = min(line + narrowSlotsOfLine, to)
+    if (
+      end - line === narrowSlotsOfLine && !v128.any_true(
+        v128.or(
+          v128.or(i16x8.ge_s(v128.load(at), bound), i16x8.ge_s(v128.load(at, 16), bound)),
+          v128.or(i16x8.ge_s(v128.load(at, 32), bound), i16x8.ge_s(v128.load(at, 48), bound))
+        )
+      )
+    ) continue
+    for (let slot = line; slot < end; slot++) {
+      const score = i32(load<i16>(scores + (usize(slot) << 1)))
+      if (score >= least && score !== 0) {
+        store<u32>(found + (usize(count) << 2), slot)
+        if (++count === most) return count
+      }
     }
-    slot++
   }
   return count
 }
@@ -212,13 +247,9 @@ export function cosines(query: usize, places: usize, count: u32, out: usize, sca
   }
 }
 
-// @ts-ignore: a decorator of the compiler's
-
 function vectorAt(places: usize, i: u32): Vector {
   return changetype<Vector>(usize(load<u32>(places + (usize(i) << 2))))
 }
-
-// @ts-ignore: a decorator of the compiler's
 
 function product(query: usize, vector: Vector, at: u32): f64 {
   const numbers = changetype<usize>(vector) + vectorHead
