@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path"
 import { expect, it } from "vitest"
 
 const root = join(import.meta.dirname, "../..")
-const pages = ["*.md", "docs/*.md"].flatMap((pattern) => globSync(pattern, { cwd: root }))
+const pages = ["*.md", "docs/*.md", "docs/log/*.md"].flatMap((pattern) => globSync(pattern, { cwd: root }))
 
 /** Fenced code has neither links nor headings. */
 const textOf = (page: string): string => readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```/gm, "")
