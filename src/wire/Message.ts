@@ -3,7 +3,7 @@ import { Result, Schema, SchemaGetter, SchemaIssue } from "effect"
 /**
  * Proto messages as tables. The type of a message is its canonical JSON: camelCase, every field optional, int64 and
  * Timestamp and Duration as strings, enums by name, bytes in base64. One table gives the type, the decoder (Effect
- * Schema), the writer (`write.ts`) and the server's normaliser (`tolerant/`), so that they cannot disagree;
+ * Schema), the writer (`Write.ts`) and the server's normaliser (`tolerant/`), so that they cannot disagree;
  * `npm run check:wire` compares the tables with the real protos.
  */
 export type ApiVersion = "v1" | "v1beta1"
@@ -95,7 +95,7 @@ export const message = <F extends Fields>(name: string, fields: F): Message<Shap
 const loose = <A, B>(from: Schema.Codec<A>, to: Schema.Codec<B>, decode: (value: A) => B): Schema.Decoder<B> =>
   from.pipe(Schema.decodeTo(to, {
     decode: SchemaGetter.transform(decode),
-    encode: SchemaGetter.forbidden(() => "messages are written by write.ts")
+    encode: SchemaGetter.forbidden(() => "messages are written by Write.ts")
   }))
 
 const numberOrString = Schema.Union([Schema.Finite, Schema.String])

@@ -19,7 +19,7 @@ export type { Route } from "./Route.ts"
  * Client: `path(routes.importRagFiles, "v1beta1", { parent: corpus })`, `encodeQuery`, `encodeRequest`, then
  * `decodeResponse`; a failure's body goes through `errorFromWire` (`Errors.ts`).
  * Server: `match("POST", rawPath)` gives the route's key, the version and the resource names of the path;
- * `tolerant/request.ts` reads query and body; `encodeResponse` writes the answer, `errorToWire` the failure.
+ * `tolerant/Request.ts` reads query and body; `encodeResponse` writes the answer, `errorToWire` the failure.
  * The folders beside this one turn domain values into messages and back, an area each. Nothing here throws; what can go wrong is a
  * `Result` of a `ServiceError`.
  *

@@ -3,7 +3,7 @@ import { dirname, join, relative } from "node:path"
 import { expect, it } from "vitest"
 
 const root = join(import.meta.dirname, "../..")
-const pages = ["*.md", "docs/*.md"].flatMap((pattern) => globSync(pattern, { cwd: root }))
+const pages = ["*.md", "docs/*.md", "docs/log/*.md"].flatMap((pattern) => globSync(pattern, { cwd: root }))
 
 /** Fenced code has neither links nor headings. */
 const textOf = (page: string): string => readFileSync(join(root, page), "utf8").replace(/^```[\s\S]*?^```/gm, "")
@@ -31,4 +31,22 @@ it("every link of a page leads to a file that is there, and to a heading of it",
   })
   expect(links.length).toBeGreaterThan(50)
   expect(broken.map(({ link, page }) => `${page}: ${link}`)).toEqual([])
+})
+
+/** Named by comments under a path that they have no longer: the list gets shorter, never longer. */
+const stale = ["domain/GenerationRules.ts", "domain/EndpointRules.ts", "domain/PartnerChatRules.ts"]
+
+it("every TypeScript file that a comment names is there", () => {
+  const code = globSync(["{src,connectors,test,bench,examples,scripts}/**/*.{ts,tsx}", "*.ts"], {
+    cwd: root,
+    exclude: ["bench/peers/**", "**/node_modules/**"]
+  })
+  const isThere = (name: string): boolean => code.some((file) => file === name || file.endsWith(`/${name}`))
+  const named = code.flatMap((file) =>
+    (readFileSync(join(root, file), "utf8").match(/\/\*[\s\S]*?\*\/|(?:^|\s)\/\/.*$/gm) ?? []).flatMap((comment) =>
+      [...comment.matchAll(/(?<![\w@/.*-])(?:\.{1,2}\/)*([\w./-]*\w\.tsx?)\b/g)].map(([, name = ""]) => ({ file, name }))
+    )
+  )
+  expect(named.length).toBeGreaterThan(20)
+  expect(named.filter(({ name }) => !stale.includes(name) && !isThere(name)).map(({ file, name }) => `${file}: ${name}`)).toEqual([])
 })

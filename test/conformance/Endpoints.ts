@@ -9,7 +9,7 @@ import type { ModelServerFake } from "../garden/Support.ts"
 const machine = { machineType: "a3-highgpu-8g", acceleratorType: "NVIDIA_H100_80GB", acceleratorCount: 8 }
 const bytes = (text: string) => new TextEncoder().encode(text)
 
-/** What every engine's Endpoints does, over the catalog of `test/garden/support.ts` and the model server it names. */
+/** What every engine's Endpoints does, over the catalog of `test/garden/Support.ts` and the model server it names. */
 export const suite = <E>(name: string, server: ModelServerFake, engine: Layer.Layer<Endpoints | Operations, E>): void => {
   const uploaded = (displayName: string) =>
     Effect.flatMap(

@@ -12,7 +12,7 @@ const gemma = "publishers/google/models/gemma3@gemma-3-1b-it"
 const machine = { machineType: "g2-standard-12", acceleratorType: "NVIDIA_L4", acceleratorCount: 1 }
 const specific = (name: string) => ({ affinity: "SPECIFIC_RESERVATION" as const, key: reservationKey, values: [name] })
 
-/** What every engine's ModelCatalog does, over the catalog of `test/garden/support.ts`. */
+/** What every engine's ModelCatalog does, over the catalog of `test/garden/Support.ts`. */
 export const suite = <E>(name: string, engine: Layer.Layer<ModelCatalog | Endpoints | Operations, E>): void => {
   const names = Effect.fnUntraced(function*(query: CatalogQuery, size?: number) {
     const { list } = yield* ModelCatalog

@@ -340,7 +340,7 @@ export const serviceError: fc.Arbitrary<ServiceError> = fc.record({
 export const documentError = fc.record({ problem: fc.constantFrom(...DocumentProblem.literals), message: word })
   .map((fields) => new DocumentError(fields))
 
-/** Those on models and endpoints are in `modelArbitraries.ts`. */
+/** Those on models and endpoints are in `ModelArbitraries.ts`. */
 /** What deletes data schemas or metadata looks on the wire like what deletes their corpus or file. */
 const operationKinds = OperationKind.literals.filter((kind) =>
   !isModelOperation(kind) && kind !== "deleteDataSchemas" && kind !== "deleteFileMetadata"

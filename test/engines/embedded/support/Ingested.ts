@@ -1,6 +1,6 @@
 import type { RagFile } from "../../../../src/domain/RagFile.ts"
 
-/** What `writerProcess.ts ingest` brings a corpus to. Some texts are in several files, and in several versions. */
+/** What `WriterProcess.ts ingest` brings a corpus to. Some texts are in several files, and in several versions. */
 export const ingested = Array.from({ length: 40 }, (_, i) => ({
   displayName: `f${i}`,
   target: i % 3,
