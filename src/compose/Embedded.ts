@@ -38,6 +38,8 @@ export interface EmbeddedServicesOptions {
   readonly bundle?: string
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
+  /** Threads that search, at most. Default 0: a search runs on the thread that asks. */
+  readonly searchThreads?: number
   /** Takes the data directory for one writer, and says this about the holder. Absent: for reading. */
   readonly writes?: string
   /** Milliseconds to wait for another writer. Default 0. */
@@ -177,6 +179,7 @@ export const embeddedServices = (
     dataDir,
     bundle: options.bundle,
     memory: options.memory,
+    searchThreads: options.searchThreads,
     rebuildsOutdated: options.writes !== undefined,
     started,
     keepVectors: keepEmbeddings === undefined ? undefined : Duration.toMillis(keepEmbeddings)

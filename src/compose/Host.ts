@@ -135,6 +135,11 @@ export interface EmbeddedHostOptions {
   readonly dataDir: string
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
+  /**
+   * Threads that search, at most; each starts when it is needed and has its share of `memory`. Default 0: a search runs where it is
+   * called and holds the event loop for a millisecond or two, longer in large corpora. Servers want as many as processors.
+   */
+  readonly searchThreads?: number
   /** Takes the place of the embedder that pipelines name. */
   readonly embedder?: Layer.Layer<Embedder, ServiceError>
 }

@@ -1,5 +1,6 @@
 import { Effect, Layer, Stream } from "effect"
 import type { AnswerPart } from "../domain/Answer.ts"
+import { shareLoop } from "../domain/EventLoop.ts"
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
 import { answerExtractively, type ExtractiveOptions } from "./extractive/Answer.ts"
 
@@ -15,6 +16,7 @@ const model = "extractive"
 export const make = (options: ExtractiveOptions = {}): Generator["Service"] => {
   const answer = Effect.fn("ExtractiveGenerator.answer")(function*(request: GroundedRequest) {
     yield* Effect.annotateCurrentSpan({ contexts: request.contexts.length })
+    yield* shareLoop
     return answerExtractively(request, model, options)
   })
   return Generator.of({

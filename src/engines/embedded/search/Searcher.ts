@@ -1,6 +1,7 @@
 import { Effect, Semaphore } from "effect"
 import type { Context } from "../../../domain/Retrieval.ts"
 import type { ServiceError } from "../../../domain/Errors.ts"
+import { shareLoop } from "../../../domain/EventLoop.ts"
 import type { Names } from "../Names.ts"
 import { StoreDamage } from "../store/Checksum.ts"
 import type { ReaderShape } from "../store/Reader.ts"
@@ -18,11 +19,12 @@ export type Searched = Pick<CorpusRow, "name" | "generation">
 /** Searches a corpus. */
 export type Searcher = (corpus: Searched, request: SearchRequest) => Effect.Effect<Found, ServiceError>
 
-/** Searches where it is called, which holds the event loop for as long as a search takes. */
+/** Searches where it is called, which holds the event loop for as long as one search takes. */
 export const searchHere = (reader: ReaderShape, names: Names, memory: number): Effect.Effect<Searcher> =>
   Effect.map(
     Effect.orDie(reader.read((db) => new Search(db, names, memory))),
-    (search): Searcher => ({ name }, request) => reader.read(() => attempt(() => search.run(reader.corpusNow(name), request)))
+    (search): Searcher => ({ name }, request) =>
+      Effect.andThen(shareLoop, reader.read(() => attempt(() => search.run(reader.corpusNow(name), request))))
   )
 
 /** Damage as a value: it is to be mended, and not reported yet. */
