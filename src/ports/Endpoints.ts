@@ -29,7 +29,7 @@ export interface Prediction<Body> {
   readonly body: Body
 }
 
-/** Endpoints, the models of a project, and which of those serve on which. Rules relate them: see `domain/EndpointRules.ts`. */
+/** Endpoints, the models of a project, and which of those serve on which. Rules relate them: see `domain/models/EndpointRules.ts`. */
 export class Endpoints extends Context.Service<Endpoints, {
   readonly uploadModel: (spec: ModelSpec) => Effect.Effect<Model, ServiceError>
   readonly getModel: (name: ModelName) => Effect.Effect<Model, ServiceError>

@@ -4,7 +4,7 @@ import type { CountRequest, GenerationRequest, GenerationResponse, TokenCount } 
 
 /**
  * Content generation by models of the platform, named as people do (`gemini-2.0-flash-001`), with the publisher
- * (`publishers/meta/models/…`), or in full. The rules of a request are in `domain/GenerationRules.ts`.
+ * (`publishers/meta/models/…`), or in full. The rules of a request are in `domain/generation/GenerationRules.ts`.
  */
 export class Generation extends Ctx.Service<Generation, {
   /** The whole answer. One that was withheld says so in its finish reason, or in the feedback on the prompt. */

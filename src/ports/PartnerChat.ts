@@ -2,7 +2,7 @@ import { Context as Ctx, type Effect, type Stream } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { Conversation, MessageEvent, MessageRequest, PartnerMessage } from "../domain/partner/PartnerChat.ts"
 
-/** Claude, as the platform serves it: the rules of a request are in `domain/PartnerChatRules.ts`. */
+/** Claude, as the platform serves it: the rules of a request are in `domain/partner/PartnerChatRules.ts`. */
 export class PartnerChat extends Ctx.Service<PartnerChat, {
   readonly message: (request: MessageRequest) => Effect.Effect<PartnerMessage, ServiceError>
   /**

@@ -33,9 +33,6 @@ it("every link of a page leads to a file that is there, and to a heading of it",
   expect(broken.map(({ link, page }) => `${page}: ${link}`)).toEqual([])
 })
 
-/** Named by comments under a path that they have no longer: the list gets shorter, never longer. */
-const stale = ["domain/GenerationRules.ts", "domain/EndpointRules.ts", "domain/PartnerChatRules.ts"]
-
 it("every TypeScript file that a comment names is there", () => {
   const code = globSync(["{src,connectors,test,bench,examples,scripts}/**/*.{ts,tsx}", "*.ts"], {
     cwd: root,
@@ -48,5 +45,5 @@ it("every TypeScript file that a comment names is there", () => {
     )
   )
   expect(named.length).toBeGreaterThan(20)
-  expect(named.filter(({ name }) => !stale.includes(name) && !isThere(name)).map(({ file, name }) => `${file}: ${name}`)).toEqual([])
+  expect(named.filter(({ name }) => !isThere(name)).map(({ file, name }) => `${file}: ${name}`)).toEqual([])
 })
