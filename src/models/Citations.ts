@@ -20,24 +20,52 @@ export const citationOf = (index: number, context: Context, start: number, end: 
     sourceDisplayName: context.sourceDisplayName,
     chunkId: context.chunkId,
     headings: headings.length === 0 ? undefined : headings,
-    ...addressOf(context.sourceUri, headings, pagesOf(context, start, end).firstPage),
+    ...addressOf(context.sourceUri, headings, quote, pagesOf(context, start, end).firstPage),
     quote,
     ...(byteStart === undefined ? {} : { byteStart, byteEnd: byteStart + Buffer.byteLength(quote), offsets: "parsed" as const }),
     ...pagesOf(context, start, end)
   }
 }
 
-/** Where the quote can be opened: the source at the page, or at the heading of a format whose viewers know it by a name. */
-const addressOf = (sourceUri: string, headings: ReadonlyArray<string>, page: number | undefined): Pick<Citation, "address"> => {
+/**
+ * Where the quote can be opened: the source at the page; at the heading of a format whose viewers name headings by their words; or
+ * at the quote's first words, which browsers look for in a page (a text fragment), since a page names its headings as it likes.
+ */
+const addressOf = (
+  sourceUri: string,
+  headings: ReadonlyArray<string>,
+  quote: string,
+  page: number | undefined
+): Pick<Citation, "address"> => {
   if (!/^(?:https?|file):/.test(sourceUri) || sourceUri.includes("#")) return sourceUri === "" ? {} : { address: sourceUri }
-  const heading = /\.(?:md|markdown|html?|adoc|rst)$/i.test(sourceUri) ? headings.at(-1) : undefined
-  const fragment = page !== undefined ? `page=${page}` : heading === undefined ? "" : slugOf(heading)
+  const heading = /\.(?:md|markdown)$/i.test(sourceUri) ? headings.at(-1) : undefined
+  const fragment = page !== undefined
+    ? `page=${page}`
+    : heading !== undefined
+    ? slugOf(heading)
+    : /\.x?html?$/i.test(sourceUri)
+    ? textFragmentOf(quote)
+    : ""
   return { address: fragment === "" ? sourceUri : `${sourceUri}#${fragment}` }
 }
 
-/** As most renderers name headings. */
+/** As most renderers of Markdown name headings. */
 const slugOf = (heading: string): string =>
   encodeURIComponent(heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").trim().replace(/\s+/g, "-"))
+
+/** Words of a text fragment: enough to be found nowhere else in most pages. */
+const wordsOfFragment = 8
+
+/** The first words of the first line of several, since a fragment does not reach over the edge of a block (WICG, URL fragment text directives). */
+const textFragmentOf = (quote: string): string => {
+  const lines = quote.split("\n").map((line) => line.replace(/^\s*(?:[-*+•]|\d{1,3}[.)])\s/, "").trim().split(/\s+/)).filter(([first]) =>
+    first !== ""
+  )
+  const words = lines.find(({ length }) => length >= wordsOfFragment / 2) ?? lines[0]
+  if (words === undefined) return ""
+  // A hyphen stands between a fragment's text and what surrounds it.
+  return `:~:text=${encodeURIComponent(words.slice(0, wordsOfFragment).join(" ")).replaceAll("-", "%2D")}`
+}
 
 /** The pages a stretch of the context is on; all of the context's where its breaks are not known. */
 const pagesOf = (

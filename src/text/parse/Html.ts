@@ -94,6 +94,14 @@ export const blockElements = names(
 
 const content = names("main article section blockquote")
 const boilerplateRoles = names("navigation search contentinfo menu menubar toolbar")
+
+/** Class names that widely used generators give to navigation in elements that do not say so. */
+const boilerplateClasses = names(
+  "nav navbar navheader navfooter navigation docnav breadcrumb breadcrumbs pagination pager sphinxsidebar skip-link"
+)
+
+/** Class names of boxes beside the text: their titles head nothing after them. */
+const asideClasses = names("note tip warning caution important danger hint attention admonition callout sidebar infobox")
 const lists = names("ul ol menu dir")
 
 /** Longer ones are text in a heading that was never closed. */
@@ -105,7 +113,11 @@ const enoughCharacters = 100
 /** Pages within pages within pages are read to this depth. */
 const mostWithin = 4
 
-const frame = { skip: 1, boilerplate: 2, content: 4 }
+const frame = { skip: 1, boilerplate: 2, content: 4, aside: 8 }
+
+/** Columns that a definition is indented below its term, and depth to which lists in definitions are. */
+const definitionIndent = 4
+const deepestDefinition = 4
 
 interface Found {
   readonly boilerplate: boolean
@@ -126,6 +138,11 @@ class HtmlPage implements HtmlHandler {
   #skip = 0
   #boilerplate = 0
   #content = 0
+  #asides = 0
+  /** Terms that wait for their definition, and definitions that are open. */
+  #terms: Array<string> = []
+  #inTerm = false
+  #definitions = 0
   #line = ""
   #lines: Array<string> = []
   #item: Array<string> | undefined = undefined
@@ -193,6 +210,9 @@ class HtmlPage implements HtmlHandler {
     if (name === "form") this.#forms++
     if (entered === frame.boilerplate) this.#boilerplate++
     if (entered === frame.content) this.#content++
+    if (entered === frame.aside) this.#asides++
+    if (name === "dd") this.#definitions++
+    if (name === "dt") this.#inTerm = true
     if (lists.has(name)) {
       this.#endItem()
       this.#lists.push({ ordered: name === "ol", next: Number.parseInt(attributes.get("start") ?? "1", 10) || 1 })
@@ -280,6 +300,10 @@ class HtmlPage implements HtmlHandler {
     else if (blockElements.has(name)) this.#endLine()
     if (left === frame.boilerplate) this.#boilerplate--
     if (left === frame.content) this.#content--
+    if (left === frame.aside) this.#asides--
+    if (name === "dt") this.#inTerm = false
+    else if (name === "dd") this.#definitions--
+    if (name === "dd" || name === "dl") this.#endTerms()
     if (name === "title") this.#inTitle = false
     else if (name === "li") this.#endItem()
     else if (name === "td" || name === "th") this.#table?.closeCell()
@@ -313,10 +337,14 @@ class HtmlPage implements HtmlHandler {
     const role = attributes.get("role") ?? ""
     if (content.has(name) || role === "main") return frame.content
     if (name === "nav" || boilerplateRoles.has(role)) return frame.boilerplate
+    const classes = attributes.size === 0 ? [] : (attributes.get("class") ?? "").split(/\s+/, 20)
+    if (!this.#book && name !== "body" && classes.some((token) => boilerplateClasses.has(token))) return frame.boilerplate
+    if (role === "note" || (name !== "body" && classes.some((token) => asideClasses.has(token)))) return frame.aside
     return !this.#book && this.#content === 0 && (name === "footer" || name === "aside") ? frame.boilerplate : 0
   }
 
   #push(characters: number, write: (sink: BlockWriter) => void): void {
+    this.#endTerms()
     this.#found.push({ boilerplate: this.#boilerplate > 0, characters, write })
   }
 
@@ -355,10 +383,33 @@ class HtmlPage implements HtmlHandler {
     if (this.#table?.inCell === true) this.#table.text(text)
     else if (this.#heading !== undefined && text.length <= maxHeading) {
       const heading = oneLine(text)
+      if (this.#asides > 0) return this.#addParagraph(heading)
       if (this.#boilerplate === 0) this.firstHeading ??= heading
       this.#add("heading", heading, this.#heading)
-    } else if (this.#item === undefined) this.#add("paragraph", text)
-    else this.#item.push(text)
+    } else if (this.#item !== undefined) this.#item.push(text)
+    else if (this.#inTerm) this.#terms.push(...text.split("\n"))
+    else this.#addParagraph(text)
+  }
+
+  /** In a definition it is indented, and stands below the terms that it is the first to define: one block, which is cut last. */
+  #addParagraph(text: string): void {
+    if (this.#definitions === 0) return this.#add("paragraph", text)
+    const terms = this.#terms
+    this.#terms = []
+    this.#add("paragraph", [...terms.map((term) => this.#indented(term, -1)), this.#indented(text)].join("\n"))
+  }
+
+  #indented(text: string, more = 0): string {
+    const depth = Math.min(deepestDefinition, this.#definitions + more)
+    return text.split("\n").map((line) => " ".repeat(definitionIndent * depth) + line).join("\n")
+  }
+
+  /** Terms without a definition, or with one that begins with something else than a paragraph, are a paragraph. */
+  #endTerms(): void {
+    const terms = this.#terms
+    if (terms.length === 0) return
+    this.#terms = []
+    this.#add("paragraph", terms.join("\n"))
   }
 
   /** Writes the open list item. What its element still holds after this is paragraphs. */

@@ -113,7 +113,45 @@ describe("pages within a page", () => {
   })
 })
 
+describe("definitions", () => {
+  it("are a block with the terms that they define, indented below them, in lists within lists too", async () => {
+    expect(
+      await shown(
+        "<dl><dt><code>-I index</code><br><code>--index=index</code></dt><dd><p>Restore this index.</p><p>May be repeated.</p></dd>" +
+          "<dt>-j</dt><dt>--jobs</dt><dd>Steps at once.<dl><dt>auto<dd>As many as processors.</dl></dd><dt>alone</dl><p>after</p>"
+      )
+    ).toEqual([
+      "paragraph: -I index\n--index=index\n    Restore this index.",
+      "paragraph:     May be repeated.",
+      "paragraph: -j\n--jobs\n    Steps at once.",
+      "paragraph:     auto\n        As many as processors.",
+      "paragraph: alone",
+      "paragraph: after"
+    ])
+  })
+
+  it("that begin with a list stand below their term", async () => {
+    expect(await shown("<dl><dt>Sizes<dd><ul><li>small</ul></dl><ul><li><dl><dt>in<dd>an item</dl></ul>"))
+      .toEqual(["paragraph: Sizes", "list: - small", "list: - in an item"])
+  })
+})
+
+describe("boxes beside the text", () => {
+  it("have a title that heads nothing after them", async () => {
+    expect(
+      await shown(
+        "<h2>Options</h2><div class='note'><h3 class='title'>Note</h3><p>Mind the gap.</p></div><p>after</p><div role=note><h4>Tip</h4></div>"
+      )
+    ).toEqual(["heading 2: Options", "paragraph: Note", "paragraph: Mind the gap.", "paragraph: after", "paragraph: Tip"])
+  })
+})
+
 describe("navigation, page footers and sidebars", () => {
+  it("are told by the classes that generators give them", async () => {
+    expect(await shown(`<div class="navheader"><table><tr><td>Prev<td>Next</table></div>${filler}<ul class="docnav a"><li>Home</ul>`))
+      .toEqual([filled])
+  })
+
   it("are left out, but not those inside an article", async () => {
     expect(
       await shown(
