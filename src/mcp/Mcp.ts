@@ -1,4 +1,4 @@
-import { Effect, Layer, Schema } from "effect"
+import { Effect, Layer, Result, Schema, Stdio, Stream } from "effect"
 import { McpProtocol, McpSchema, McpServer, Tool, Toolkit } from "effect/ai"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Citation } from "../domain/Answer.ts"
@@ -331,7 +331,28 @@ export const stdio = (base: KnowledgeBase["Service"], options: McpOptions) =>
         McpServer.middleware<{ provides: KnowledgeBase }>()((effect) => Effect.provideService(effect, KnowledgeBase, base)).layer
       )
     )
-  })
+  }).pipe(Layer.provide(Layer.effect(Stdio.Stdio, Effect.map(Stdio.Stdio, withoutBrokenLines))))
+
+/**
+ * Each line of the input that is no JSON is answered with a parse error, as JSON-RPC 2.0 has it (section 5.1), and left out: the
+ * transport decodes all lines that were read together, and one broken line would cost the others.
+ */
+const withoutBrokenLines = (stdio: Stdio.Stdio): Stdio.Stdio => ({
+  ...stdio,
+  stdin: stdio.stdin.pipe(
+    Stream.decodeText,
+    Stream.splitLines,
+    Stream.mapEffect((line) =>
+      line.trim() === "" || Result.isSuccess(parseJson(line))
+        ? Effect.succeed(`${line}\n`)
+        : Effect.as(Stream.run(Stream.make(parseError), stdio.stdout({ endOnDone: false })), "")
+    ),
+    Stream.encodeText
+  )
+})
+
+const parseJson = Schema.decodeUnknownResult(Schema.UnknownFromJsonString)
+const parseError = `${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error: not JSON" } })}\n`
 
 /**
  * The same over HTTP, as the Streamable HTTP transport has it: a handler of requests to `/mcp` and `/mcp/{corpus}`, for

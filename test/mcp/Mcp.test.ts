@@ -6,9 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { chmodSync, mkdirSync, readdirSync } from "node:fs"
 import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { bin } from "../support/Built.ts"
 import { command } from "../support/Command.ts"
-import { sluice } from "../support/Sluice.ts"
+import { sluice, start } from "../support/Sluice.ts"
 import { pipelineFile, project } from "../cli/Project.ts"
 import { startServer } from "../server/support/TestServer.ts"
 
@@ -93,6 +94,32 @@ describe("sluice mcp", () => {
           }
         }])
       })
+    }).pipe(Effect.scoped))
+
+  it.live("answers a line that is no JSON with a parse error, and the lines around it as ever", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      yield* Effect.promise(() => command(["run"], { cwd }))
+      const hello = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "test", version: "1" } }
+      const lines = [
+        JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params: hello }),
+        JSON.stringify({ jsonrpc: "2.0", method: "notifications/initialized" }),
+        "{ broken",
+        "",
+        JSON.stringify({ jsonrpc: "2.0", id: 2, method: "tools/list" })
+      ]
+      const replies: Array<{ id: number | null; error?: { code: number } }> = []
+      const { child, finished } = start(["mcp", "pipeline.yaml"], { cwd, keepsInput: true })
+      yield* Effect.promise(async () => {
+        child.stdin?.write(`${lines.join("\n")}\n`)
+        for await (const line of createInterface(child.stdout!)) {
+          replies.push(JSON.parse(line))
+          if (replies.length === 3) child.stdin?.end()
+        }
+        await finished
+      })
+      assert.deepStrictEqual(replies.find(({ id }) => id === null)?.error?.code, -32700)
+      assert.deepStrictEqual(replies.map(({ id }) => id).filter((id) => id !== null).toSorted(), [1, 2])
     }).pipe(Effect.scoped))
 
   it.live("gives a bundle, in a folder that has nothing else and stays so", () =>

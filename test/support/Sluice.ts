@@ -13,6 +13,8 @@ export interface Options {
   readonly env?: Readonly<Record<string, string>>
   /** All of stdin. Default: there is none. */
   readonly input?: string
+  /** Leaves stdin open, for the test to write to. Default false. */
+  readonly keepsInput?: boolean
   /** Whose permissions it has. Default: those of this process. */
   readonly uid?: number
 }
@@ -26,9 +28,9 @@ export const start = (
     cwd: options.cwd,
     uid: options.uid,
     env: { ...process.env, NO_COLOR: "1", ...options.env },
-    stdio: [options.input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
+    stdio: [options.input === undefined && options.keepsInput !== true ? "ignore" : "pipe", "pipe", "pipe"]
   })
-  child.stdin?.end(options.input)
+  if (options.keepsInput !== true) child.stdin?.end(options.input)
   let stdout = ""
   let stderr = ""
   child.stdout?.setEncoding("utf8").on("data", (text: string) => void (stdout += text))

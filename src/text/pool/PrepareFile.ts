@@ -11,7 +11,8 @@ const mostRemarks = 5
 
 /** Bytes to chunks. Throws a ReadFailure, or whatever a parser throws on bytes it did not expect. */
 export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> => {
-  if (raw.counts !== true || limits.recognise.length === 0) return prepare(raw, limits)
+  // Where recognition is off, nothing waits for it.
+  if (raw.counts !== true || limits.recognise.length === 0) return prepare({ ...raw, counts: false }, limits)
   try {
     return await prepare(raw, { ...limits, recognise: [] })
   } catch (error) {

@@ -165,6 +165,8 @@ summary: >
   it("is told to be broken where it cannot be read", async () => {
     const yaml = await read("a.md", "---\ntitle: fine\nbad: [a, b\n---\n# Text\n")
     assert.deepStrictEqual(yaml.remarks, [{ kind: "properties", text: "its front matter is not YAML" }])
+    // What is made of the rest of it would be a guess.
+    assert.notProperty(yaml.properties ?? {}, "bad")
     const toml = await read("a.md", "+++\ntitle = \"x\"\nbad = [\n+++\n# Text\n")
     assert.deepStrictEqual(toml.remarks, [{ kind: "properties", text: "its front matter is not TOML" }])
   })

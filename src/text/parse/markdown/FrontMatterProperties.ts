@@ -28,7 +28,8 @@ const unread = (kind: FrontMatterBlock["kind"], properties: PropertyList): void 
 
 const addYaml = (text: string, properties: PropertyList): void => {
   const document = parseDocument(text, { uniqueKeys: false, prettyErrors: false, logLevel: "silent" })
-  if (document.errors.length > 0) unread("yaml", properties)
+  // What the reader makes of a broken one is a guess.
+  if (document.errors.length > 0) return unread("yaml", properties)
   const tree = new YamlTree(document, properties)
   tree.add("", document.contents, 0)
 }
