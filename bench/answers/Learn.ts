@@ -2,7 +2,7 @@
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { examine, inOrder } from "../../src/models/extractive/Answer.ts"
 import { confidenceWeights, unitWeights } from "../../src/models/extractive/Coefficients.ts"
-import { groundsOf } from "../../src/models/extractive/Confidence.ts"
+import { groundsOf } from "../../src/models/extractive/Grounds.ts"
 import { passageOf } from "../../src/models/extractive/Passage.ts"
 import { select } from "../../src/models/extractive/Select.ts"
 import { openCorpus } from "./Corpora.ts"
@@ -105,7 +105,7 @@ export const train = (examples: ReadonlyArray<Example>): void => {
     const grounds = groundsOf(examined.question, ranked, examined.weights, contexts)
     const first = ranked[0]
     if (grounds === undefined || first === undefined) return []
-    const right = select(examined.question, ranked, examined.weights, contexts, shown).some(({ passage, stretch: { chunks, text } }) =>
+    const right = select({ ...examined, evidence: ranked, contexts }, shown).some(({ passage, stretch: { chunks, text } }) =>
       isOf(asked, { quote: text.slice(passage.start, passage.end), sourceDisplayName: chunks[0]!.context.sourceDisplayName })
     )
     return [{

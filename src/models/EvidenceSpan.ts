@@ -105,8 +105,8 @@ export class Alignment {
     const question = questionOf(this.#question)
     return this.#units = question.terms.length === 0
       ? units
-      : evidenceFor({ ...question, type: "other" }, this.#contexts, units).evidence.flatMap(({ told, unit }) =>
-        told.some((match) => match >= 0.8) ? [unit] : []
+      : evidenceFor({ ...question, type: "other" }, this.#contexts, units).evidence.flatMap(({ unit, withHeadings }) =>
+        withHeadings.some((match) => match >= 0.8) ? [unit] : []
       )
   }
 }

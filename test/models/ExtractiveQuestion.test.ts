@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { blocksOf } from "../../src/models/extractive/Blocks.ts"
 import { joined, type Passage } from "../../src/models/extractive/Passage.ts"
-import { questionOf } from "../../src/models/extractive/Question.ts"
+import { importanceOf, questionOf } from "../../src/models/extractive/Question.ts"
 
 const asked = (text: string): ReadonlyArray<string> => {
   const question = questionOf(text)
@@ -30,7 +30,7 @@ describe("what a question asks for", () => {
   ])("is not told by the form of %s", (question) => assert.deepStrictEqual(asked(question), []))
 
   it("weighs the measure of a length little, and the asking word of a Chinese question not at all", () => {
-    const importance = (text: string) => new Map(questionOf(text).terms.map(({ importance, key }) => [key, importance]))
+    const importance = (text: string) => new Map(questionOf(text).terms.map(({ key, role }) => [key, importanceOf[role]]))
     assert.strictEqual(importance("How long does a release stay in the ring?").get("long"), 0.5)
     assert.strictEqual(importance("Is a long release good?").get("long"), 1)
     assert.strictEqual(importance("Wie hoch ist der Kran?").get("hoch"), 0.5)

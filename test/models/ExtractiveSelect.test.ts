@@ -23,9 +23,9 @@ const contexts = [
 ]
 
 const shownAt = (leastChance: number): ReadonlyArray<{ readonly from: number; readonly length: number }> => {
-  const { evidence, question, weights } = examine({ question: "How do I get a mooring permit for boats?", contexts })
-  return select(question, evidence, weights, contexts, 3, { ...reading, leastChance, loss: 100 })
-    .map(({ evidence, passage: { end, start } }) => ({ from: evidence.unit.context, length: end - start }))
+  const examined = examine({ question: "How do I get a mooring permit for boats?", contexts })
+  return select(examined, 3, { ...reading, leastChance, loss: 100 })
+    .map(({ passage: { end, start }, unit }) => ({ from: unit.stretch, length: end - start }))
 }
 
 describe("what is shown of what may answer", () => {

@@ -1,42 +1,39 @@
 import { type Answer, type Citation, refusedAnswer, type Support } from "../../domain/Answer.ts"
-import type { Context } from "../../domain/Retrieval.ts"
 import { chunkAt, chunkOver } from "../../domain/Stretches.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 import { citationOf } from "../Citations.ts"
-import type { Grounds } from "./Coefficients.ts"
-import { confidenceOf, groundsOf, type Shares, shares } from "./Confidence.ts"
+import { confidenceOf, type Shares, shares } from "./Confidence.ts"
 import { type Evidence, evidenceFor } from "./Evidence.ts"
+import { type Grounds, groundsOf } from "./Grounds.ts"
 import { passageOf } from "./Passage.ts"
 import { asksOption, type Question, questionOf } from "./Question.ts"
-import { type Chosen, type Quoted, type Reading, reading, select } from "./Select.ts"
-import { blocksIn, unitsOf } from "./Units.ts"
+import { type Chosen, type Quoted, type Ranked, type Reading, reading, select } from "./Select.ts"
+import { blocksIn, type Unit, unitsOf } from "./Units.ts"
 import { isCjk } from "./Words.ts"
 
 export interface ExtractiveOptions {
-  /** Passages of an answer, 1 to 4. Default 3. */
+  /** Passages of an answer at most, 1 to 4. Default 3. */
   readonly maxSentences?: number
-  /** Least probability of an answer being right, 0..1. Default 0.3; its figures are those of `bench/answers.ts`. */
+  /** The probability of being right from which an answer is given, 0..1. Default 0.3, as measured by `bench/answers.ts`. */
   readonly minConfidence?: number
 }
 
-const mostPassages = 3
-/** Contexts read, and UTF-16 units of each: an answer is not sought beyond them. */
+/** Passages of an answer: the default, and the most that may be requested. */
+const passages = { default: 3, most: 4 }
+/** Contexts that are read, and UTF-16 units of each; the rest is ignored. */
 const bounds = { contexts: 50, characters: 50_000 }
-/** What a unit without the number, date or option that is asked for loses to those that have one. */
-const mostDemoted = 4
+/** What a unit without the number, date or option that the question is about loses of its score, where others that have one are near. */
+const demotion = 4
 /** Passages shown where there is no answer. */
 const maxNearest = 3
 
-/** What the contexts have to say to a question, before it is decided whether that is an answer. */
-export interface Examined {
-  readonly question: Question
-  readonly contexts: ReadonlyArray<Context>
-  readonly evidence: ReadonlyArray<Evidence>
-  readonly weights: ReadonlyArray<number>
-  /** Of the best unit; undefined where there is none. */
+/** What the contexts have for a question, before it is decided whether that is an answer. */
+export interface Examined extends Ranked {
+  /** The grounds for the best unit; undefined where there is no unit, or the question has no terms. */
   readonly grounds: Grounds | undefined
 }
 
+/** Reads the contexts for a question, and ranks their units. */
 export const examine = (request: GroundedRequest): Examined => {
   const contexts = request.contexts.slice(0, bounds.contexts).map((context) => ({
     ...context,
@@ -44,14 +41,7 @@ export const examine = (request: GroundedRequest): Examined => {
   }))
   const question = questionOf(request.question)
   const blocks = blocksIn(contexts)
-  // A number, a date or a name stands in a sentence, an item or a field: a whole list hides it.
-  const units = contexts.flatMap((context, at) => unitsOf(context, at, blocks[at]!)).filter(({ kind, words }) =>
-    // Nor does it answer to repeat the question: "PEP: 8".
-    (question.type === "other" || (kind !== "list" && kind !== "code")) &&
-    (question.terms.length === 0 ||
-      (question.kind === "yesNo" && kind === "sentence") ||
-      words.some((word) => isCjk(word) || !(question.words.has(word) || (kind !== "sentence" && question.grammar.has(word)))))
-  )
+  const units = contexts.flatMap((context, at) => unitsOf(context, at, blocks[at]!)).filter((unit) => mayAnswer(question, unit))
   const { evidence, weights } = evidenceFor(question, contexts, units)
   const ranked = inOrder(question, evidence)
   return {
@@ -63,25 +53,38 @@ export const examine = (request: GroundedRequest): Examined => {
   }
 }
 
-/** Best first. Where a number, a date or an option is asked for, what has none answers only if nothing that has one is nearly as good. */
+/** Whether a unit says anything that could answer a question. */
+const mayAnswer = (question: Question, { kind, words }: Unit): boolean => {
+  // A number, a date or a name stands in a sentence, an item or a field: a whole list or listing hides it.
+  if (question.type !== "other" && (kind === "list" || kind === "code")) return false
+  if (question.terms.length === 0 || (question.kind === "yesNo" && kind === "sentence")) return true
+  // To repeat the question, as "PEP: 8" does, is no answer.
+  return words.some((word) => isCjk(word) || !(question.words.has(word) || (kind !== "sentence" && question.grammar.has(word))))
+}
+
+/**
+ * Orders units by score, best first. Where the question is about a number, a date or an option, a unit without one comes first only if no
+ * unit with one is nearly as good.
+ */
 export const inOrder = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> => {
   const best = Math.max(...evidence.map(({ score, typed }) => (typed ? score : -Infinity)))
   const demoted = asksOption(question) || question.type === "number" || question.type === "date"
-    ? Math.max(...evidence.map(({ score }) => score)) - best <= mostDemoted
+    ? Math.max(...evidence.map(({ score }) => score)) - best <= demotion
     : false
   return evidence
-    .map((one) => (demoted && !one.typed ? { ...one, score: one.score - mostDemoted } : one))
+    .map((one) => (demoted && !one.typed ? { ...one, score: one.score - demotion } : one))
     .sort((a, b) => b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
 }
 
-/** What was chosen by measurement; the tables are those of `bench/answers.ts --vary`. */
+/** Constants that were chosen by measurement, with `bench/answers.ts --vary`. */
 export interface Constants extends Reading, Shares {
+  /** The probability of being right from which an answer is given, 0..1. */
   readonly minConfidence: number
 }
 
 export const constants: Constants = { ...reading, ...shares, minConfidence: 0.3 }
 
-/** Answers in passages of the contexts. Deterministic and synchronous; a few milliseconds for ten contexts. */
+/** Answers with passages of the contexts, or refuses. Deterministic and synchronous; takes a few milliseconds for ten contexts. */
 export const answerExtractively = (
   request: GroundedRequest,
   model: string,
@@ -89,9 +92,9 @@ export const answerExtractively = (
   by: Constants = constants
 ): Answer => {
   const examined = examine(request)
-  const { contexts, evidence, grounds, question, weights } = examined
+  const { grounds } = examined
   const confidence = grounds === undefined ? 0 : round(confidenceOf(grounds, by))
-  const chosen = select(question, evidence, weights, contexts, Math.min(4, options.maxSentences ?? mostPassages), by)
+  const chosen = select(examined, Math.min(passages.most, options.maxSentences ?? passages.default), by)
   if (chosen.length === 0 || confidence < (options.minConfidence ?? by.minConfidence)) {
     const nearest = nearestOf(examined)
     return {
@@ -103,6 +106,7 @@ export const answerExtractively = (
   return { ...written(chosen, model), confidence }
 }
 
+/** The answer's text, with its citations numbered in the order of their marks. */
 const written = (chosen: ReadonlyArray<Chosen>, model: string): Answer => {
   const citations: Array<Citation> = []
   const supports: Array<Support> = []
@@ -134,14 +138,14 @@ const written = (chosen: ReadonlyArray<Chosen>, model: string): Answer => {
   return { text, grounded: true, citations, supports, model }
 }
 
-/** Under the headings that its best unit stands under. */
-const cited = (index: number, { evidence: { unit }, passage: { end, start }, stretch }: Quoted): Citation => {
+/** The citation of a passage, under the headings that its best unit stands under. */
+const cited = (index: number, { passage: { end, start }, stretch, unit }: Quoted): Citation => {
   const { context, offset } = chunkOver(stretch, start, end)
   const { headings } = chunkAt(stretch.chunks, unit.start).context
   return citationOf(index, { ...context, headings }, start - offset, end - offset, unit.heading)
 }
 
-/** The best passages of different contexts, for a reader to judge. */
+/** The best passages of different contexts, for the reader to judge where there is no answer. */
 const nearestOf = ({ contexts, evidence, question }: Examined): ReadonlyArray<Citation> => {
   const found: Array<Citation> = []
   const seen = new Set<number>()
@@ -155,7 +159,7 @@ const nearestOf = ({ contexts, evidence, question }: Examined): ReadonlyArray<Ci
   return found
 }
 
-/** Overlapping chunks repeat the same bytes of the same file. */
+/** Whether two citations are of the same bytes of a file, which overlapping chunks repeat. */
 const samePlace = (a: Citation, b: Citation): boolean =>
   a.file === b.file && a.quote === b.quote &&
   (a.byteStart === undefined || b.byteStart === undefined ? a.chunkId === b.chunkId : a.byteStart === b.byteStart)

@@ -3,7 +3,7 @@ import { isCjk, normalize, rawWords, stem } from "./Words.ts"
 
 const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 
-/** The words of a text that carry meaning, folded as the extractive generator folds them. */
+/** The words of a text without its stop words, folded as the extractive generator folds them. */
 export const contentTerms = (text: string): ReadonlyArray<string> => {
   const words = rawWords(text).map(({ word }) => word)
   const stop = stopWordsOf(words)

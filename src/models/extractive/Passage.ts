@@ -1,26 +1,30 @@
-import { type Block, bullet, itemsOf, leads, maxListingCharacters } from "./Blocks.ts"
-import type { QuestionKind } from "./Question.ts"
+import { type Block, leads, maxListingCharacters } from "./Blocks.ts"
+import { leaning, polarity } from "./Cues.ts"
+import { bullet, endsInColon, endsInQuestionMark, isQuestion, itemsOf } from "./Lines.ts"
+import type { QuestionKind } from "./QuestionKind.ts"
 import { rowsOf } from "./Tables.ts"
-import { itemText, onOneLine, sentencesOf, type Unit } from "./Units.ts"
-import { isCjk } from "./Words.ts"
+import { itemText, onOneLine, sentencesOf, type TextUnit } from "./Units.ts"
+import { cjkDensity, isCjk } from "./Words.ts"
 
 /** A unit with what belongs to it: what an answer shows and cites. */
 export interface Passage {
-  /** UTF-16 span in the context's text. */
+  /** UTF-16 span in the text that the unit is of. */
   readonly start: number
   readonly end: number
-  /** What is shown of it, in order. */
+  /** What is shown, in order. */
   readonly parts: ReadonlyArray<Part>
 }
 
+/** A paragraph, a heading or a listing of a passage. */
 export interface Part {
-  /** UTF-16 span in the context's text. */
+  /** UTF-16 span in the text that the unit is of. */
   readonly start: number
   readonly end: number
-  /** On one line; or lines to be shown as they are: code, or the steps of a list. */
+  /** One line, unless `listing` is set. */
   readonly text: string
+  /** Whether the text has lines that are shown as they are: code, or the steps of a list. */
   readonly listing: boolean
-  /** Stands above what follows and says nothing by itself. */
+  /** Whether it only heads what follows and says nothing alone. */
   readonly heading?: boolean
 }
 
@@ -29,7 +33,7 @@ const prose = (start: number, end: number, text: string): Part => ({ start, end,
 const heading = (start: number, end: number, text: string): Part => ({ start, end, text, listing: false, heading: true })
 const listing = (start: number, end: number, text: string): Part => ({ start, end, text, listing: true })
 
-/** Two passages of one text as one, with what stands between them, each block of it by itself. */
+/** Joins two passages of one text, with what stands between them as parts block by block. */
 export const joined = (a: Passage, b: Passage, text: string, blocks: ReadonlyArray<Block>): Passage => {
   const parts: Array<Part> = []
   for (const part of [...a.parts, ...b.parts].sort((one, other) => one.start - other.start || other.end - one.end)) {
@@ -59,7 +63,7 @@ const partsBetween = (start: number, end: number, text: string, blocks: Readonly
     return [(block.kind === "heading" ? heading : prose)(from, from + written.length, said)]
   })
 
-/** As a part of its own, or as the next sentence of the last one's paragraph. */
+/** Adds a part, or extends the last one where the new one is the next sentence of its paragraph. */
 const add = (parts: Array<Part>, next: Part, text: string): void => {
   const before = parts.at(-1)
   const gap = /^\s*/.exec(text.slice(before?.end ?? next.start, next.end))![0]
@@ -68,12 +72,12 @@ const add = (parts: Array<Part>, next: Part, text: string): void => {
   } else parts.push(next)
 }
 
-/** Whether one is the next sentence of the other's paragraph. `gap` is the white space between them. */
+/** Whether `next` is the next sentence of the paragraph of `before`. `gap` is the white space between them. */
 const goesOn = (before: Part, next: Part, gap: string, text: string): boolean =>
   !before.listing && !next.listing && !before.heading && !next.heading && next.start <= before.end + gap.length && !/\n\s*\n/.test(gap) &&
   /[.!?。！？]["'”’»」』)\]]*$/u.test(before.text) && !bullet.test(text.slice(before.end + gap.length, next.end))
 
-/** Characters of a paragraph that are shown, the sentence that answers among them. */
+/** Characters of a paragraph that are shown around the sentence that answers, by the kind of question. */
 const room: Readonly<Record<QuestionKind, number>> = {
   howTo: 600,
   why: 500,
@@ -84,20 +88,21 @@ const room: Readonly<Record<QuestionKind, number>> = {
   date: 0,
   person: 0
 }
+/** Characters at most of a listing, of a list of steps or below a lead-in, of a list shown in one line, and of what stands above it. */
 const most = { listing: maxListingCharacters, list: 800, shortList: 450, intro: 320, term: 160 }
+/** Sentences shown before one that leans on them; more where a person is asked for, as the name may stand further back. */
+const mostLeant = { person: 4, other: 2 }
 
-/** Begins with what the sentence before it named, or answers it with a word. */
-export const leaning =
-  /^(?:this|that|these|those|it|its|they|their|he|she|such|then|however|but|therefore|thus|so|otherwise|instead|also|in this case|doing so|no|yes|dies|diese[rsmn]?|das|er|sie|es|damit|dann|aber|cela|ceci|eso|esto|questo)\b|^(?:这|那|它|他|她|因此|其|これ|それ|その|この)/iu
-
-/** A line of options; a name that only code has. */
+/** A line that starts with an option. */
 const option = /^--?[\w?[]/
+/** A line that is no more than an option or a name that only code has. */
 const term = /^(?:--?[a-zA-Z][\w-]*(?:[ =[<].{0,40})?|[\w$]+(?:[.:/_-]+[\w$]+)+(?:\(.*\))?|[\w$]+\(.*\))$/
-/** Answers a question with a word. */
-const polarity = /^(?:yes|no|ja|nein|oui|non|sí|sì)\b(?! one)|^(?:是的|不|はい|いいえ)/iu
 
-/** The smallest span that says all that the unit says: a sentence that leans on another with it, a lead-in with what it leads to. */
-export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage => {
+/**
+ * The smallest passage that says all that the unit says: a sentence with the one it leans on, a lead-in with what it leads to. `text` is
+ * the text that the unit is of.
+ */
+export const passageOf = (unit: TextUnit, text: string, kind: QuestionKind): Passage => {
   const block = unit.blocks[unit.block]!
   if (unit.kind === "code") return withIntroduction(unit, block, text)
   const isSteps = kind === "howTo" && block.end - block.start <= most.list && /^\(?\d/.test(block.lines[0]!.text)
@@ -118,33 +123,40 @@ export const passageOf = (unit: Unit, text: string, kind: QuestionKind): Passage
   return passage(prose(unit.start, unit.end, unit.display))
 }
 
-const sentencesAround = (unit: Unit, block: Block, text: string, kind: QuestionKind): { readonly start: number; readonly end: number } => {
+const sentencesAround = (
+  unit: TextUnit,
+  block: Block,
+  text: string,
+  kind: QuestionKind
+): { readonly start: number; readonly end: number } => {
   const sentences = sentencesOf(text, block)
   const at = sentences.findIndex(({ end }) => end > unit.start)
   if (at === -1) return unit
   let first = at
   let last = at
   const length = (): number => sentences[last]!.end - sentences[first]!.start
-  const isQuestion = (index: number): boolean => /[?？]["'”’)]*$/u.test(sentences[index]!.text)
-  while (first > 0 && at - first < (kind === "person" ? 4 : 2) && leaning.test(sentences[first]!.text) && !isQuestion(first - 1)) first--
+  const asks = (index: number): boolean => isQuestion.test(sentences[index]!.text)
+  while (
+    first > 0 && at - first < (kind === "person" ? mostLeant.person : mostLeant.other) && leaning.test(sentences[first]!.text) &&
+    !asks(first - 1)
+  ) first--
   // What explains a term is shown with it.
   const most = block.term === undefined ? room[kind] : Math.max(room[kind], room.definition)
-  // A Chinese or Japanese text says as much in fewer characters.
-  const limit = Math.max(isCjk(unit.words[0] ?? "") ? most / 3 : most, length())
-  while (last + 1 < sentences.length && !isQuestion(last + 1) && sentences[last + 1]!.end - sentences[first]!.start <= limit) last++
+  const limit = Math.max(isCjk(unit.words[0] ?? "") ? most / cjkDensity : most, length())
+  while (last + 1 < sentences.length && !asks(last + 1) && sentences[last + 1]!.end - sentences[first]!.start <= limit) last++
   if (last === sentences.length - 1 || kind === "howTo" || kind === "why") {
-    while (first > 0 && !isQuestion(first - 1) && sentences[last]!.end - sentences[first - 1]!.start <= limit) first--
+    while (first > 0 && !asks(first - 1) && sentences[last]!.end - sentences[first - 1]!.start <= limit) first--
   }
-  // The document's own number of a note is no part of it.
+  // A unit starts after the document's own number of a note.
   return { start: first === at ? unit.start : sentences[first]!.start, end: sentences[last]!.end }
 }
 
-const withWhatFollows = (unit: Unit, start: number, end: number, text: string, kind: QuestionKind): Passage => {
+const withWhatFollows = (unit: TextUnit, start: number, end: number, text: string, kind: QuestionKind): Passage => {
   const block = unit.blocks[unit.block]!
   const next = unit.blocks[unit.block + 1]
   const isLast = end >= block.end
   const said = unit.start === start && unit.end === end ? unit.display : onOneLine(text.slice(start, end))
-  const led = /[:：]$/u.test(text.slice(start, end))
+  const led = endsInColon.test(text.slice(start, end))
   if (isLast && next?.kind === "code" && (kind === "howTo" || leads(sentencesOf(text, block).at(-1)?.text ?? ""))) {
     const until = cut(next, most.listing)
     return passage(prose(start, end, said), listing(next.start, until, asWritten(next, until, text)), ...goingOn(unit, 2, text))
@@ -164,8 +176,11 @@ const withWhatFollows = (unit: Unit, start: number, end: number, text: string, k
   return passage(prose(start, end, said))
 }
 
-/** With the line above where that is the term that is explained, an option or a name of code, or the question that a word answers. */
-const withTerm = (unit: Unit, found: Passage, text: string): Passage => {
+/**
+ * Adds what stands above the first sentence: the term of its own block, the option or name of code that it explains, or the question that
+ * it answers with a word.
+ */
+const withTerm = (unit: TextUnit, found: Passage, text: string): Passage => {
   const { term: own } = unit.blocks[unit.block]!
   const [first, ...rest] = found.parts
   if (own !== undefined && found.start === unit.blocks[unit.block]!.start && first!.end > own.end) {
@@ -183,14 +198,14 @@ const withTerm = (unit: Unit, found: Passage, text: string): Passage => {
     return passage(listing(start, end, lines.map((line) => line.text).join("\n")), ...found.parts)
   }
   const said = text.slice(start, end)
-  const isTerm = term.test(said) || (/[?？]$/u.test(said) && polarity.test(text.slice(found.start, found.end)))
+  const isTerm = term.test(said) || (endsInQuestionMark.test(said) && polarity.test(text.slice(found.start, found.end)))
   return kind === "heading" && isTerm ? passage(heading(start, end, onOneLine(said)), ...found.parts) : found
 }
 
-/** The steps of a list, with what leads up to them. */
-const steps = (unit: Unit, block: Block, text: string): Passage => {
+/** The steps of a list, with the sentence that leads up to them. */
+const steps = (unit: TextUnit, block: Block, text: string): Passage => {
   const before = unit.blocks[unit.block - 1]
-  const led = before?.kind === "paragraph" && /[:：]$/u.test(before.lines.at(-1)!.text) ? sentencesOf(text, before).at(-1) : undefined
+  const led = before?.kind === "paragraph" && endsInColon.test(before.lines.at(-1)!.text) ? sentencesOf(text, before).at(-1) : undefined
   const items = itemsOf(block.lines)
   const lines = items.map((item) => `${bullet.exec(item.text)?.[0].trim() ?? "-"} ${itemText(item)}`).join("\n")
   const listed = listing(block.start, block.end, lines)
@@ -198,7 +213,7 @@ const steps = (unit: Unit, block: Block, text: string): Passage => {
 }
 
 /** A listing with the sentence before it. */
-const withIntroduction = (unit: Unit, block: Block, text: string): Passage => {
+const withIntroduction = (unit: TextUnit, block: Block, text: string): Passage => {
   const until = cut(block, most.listing)
   const listed = listing(unit.start, until, asWritten(block, until, text))
   const before = unit.blocks[unit.block - 1]
@@ -208,15 +223,15 @@ const withIntroduction = (unit: Unit, block: Block, text: string): Passage => {
   return passage(prose(intro.start, intro.end, onOneLine(text.slice(intro.start, intro.end))), listed, ...after)
 }
 
-/** The sentence that a listing interrupted: it goes on in a small letter. */
-const goingOn = ({ block, blocks }: Unit, after: number, text: string): ReadonlyArray<Part> => {
+/** The rest of a sentence that a listing interrupted, which goes on with a small letter; empty where there is none. */
+const goingOn = ({ block, blocks }: TextUnit, after: number, text: string): ReadonlyArray<Part> => {
   const next = blocks[block + after]
   if (next?.kind !== "paragraph" || blocks[block + after - 1]!.end - blocks[block + after - 1]!.start > most.listing) return []
   const [sentence] = sentencesOf(text, next)
   return /^\p{Ll}/u.test(sentence!.text) ? [prose(sentence!.start, sentence!.end, onOneLine(sentence!.text))] : []
 }
 
-/** Where a block ends that may have so many characters: whole lines. */
+/** The offset at which a block ends when it is cut to whole lines of at most `characters` in all; its first line always stays. */
 const cut = ({ lines, start }: Block, characters: number): number => {
   let end = lines[0]!.end
   for (const line of lines) {
@@ -226,7 +241,7 @@ const cut = ({ lines, start }: Block, characters: number): number => {
   return end
 }
 
-/** Its lines, moved to the left together. */
+/** The lines of a block up to `end`, with their common indent removed. */
 const asWritten = ({ start }: Block, end: number, text: string): string => {
   const written = text.slice(text.lastIndexOf("\n", start) + 1, end).split("\n").map((line) => line.trimEnd())
   const indent = Math.min(...written.filter((line) => line !== "").map((line) => line.length - line.trimStart().length))

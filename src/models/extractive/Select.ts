@@ -1,14 +1,25 @@
 import type { Context } from "../../domain/Retrieval.ts"
-import { type Place, type Stretch, stretchesOf } from "../../domain/Stretches.ts"
-import { type Block, blocksOf } from "./Blocks.ts"
+import { type Stretch, stretchesOf } from "../../domain/Stretches.ts"
 import type { Evidence } from "./Evidence.ts"
+import { enough, type Matches } from "./Matching.ts"
 import { joined, type Passage, passageOf } from "./Passage.ts"
+import { type Placed, placedIn, type StretchUnit } from "./Placed.ts"
 import type { Question } from "./Question.ts"
-import { isCjk, normalize } from "./Words.ts"
+import { numbersOf, overlap, saysSame } from "./Similarity.ts"
+import { cjkDensity, isCjk, normalize } from "./Words.ts"
 
-/** What is quoted of a stretch. Offsets, blocks and `context` of its unit are those of the stretch, not of one context. */
-export interface Quoted {
-  readonly evidence: Evidence
+/** What passages are selected from. */
+export interface Ranked {
+  readonly question: Question
+  readonly contexts: ReadonlyArray<Context>
+  /** The units of the contexts, best first. */
+  readonly evidence: ReadonlyArray<Evidence>
+  /** The weights of the question's terms, in order. */
+  readonly weights: ReadonlyArray<number>
+}
+
+/** What is quoted of a stretch. */
+export interface Quoted extends Placed {
   readonly stretch: Stretch
   /** The unit with what belongs to it, and with what stands beside it and is nearly as good. */
   readonly passage: Passage
@@ -16,31 +27,34 @@ export interface Quoted {
 
 /** One passage of the answer and everywhere it is written. */
 export interface Chosen extends Quoted {
-  /** What says the same, best first, starting with the chosen one. */
+  /** What says the same, best first, starting with the passage itself. */
   readonly sources: ReadonlyArray<Quoted>
 }
 
-const maxSources = 3
-
-/** What an answer may cost its reader. The tables of these figures are in `docs/answers.md`; losses are of a unit's score to the best one's. */
+/**
+ * What an answer may cost its reader, as measured in `docs/answers.md`. A loss is how far the score of a unit is below that of the best
+ * unit.
+ */
 export interface Reading {
-  /** The least chance of holding the answer that a character more must bring. */
+  /** The chance of holding the answer that each further character must add at least. */
   readonly leastChance: number
-  /** Characters that a further passage costs besides its own: it is of another place. */
+  /** Characters that a further passage costs besides its own, for being of another place. */
   readonly passage: number
-  /** The most that a unit may lose: beyond, little chances are no longer true. */
+  /** The greatest loss of a unit that is shown for its chance: beyond it, the small chances are no longer true. */
   readonly loss: number
-  /** The most where a passage is whole as it is, ends in the listing it leads up to, is a field or a row, and would go on. */
+  /** The greatest loss of a unit that extends a passage which is whole already: a field, a row, or one that ends in a listing. */
   readonly wholeLoss: number
-  /** Characters between what is joined, and in all of it. */
+  /** Characters at most between two passages that are joined. */
   readonly between: number
+  /** Characters at most of a joined passage. */
   readonly characters: number
-  /** A further passage has this share of what the best one has of the question, … */
+  /** The share of what the best unit has of the question that a further passage must have. */
   readonly share: number
-  /** … or is another part of what is asked for: it adds this share of the question's weight and loses at most so much, … */
+  /** The share of the question's weight that a passage must add to be shown for another part of the question. */
   readonly gain: number
+  /** The greatest loss of a passage for another part of the question, and of one that contradicts the best. */
   readonly partLoss: number
-  /** … or so much where it adds two whole terms. */
+  /** The greatest loss of a passage that adds two whole terms. */
   readonly partsLoss: number
 }
 
@@ -57,246 +71,272 @@ export const reading: Reading = {
   partsLoss: 6
 }
 
-/** A Chinese or Japanese text says as much in a third of the characters. */
-const cjkCharacters = 3
-/** Units that are looked at. */
+const maxSources = 3
+/** Units that are considered. */
 const mostUnits = 40
-/** Word overlap (Jaccard) from which two quotes say the same, and from which they speak of the same. */
-const sameness = 0.8
+/** Word overlap (Jaccard) from which two quotes are about the same. */
 const likeness = 0.45
-/** Characters from which a text that stands in another is there again, and not by chance. */
+/** Characters from which a text that another file has too is a repetition, and not there by chance. */
 const leastRepeated = 30
 
-/** A passage that is shown, and the best unit of it. */
-interface Shown {
-  readonly evidence: Evidence
+/** A unit and the passage that shows it. */
+interface Shown extends Placed {
   readonly passage: Passage
 }
 
+/** How a candidate may be shown: as part of the passage at an index of what is shown, or as a further one. */
+interface Offer {
+  readonly candidate: Shown
+  readonly at: number
+  /** The chance of holding the answer that each character adds. */
+  readonly worth: number
+}
+
+/** The passages that are shown, and the rules by which others join them. */
+class Selection {
+  readonly #first: Placed
+  readonly #limit: number
+  readonly #by: Reading
+  readonly #stretches: ReadonlyArray<Stretch>
+  readonly #chanceOf: ChanceOf
+  /** What one character says, in characters of a script that writes letters. */
+  readonly #density: number
+  readonly #normals = new Map<Passage, string>()
+  readonly #shown: Array<Shown>
+
+  constructor(ranked: ReadonlyArray<Placed>, first: Shown, stretches: ReadonlyArray<Stretch>, limit: number, by: Reading) {
+    this.#first = first
+    this.#limit = limit
+    this.#by = by
+    this.#stretches = stretches
+    this.#chanceOf = chancesOf(ranked)
+    this.#density = isCjk(first.unit.words[0] ?? "") ? cjkDensity : 1
+    this.#shown = [first]
+  }
+
+  get shown(): ReadonlyArray<Shown> {
+    return this.#shown
+  }
+
+  add(shown: Shown): void {
+    this.#shown.push(shown)
+  }
+
+  /** Shows, one after another, what is most likely to hold the answer for the characters it takes, while it is likely enough. */
+  addLikely(candidates: ReadonlyArray<Shown>): void {
+    for (;;) {
+      const offer = worthiest(candidates.flatMap((candidate) => this.#offersOf(candidate)), this.#by.leastChance)
+      if (offer === undefined) return
+      const { at, candidate } = offer
+      const known = this.#shown[at]
+      this.#shown[at] = known === undefined ? candidate : {
+        ...known,
+        passage: joined(known.passage, candidate.passage, this.#textOf(candidate), candidate.unit.blocks)
+      }
+    }
+  }
+
+  /** Shows candidates, best first, that have terms of the question which what is shown lacks. */
+  addParts(candidates: ReadonlyArray<Shown>, weights: ReadonlyArray<number>): void {
+    const total = weights.reduce((sum, weight) => sum + weight, 0)
+    for (const candidate of candidates) {
+      if (this.#shown.length >= this.#limit) return
+      const { matches } = candidate.evidence
+      const covered = this.#covered()
+      const gain = weights.reduce((sum, weight, term) => sum + weight * Math.max(0, matches[term]! - covered[term]!), 0)
+      const added = matches.filter((match, term) => match >= enough.having && covered[term]! < enough.touching).length
+      if (gain < this.#by.gain * total || this.#lossOf(candidate) > (added > 1 ? this.#by.partsLoss : this.#by.partLoss)) continue
+      const { end, start } = candidate.passage
+      if (this.#shown.some((known) => this.#saysAgain(known, candidate) || meets(known, candidate.unit.stretch, start, end))) continue
+      this.#shown.push(candidate)
+    }
+  }
+
+  #offersOf(candidate: Shown): ReadonlyArray<Offer> {
+    if (this.#lossOf(candidate) > this.#by.loss) return []
+    if (this.#shown.some((known) => holds(known, candidate.unit) || this.#saysAgain(known, candidate))) return []
+    const { end, start } = candidate.passage
+    const chanceOf = (start: number, end: number): number => this.#chanceOf(candidate.unit.stretch, start, end)
+    const offers: Array<Offer> = []
+    this.#shown.forEach((known, at) => {
+      const span = this.#extended(known, candidate)
+      if (span === undefined) return
+      const { end: endBefore, start: startBefore } = known.passage
+      const added = span.end - span.start - (endBefore - startBefore)
+      offers.push({
+        candidate,
+        at,
+        worth: (chanceOf(span.start, span.end) - chanceOf(startBefore, endBefore)) / (this.#density * added)
+      })
+    })
+    if (
+      this.#shown.length < this.#limit && isLikely(this.#first, candidate, this.#by) &&
+      !this.#shown.some((known) => meets(known, candidate.unit.stretch, start, end))
+    ) {
+      const added = end - start + this.#by.passage / this.#density
+      offers.push({ candidate, at: this.#shown.length, worth: chanceOf(start, end) / (this.#density * added) })
+    }
+    return offers
+  }
+
+  /** The span of a shown passage once it includes the candidate's; undefined where it may not. */
+  #extended(known: Shown, candidate: Shown): { readonly start: number; readonly end: number } | undefined {
+    const { passage, unit: { stretch } } = candidate
+    if (known.unit.stretch !== stretch) return undefined
+    const start = Math.min(known.passage.start, passage.start)
+    const end = Math.max(known.passage.end, passage.end)
+    const between = Math.max(known.passage.start, passage.start) - Math.min(known.passage.end, passage.end)
+    if (between > this.#by.between || this.#density * (end - start) > this.#by.characters) return undefined
+    if (isWhole(known) && this.#lossOf(candidate) > this.#by.wholeLoss) return undefined
+    return this.#shown.some((rest) => rest !== known && meets(rest, stretch, start, end)) ? undefined : { start, end }
+  }
+
+  #saysAgain(known: Shown, candidate: Shown): boolean {
+    return saysSame(known.unit, candidate.unit) || this.#repeats(known, candidate)
+  }
+
+  /** Whether another file's passage that is shown holds all of the candidate's text. */
+  #repeats(known: Shown, candidate: Shown): boolean {
+    return known.unit.stretch !== candidate.unit.stretch && candidate.passage.end - candidate.passage.start >= leastRepeated &&
+      this.#normalOf(known).includes(this.#normalOf(candidate))
+  }
+
+  #normalOf(shown: Shown): string {
+    const { passage } = shown
+    const normal = this.#normals.get(passage) ?? normalize(this.#textOf(shown).slice(passage.start, passage.end))
+    this.#normals.set(passage, normal)
+    return normal
+  }
+
+  #textOf({ unit }: Placed): string {
+    return this.#stretches[unit.stretch]!.text
+  }
+
+  #lossOf({ evidence }: Placed): number {
+    return this.#first.evidence.score - evidence.score
+  }
+
+  /** How much of each term what is shown has. */
+  #covered(): Matches {
+    return this.#first.evidence.withHeadings.map((_, term) => Math.max(...this.#shown.map(({ evidence }) => evidence.withHeadings[term]!)))
+  }
+}
+
 /**
- * The best unit, then what contradicts it, then what is most likely to hold the answer for the characters it takes, as a
- * longer stretch of what is shown or as a further passage, then units that cover terms the chosen ones lack; at most `limit`
- * passages. `found` is best first. Of two that contradict each other the newer is first.
+ * The best unit, then what contradicts it, then what is most likely to hold the answer for the characters it takes, as a longer stretch
+ * of what is shown or as a further passage, then units with terms that the chosen ones lack; at most `limit` passages. Of two that
+ * contradict each other the newer is first.
  */
 export const select = (
-  question: Question,
-  found: ReadonlyArray<Evidence>,
-  weights: ReadonlyArray<number>,
-  contexts: ReadonlyArray<Context>,
+  { contexts, evidence, question, weights }: Ranked,
   limit: number,
   by: Reading = reading
 ): ReadonlyArray<Chosen> => {
   const { places, stretches } = stretchesOf(contexts)
-  const ranked = inStretches(found, contexts, places)
-  const passageFor = ({ unit }: Evidence): Passage => passageOf(unit, stretches[unit.context]!.text, question.kind)
-  const first = ranked[0]
-  if (first === undefined) return []
+  const ranked = placedIn(evidence, contexts, places)
+  const passageFor = ({ unit }: Placed): Passage => passageOf(unit, stretches[unit.stretch]!.text, question.kind)
   const candidates = ranked
     .slice(0, mostUnits)
-    .filter(({ score }) => first.score - score <= by.partsLoss)
-    .map((evidence): Shown => ({ evidence, passage: passageFor(evidence) }))
-  const chanceOf = chances(ranked)
-  const normals = new Map<Passage, string>()
-  const normalOf = ({ evidence: { unit }, passage }: Shown): string => {
-    const known = normals.get(passage) ?? normalize(stretches[unit.context]!.text.slice(passage.start, passage.end))
-    normals.set(passage, known)
-    return known
-  }
-  /** Of two files that hold the same text, one is read. */
-  const repeats = (known: Shown, candidate: Shown): boolean =>
-    known.evidence.unit.context !== candidate.evidence.unit.context && candidate.passage.end - candidate.passage.start >= leastRepeated &&
-    normalOf(known).includes(normalOf(candidate))
-  const perCharacter = isCjk(first.unit.words[0] ?? "") ? cjkCharacters : 1
-  const shown: Array<Shown> = [candidates[0]!]
+    .filter(({ evidence }) => ranked[0]!.evidence.score - evidence.score <= by.partsLoss)
+    .map((placed): Shown => ({ ...placed, passage: passageFor(placed) }))
+  const first = candidates[0]
+  if (first === undefined) return []
+  const selection = new Selection(ranked, first, stretches, limit, by)
   const other = limit > 1
-    ? candidates.find(({ evidence }) => evidence.score >= first.score - by.partLoss && contradicts(question, first, evidence))
+    ? candidates.find((candidate) =>
+      candidate.evidence.score >= first.evidence.score - by.partLoss && contradicts(question, first, candidate)
+    )
     : undefined
-  if (other !== undefined) shown.push(other)
+  if (other !== undefined) selection.add(other)
+  selection.addLikely(candidates)
+  selection.addParts(candidates, weights)
 
-  /** What showing a candidate is worth a character: as a part of what is shown, or as a passage of its own. */
-  const worthOf = ({ evidence, passage }: Shown): Worth | undefined => {
-    const { context } = evidence.unit
-    const loss = first.score - evidence.score
-    if (loss > by.loss) return undefined
-    if (shown.some((known) => holds(known, evidence.unit) || same(known.evidence, evidence) || repeats(known, { evidence, passage }))) {
-      return undefined
-    }
-    let best: Worth | undefined
-    const consider = (at: number, start: number, end: number, before?: Passage): void => {
-      const added = before === undefined ? end - start + by.passage / perCharacter : end - start - (before.end - before.start)
-      const chance = chanceOf(context, start, end) - (before === undefined ? 0 : chanceOf(context, before.start, before.end))
-      const worth = chance / (perCharacter * added)
-      if (worth >= by.leastChance && worth > (best?.worth ?? 0)) best = { at, worth, evidence, passage }
-    }
-    shown.forEach((known, at) => {
-      const start = Math.min(known.passage.start, passage.start)
-      const end = Math.max(known.passage.end, passage.end)
-      const between = Math.max(known.passage.start, passage.start) - Math.min(known.passage.end, passage.end)
-      if (known.evidence.unit.context !== context || between > by.between) return
-      if (isWhole(known) && loss > by.wholeLoss) return
-      if (perCharacter * (end - start) > by.characters) return
-      if (shown.some((rest) => rest !== known && meets(rest, context, start, end))) return
-      consider(at, start, end, known.passage)
-    })
-    if (
-      shown.length < limit && isLikely(first, evidence, by) && !shown.some((known) => meets(known, context, passage.start, passage.end))
-    ) {
-      consider(shown.length, passage.start, passage.end)
-    }
-    return best
-  }
-
-  for (;;) {
-    let best: Worth | undefined
-    for (const candidate of candidates) {
-      const worth = worthOf(candidate)
-      if (worth !== undefined && worth.worth > (best?.worth ?? 0)) best = worth
-    }
-    if (best === undefined) break
-    const { at, evidence, passage } = best
-    const known = shown[at]
-    shown[at] = known === undefined
-      ? { evidence, passage }
-      : { ...known, passage: joined(known.passage, passage, stretches[evidence.unit.context]!.text, evidence.unit.blocks) }
-  }
-
-  const total = weights.reduce((sum, weight) => sum + weight, 0)
-  for (const { evidence, passage } of candidates) {
-    if (shown.length >= limit) break
-    const covered = toldBy(shown)
-    const loss = first.score - evidence.score
-    const gain = weights.reduce((sum, weight, term) => sum + weight * Math.max(0, evidence.matches[term]! - covered[term]!), 0)
-    const added = evidence.matches.filter((match, term) => match >= 0.8 && covered[term]! < 0.5).length
-    if (gain < by.gain * total || loss > (added > 1 ? by.partsLoss : by.partLoss)) continue
-    if (shown.some((known) => same(known.evidence, evidence) || repeats(known, { evidence, passage }))) continue
-    if (shown.some((known) => meets(known, evidence.unit.context, passage.start, passage.end))) continue
-    shown.push({ evidence, passage })
-  }
-
-  /** All that is shown where another file has all of it, else as much as belongs to what that says. */
-  const again = ({ unit }: Evidence, { end, parts, start }: Passage, source: Evidence): Passage => {
-    const quote = stretches[unit.context]!.text.slice(start, end)
-    const at = stretches[source.unit.context]!.text.indexOf(quote)
-    return at === -1 ? passageFor(source) : { start: at, end: at + quote.length, parts }
-  }
-  const timeOf = ({ unit }: Evidence): string => changed(stretches[unit.context]!)
-  const newerFirst = other !== undefined && timeOf(other.evidence) > timeOf(first)
-  const inOrder = newerFirst ? [shown[1]!, shown[0]!, ...shown.slice(2)] : shown
-  const quoted = (evidence: Evidence, passage: Passage): Quoted => ({ evidence, passage, stretch: stretches[evidence.unit.context]! })
-  return inOrder.map(({ evidence, passage }) => ({
-    ...quoted(evidence, passage),
-    sources: sourcesOf(evidence, ranked).map((source) => quoted(source, source === evidence ? passage : again(evidence, passage, source)))
+  const changedAt = ({ unit }: Placed): string => modifiedTime(stretches[unit.stretch]!)
+  const [best, second, ...rest] = selection.shown
+  const shown = other !== undefined && changedAt(other) > changedAt(first) ? [second!, best!, ...rest] : selection.shown
+  const quoted = ({ evidence, unit }: Placed, passage: Passage): Quoted => ({ evidence, unit, passage, stretch: stretches[unit.stretch]! })
+  return shown.map((one) => ({
+    ...quoted(one, one.passage),
+    sources: [
+      quoted(one, one.passage),
+      ...othersSaying(one, ranked).map((source) =>
+        quoted(source, passageAgain(one, stretches, stretches[source.unit.stretch]!.text) ?? passageFor(source))
+      )
+    ]
   }))
 }
 
-/** Units of contexts as units of the stretches that these are of, so that what goes on in the next one is read on. */
-const inStretches = (
-  found: ReadonlyArray<Evidence>,
-  contexts: ReadonlyArray<Context>,
-  places: ReadonlyArray<Place>
-): ReadonlyArray<Evidence> => {
-  const own = new Map(found.map(({ unit }) => [unit.context, unit.blocks]))
-  const blocks = new Map<number, Array<Block>>()
-  const before = new Map<number, number>()
-  for (const context of [...contexts.keys()].sort((a, b) => places[a]!.offset - places[b]!.offset)) {
-    const { offset, stretch } = places[context]!
-    const known = blocks.get(stretch) ?? []
-    before.set(context, known.length)
-    known.push(...(own.get(context) ?? blocksOf(contexts[context]!.text)).map((block) => moved(block, offset)))
-    blocks.set(stretch, known)
-  }
-  return found.map((evidence) => {
-    const { unit } = evidence
-    const { offset, stretch } = places[unit.context]!
-    return {
-      ...evidence,
-      unit: {
-        ...unit,
-        context: stretch,
-        blocks: blocks.get(stretch)!,
-        block: unit.block + before.get(unit.context)!,
-        start: unit.start + offset,
-        end: unit.end + offset
-      }
-    }
-  })
+/** The first of the offers that are worth most, and at least `least`; undefined where there is none. */
+const worthiest = (offers: ReadonlyArray<Offer>, least: number): Offer | undefined => {
+  let best: Offer | undefined
+  for (const offer of offers) if (offer.worth >= least && offer.worth > (best?.worth ?? 0)) best = offer
+  return best
 }
 
-const moved = (block: Block, by: number): Block =>
-  by === 0 ? block : {
-    ...block,
-    start: block.start + by,
-    end: block.end + by,
-    lines: block.lines.map((line) => ({ ...line, start: line.start + by, end: line.end + by })),
-    ...(block.term === undefined ? {} : { term: { ...block.term, end: block.term.end + by } })
-  }
+/** Whether a passage is complete, so that only a unit that is nearly as good extends it. */
+const isWhole = ({ passage, unit }: Shown): boolean => passage.parts.at(-1)!.listing || unit.kind === "key" || unit.kind === "row"
 
-/** Which passage is made longer, or added, by a unit's, and the chance that each character of it adds. */
-interface Worth extends Shown {
-  readonly at: number
-  readonly worth: number
-}
+/**
+ * Whether a candidate may be another answer: it is about the names of the question as much as the best unit is, and has a number, a date
+ * or a name where one is in question and the best unit has one.
+ */
+const isLikely = ({ evidence: first }: Placed, { evidence: { signs, typed } }: Placed, { share }: Reading): boolean =>
+  (typed || !first.typed) && signs.withHeadings >= share * first.signs.withHeadings && signs.names >= first.signs.names
 
-const isWhole = ({ evidence, passage }: Shown): boolean =>
-  passage.parts.at(-1)!.listing || evidence.unit.kind === "key" || evidence.unit.kind === "row"
+/** Whether a shown passage overlaps a span of a stretch. */
+const meets = ({ passage, unit }: Shown, stretch: number, start: number, end: number): boolean =>
+  unit.stretch === stretch && passage.start < end && start < passage.end
 
-/** What is about another name is not another answer; nor is what has no number, date or name where one is asked for. */
-const isLikely = (first: Evidence, { signs, typed }: Evidence, { share }: Reading): boolean =>
-  (typed || !first.typed) && signs.told >= share * first.signs.told && signs.names >= first.signs.names
+/** Whether a shown passage contains a unit. */
+const holds = ({ passage, unit }: Shown, { end, start, stretch }: StretchUnit): boolean =>
+  unit.stretch === stretch && passage.start <= start && end <= passage.end
 
-const meets = ({ evidence, passage }: Shown, context: number, start: number, end: number): boolean =>
-  evidence.unit.context === context && passage.start < end && start < passage.end
+/** The chance that a span of a stretch holds the answer. */
+type ChanceOf = (stretch: number, start: number, end: number) => number
 
-const holds = ({ evidence, passage }: Shown, { context, end, start }: Evidence["unit"]): boolean =>
-  evidence.unit.context === context && passage.start <= start && end <= passage.end
-
-/** How much of each term is told by what is shown. */
-const toldBy = (shown: ReadonlyArray<Shown>): ReadonlyArray<number> =>
-  shown[0]!.evidence.told.map((_, term) => Math.max(...shown.map(({ evidence }) => evidence.told[term]!)))
-
-/** The chance that a span of a stretch holds the answer: the weights are fitted so that scores are logarithms of it. */
-const chances = (ranked: ReadonlyArray<Evidence>): (context: number, start: number, end: number) => number => {
-  const powers = ranked.map(({ score }) => Math.exp(score - ranked[0]!.score))
+/** The weights of signs are fitted so that scores are logarithms of chances. */
+const chancesOf = (ranked: ReadonlyArray<Placed>): ChanceOf => {
+  const powers = ranked.map(({ evidence }) => Math.exp(evidence.score - ranked[0]!.evidence.score))
   const total = powers.reduce((sum, power) => sum + power, 0)
-  const byContext = new Map<number, Array<{ readonly start: number; readonly end: number; readonly chance: number }>>()
-  ranked.forEach(({ unit: { context, end, start } }, at) => {
-    const units = byContext.get(context) ?? []
+  const byStretch = new Map<number, Array<{ readonly start: number; readonly end: number; readonly chance: number }>>()
+  ranked.forEach(({ unit: { end, start, stretch } }, at) => {
+    const units = byStretch.get(stretch) ?? []
     units.push({ start, end, chance: powers[at]! / total })
-    byContext.set(context, units)
+    byStretch.set(stretch, units)
   })
-  return (context, start, end) =>
-    byContext.get(context)!.reduce((sum, unit) => (unit.start >= start && unit.end <= end ? sum + unit.chance : sum), 0)
+  return (stretch, start, end) =>
+    byStretch.get(stretch)!.reduce((sum, unit) => (unit.start >= start && unit.end <= end ? sum + unit.chance : sum), 0)
 }
 
-/** One of each stretch at most. */
-const sourcesOf = (evidence: Evidence, ranked: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> => {
-  const sources = [evidence]
+/** The best units of other stretches that say the same, one of each stretch. */
+const othersSaying = (shown: Placed, ranked: ReadonlyArray<Placed>): ReadonlyArray<Placed> => {
+  const others: Array<Placed> = []
+  const seen = new Set([shown.unit.stretch])
   for (const other of ranked) {
-    if (sources.length === maxSources) break
-    if (sources.every(({ unit }) => unit.context !== other.unit.context) && same(evidence, other)) sources.push(other)
+    if (others.length + 1 === maxSources) break
+    if (seen.has(other.unit.stretch) || !saysSame(shown.unit, other.unit)) continue
+    seen.add(other.unit.stretch)
+    others.push(other)
   }
-  return sources
+  return others
 }
 
-/** When the file was last changed, as a text that orders by time; none is the oldest. */
-const changed = ({ chunks }: Stretch): string => chunks[0]!.context.metadata?.["modifiedTime"]?.toString() ?? ""
-
-/** Another number or date in nearly the same words, in another file, where one is asked for. */
-const contradicts = (question: Question, a: Evidence, b: Evidence): boolean =>
-  (question.type === "number" || question.type === "date") && a.typed && b.typed && a.unit.context !== b.unit.context &&
-  a.unit.kind === "sentence" && b.unit.kind === "sentence" && overlap(a, b) >= likeness && numbersOf(a) !== "" && numbersOf(b) !== "" &&
-  numbersOf(a) !== numbersOf(b)
-
-/** Nearly the same words, and the very same numbers: "25 days" and "30 days" are two statements. */
-export const same = (a: Evidence, b: Evidence): boolean =>
-  a.unit.normal === b.unit.normal || (overlap(a, b) >= sameness && numbersOf(a) === numbersOf(b))
-
-const overlap = (a: Evidence, b: Evidence): number => {
-  const small = a.unit.wordSet.size < b.unit.wordSet.size ? a.unit.wordSet : b.unit.wordSet
-  const large = small === a.unit.wordSet ? b.unit.wordSet : a.unit.wordSet
-  let shared = 0
-  for (const word of small) if (large.has(word)) shared++
-  return shared / (small.size + large.size - shared)
+/** All of a shown passage, where another text holds all of it; else undefined. */
+const passageAgain = (
+  { passage: { end, parts, start }, unit }: Shown,
+  stretches: ReadonlyArray<Stretch>,
+  text: string
+): Passage | undefined => {
+  const quote = stretches[unit.stretch]!.text.slice(start, end)
+  const at = text.indexOf(quote)
+  return at === -1 ? undefined : { start: at, end: at + quote.length, parts }
 }
 
-const numbersOf = (evidence: Evidence): string => (evidence.unit.normal.match(/\p{N}+/gu) ?? []).join(" ")
+/** When the file was last changed, as a text that sorts by time; empty, and so the oldest, where that is unknown. */
+const modifiedTime = ({ chunks }: Stretch): string => chunks[0]!.context.metadata?.["modifiedTime"]?.toString() ?? ""
+
+/** Whether two sentences, not of one stretch, have nearly the same words and another number or date, where that is in question. */
+const contradicts = ({ type }: Question, a: Placed, b: Placed): boolean =>
+  (type === "number" || type === "date") && a.evidence.typed && b.evidence.typed && a.unit.stretch !== b.unit.stretch &&
+  a.unit.kind === "sentence" && b.unit.kind === "sentence" && overlap(a.unit, b.unit) >= likeness &&
+  numbersOf(a.unit) !== "" && numbersOf(b.unit) !== "" && numbersOf(a.unit) !== numbersOf(b.unit)

@@ -1,17 +1,17 @@
 import { functionWords } from "../../text/FunctionWords.ts"
 import { normalize } from "./Words.ts"
 
-/** What English questions are asked with besides. Among keywords, these may be the subject. */
+/** Further words that English questions are asked with. In a query of keywords, they may be the subject. */
 const askedWith = `am describe else explain find get gets getting give given go got just kind like may need needed one out over
   please sort tell through under up upon use used using while within`.split(/\s+/)
-/** These ask only where the question begins with them: "List the ports", but "a list of integers". */
+/** Words that are stop words only at the start of a question: "List the ports", but "a list of integers". */
 const imperatives = new Set(["list", "name"])
 
 const sets = Object.entries(functionWords).map(([language, words]) => language === "en" ? new Set([...words, ...askedWith]) : words)
 
 /**
- * The stop words to leave out of a question: those of the language whose grammar it uses most (several on a tie), so
- * that German `die` is dropped and English `die` stays.
+ * The stop words to leave out of a question: those of the language with the most stop words in it (of several on a tie), so that German
+ * `die` is dropped and English `die` stays.
  */
 export const stopWordsOf = (words: ReadonlyArray<string>): ReadonlySet<string> => {
   const normal = words.map(normalize)
@@ -32,5 +32,5 @@ const cjkStop = new Set(
   誰 何 何処 年 月 日 人 時 こと もの ため とき`.split(/\s+/)
 )
 
-/** Function words of Chinese and Japanese; whatever is written in hiragana alone counts as one. */
+/** Whether a word is a function word of Chinese or Japanese; any word in hiragana alone counts as one. */
 export const isCjkStopWord = (word: string): boolean => cjkStop.has(word) || /^[\p{Script=Hiragana}ー]+$/u.test(word)

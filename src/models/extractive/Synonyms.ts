@@ -1,8 +1,8 @@
 import { normalize, stem } from "./Words.ts"
 
 /**
- * Words and phrases that questions and documents have for each other: who asks how to switch something off reads how to
- * disable it. General words only, of manuals, guides and handbooks; a word may be in several groups.
+ * Words and phrases that documents have where questions have another of the group: a question about switching something off is answered
+ * by how to disable it. General words of manuals, guides and handbooks only; a word may be in several groups.
  */
 const groups = `
 disable, deactivate, turn off, switch off, opt out, suppress
@@ -153,7 +153,8 @@ bezahlen, zahlen, vergüten
 kaufen, erwerben
 `
 
-interface Other {
+/** What else of the same groups there is for a word or phrase. */
+interface Synonyms {
   /** Stems of single words. */
   readonly words: Array<string>
   /** Phrases, each a list of stems that stand side by side. */
@@ -163,10 +164,10 @@ interface Other {
 const stems = (text: string): ReadonlyArray<string> => normalize(text).split(/[\s-]+/).map(stem)
 
 const build = (): {
-  readonly others: ReadonlyMap<string, Other>
+  readonly others: ReadonlyMap<string, Synonyms>
   readonly phrases: ReadonlyArray<readonly [ReadonlyArray<string>, string]>
 } => {
-  const others = new Map<string, Other>()
+  const others = new Map<string, Synonyms>()
   const phrases: Array<readonly [ReadonlyArray<string>, string]> = []
   for (const line of groups.trim().split("\n")) {
     const members = line.split(",").map((member) => stems(member.trim()))
@@ -187,10 +188,10 @@ const build = (): {
 
 const { others, phrases } = build()
 
-/** Other words for a stem, or for several joined by spaces. */
-export const synonymsOf = (key: string): Other | undefined => others.get(key)
+/** The synonyms of a stem, or of several joined by spaces. */
+export const synonymsOf = (key: string): Synonyms | undefined => others.get(key)
 
-/** The phrase of several words that begins at a place, with at most one word inside it: "turn it off". */
+/** The phrase of several stems that starts at an index of `words`, with its places there; "turn it off" is "turn off". */
 export const phraseAt = (
   words: ReadonlyArray<string>,
   at: number
@@ -202,7 +203,7 @@ export const phraseAt = (
   return undefined
 }
 
-/** Where the words of a phrase stand from a place on, each at most two words after the one before. */
+/** The indexes of a phrase's stems in `words`: the first is `at`, and each is at most two after the one before. Undefined where absent. */
 export const placesOf = (phrase: ReadonlyArray<string>, words: ReadonlyArray<string>, at: number): ReadonlyArray<number> | undefined => {
   if (words[at] !== phrase[0]) return undefined
   const places = [at]

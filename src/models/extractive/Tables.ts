@@ -1,4 +1,4 @@
-/** Tables as parsed text has them: a line a row, bars between its cells. */
+/** Tables as parsed text has them: one line for each row, with bars between its cells. */
 
 interface Line {
   readonly text: string
@@ -9,7 +9,7 @@ type Cells = ReadonlyArray<string>
 const maxColumnCharacters = 60
 const bars = /^[\s|:-]+$/
 
-/** Each row's cells; of none, those of a line of marks. Empty ones at the ends count, where bars show them. */
+/** The cells of each line; a line of marks has none. Empty cells at the ends count where bars show them. */
 export const cellsOf = (lines: ReadonlyArray<Line>): ReadonlyArray<Cells> => {
   const isFramed = lines.every(({ text }) => /^\|.*\|$/.test(text))
   return lines.map(({ text }) =>
@@ -21,9 +21,9 @@ const isNumber = (cell: string): boolean => /^[\d.,%$€£-]+$/.test(cell)
 const isYear = (cell: string): boolean => /^(?:19|20)\d\d$/.test(cell)
 
 /**
- * The names of the columns, where the first row has them. `begins` is whether that is known to be the table's first; else a chunk may
- * begin within the table, and it has names only where a column of it is without a figure and all below are figures. The corner above
- * the names of rows may be empty.
+ * The names of the columns, where the first row has them. `begins` says that this row is known to be the table's first. Otherwise a
+ * chunk may start within the table, and the row is taken for names only where it has no figure above a column of figures. The corner
+ * above the names of rows may be empty.
  */
 export const namesOf = (lines: ReadonlyArray<Line>, begins: boolean): Cells | undefined => {
   const [names = [], ...rows] = cellsOf(lines).filter((cells) => cells.length > 0)
@@ -36,13 +36,13 @@ export const namesOf = (lines: ReadonlyArray<Line>, begins: boolean): Cells | un
   return names.length > 1 && names.every(isName) ? names : undefined
 }
 
-/** A row as it is shown: its cells by their columns' names. */
+/** A row as an answer shows it: each cell with the name of its column. */
 export const rowText = (cells: Cells, columns: Cells | undefined): string =>
   columns === undefined || cells.length > columns.length
     ? cells.join(" | ")
     : cells.flatMap((cell, at) => cell === "" ? [] : [columns[at] === "" ? cell : `${columns[at]}: ${cell}`]).join("; ")
 
-/** Rows that tell something, and not what the columns are. */
+/** The rows of a table without the names of its columns and lines of marks. */
 export const rowsOf = <L extends Line>(
   lines: ReadonlyArray<L>,
   columns: Cells | undefined

@@ -1,64 +1,74 @@
+import { defined } from "../../domain/Defined.ts"
 import type { Context } from "../../domain/Retrieval.ts"
-import { type Block, blocksOf, bullet, itemsOf, leads, type Line } from "./Blocks.ts"
+import { type Block, blocksOf, leads } from "./Blocks.ts"
+import { afterOrdinal, endsInAbbreviation } from "./Cues.ts"
+import { bullet, endsInColon, endsInQuestionMark, isQuestion, itemsOf, type Line } from "./Lines.ts"
 import { cellsOf, rowsOf } from "./Tables.ts"
 import { normalize, partsOfNames, wordsOfNormal } from "./Words.ts"
 
 export type UnitKind = "sentence" | "item" | "row" | "key" | "list" | "code"
 
-/** The smallest piece of a context that an answer may quote. */
-export interface Unit {
+/** The smallest piece of a text that an answer may quote, and where it stands in that text. */
+export interface TextUnit {
   readonly kind: UnitKind
-  /** Index into the request's contexts. */
-  readonly context: number
-  /** The context's blocks, and which of them the unit is of. */
+  /** The text's blocks. */
   readonly blocks: ReadonlyArray<Block>
+  /** Index of the unit's block in `blocks`. */
   readonly block: number
-  /** UTF-16 span in the context's text: the quote, to the letter. */
+  /** UTF-16 span in the text: the quote, to the letter. */
   readonly start: number
   readonly end: number
-  /** What the answer prints: one line, list marks taken off, a row's cells named by their column. */
+  /** What the answer prints: one line, list marks taken off, a row's cells named by their columns. */
   readonly display: string
-  /** Text above that says what the unit is about: a heading or question line, a list's lead-in, a table's header. */
+  /** Text above that says what the unit is about: a heading or question, a list's lead-in, a table's header. */
   readonly above: string
-  /** Of a row, its cells, and the names of their columns where they are known. */
+  /** The cells of a row; absent for other units. */
   readonly cells?: ReadonlyArray<string>
+  /** The names of a row's columns, where they are known. */
   readonly columns?: ReadonlyArray<string>
-  /** The heading within the context that it stands under, if any. */
+  /** The heading within the text that the unit stands under, if any. */
   readonly heading: string | undefined
-  /** Units since the last heading or the chunk's beginning. */
+  /** Number of units before it since the last heading or the text's start. */
   readonly position: number
-  /** Folded words of the quote, in order, and the same as a set, with the words that names in code are made of. */
+  /** Folded words of the quote, in order. */
   readonly words: ReadonlyArray<string>
+  /** Folded words of the quote, and the words that names in code consist of. */
   readonly wordSet: ReadonlySet<string>
   /** The quote, normalised, for finding CJK words in it. */
   readonly normal: string
 }
 
-type Push = (
-  kind: UnitKind,
-  start: number,
-  end: number,
-  above: string,
-  display?: string,
-  block?: number,
-  row?: Pick<Unit, "cells" | "columns">
-) => void
+/** A unit of one context: its blocks and offsets are those of the context's text. */
+export interface Unit extends TextUnit {
+  /** Index into the request's contexts. */
+  readonly context: number
+}
 
-const abbreviations =
-  /(?:^|[\s(])(?:\p{Lu}|Mrs?|Ms|Dr|Prof|Rev|Gen|Col|Capt|Lt|Sgt|Gov|Sen|Rep|Hon|Mt|St|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Nos|Fig|Eq|Sec|Art|approx|ca|al|Inc|Ltd|Co|Corp|z\.B|d\.h|u\.a|bzw|Nr|Abs|Abb|vgl|ggf|usw|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.\s*$/u
-/** What German and its neighbours count with a point: "18. Jahrhundert", "7. Januar". */
-const ordinal =
-  /^(?:Jahrh|Jahrt|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Geburts|Präsident|Platz|Weltkrieg|Klasse|Tag|Woche|Monat|Auflage|Band|Kapitel|Absatz|Artikel)/u
+/** What is known of a unit before its words are read. */
+interface Draft {
+  readonly kind: UnitKind
+  readonly start: number
+  readonly end: number
+  readonly above: string
+  /** Default: the quote on one line. */
+  readonly display?: string
+  /** Index of its block. Default: the block that is being cut. */
+  readonly block?: number
+  readonly cells?: ReadonlyArray<string>
+  readonly columns?: ReadonlyArray<string>
+}
+
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" })
 
-/** A list that is asked for as a whole is quoted as a whole up to this many characters. */
+/** Characters of a list that may be quoted whole. */
 const maxListCharacters = 600
 const maxSentenceCharacters = 700
-/** Words of a listing that are compared. */
+/** UTF-16 units of a listing whose words are compared with the question's. */
 const maxCodeCharacters = 2000
 
-/** A document's own note marks, which would read as our citations: before a note, and after what it notes. */
+/** The mark that a document's own note starts with, which would read as one of our citations. */
 const ownMark = /^\[\d{1,3}\]\s+/
+/** A document's own reference to a note, which would read as one of our citations. */
 const anyMark = /\s*\[\d{1,3}\]/g
 
 /** A quote on one line, without the document's own note marks. */
@@ -66,7 +76,7 @@ export const onOneLine = (quote: string): string => oneLine(quote.replace(ownMar
 
 const addresses = /<?\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+>?|\bhttps?:\/\/[^\s<>)\]]+/g
 
-/** The dots that lead to a page's number in a table of contents, which says where something is told, not what. */
+/** The dots that lead to a page number in a table of contents, which says where something is explained and explains nothing. */
 const leaders = /(?:\. ?){5,}\d/
 
 /** A line that is no more than an address. */
@@ -80,13 +90,15 @@ export const unitsOf = (context: Context, index: number, blocks: ReadonlyArray<B
   let heading: string | undefined
   let above = ""
   let position = 0
+  /** A lead-in at the end of the last block, which becomes a unit only together with what it leads to. */
   let leadIn: Line | undefined
+  /** The term that the current block, and deeper ones below it, explain. */
   let term: Block["term"]
 
-  const push: Push = (kind, from, end, over, display, of = block, row) => {
+  const push = ({ above: over, block: of = block, cells, columns, display, end, kind, start: from }: Draft): void => {
     const start = kind === "code" ? from : from + (ownMark.exec(text.slice(from, end))?.[0].length ?? 0)
     const quote = text.slice(start, end)
-    // An address has words that its owner did not mean.
+    // The words of an address are not about the subject.
     const read = (kind === "code" ? quote.slice(0, maxCodeCharacters) : quote.replace(typeset, "")).replace(addresses, " ")
     const normal = normalize(read)
     const words = wordsOfNormal(normal)
@@ -105,7 +117,7 @@ export const unitsOf = (context: Context, index: number, blocks: ReadonlyArray<B
       words,
       wordSet: new Set([...words, ...partsOfNames(read)]),
       normal,
-      ...row
+      ...defined({ cells, columns })
     })
   }
 
@@ -118,51 +130,53 @@ export const unitsOf = (context: Context, index: number, blocks: ReadonlyArray<B
     leadIn = undefined
     if (term !== undefined && first.indent <= term.indent) term = undefined
     term = blocks[block]!.term ?? term
+    const underLead = lead === undefined ? above : `${above}\n${lead.text}`
+    const pushLead = ({ end, start }: Line): void => push({ kind: "sentence", start, end, above, block: block - 1 })
     switch (kind) {
       case "code":
-        push("code", first.start, end, lead === undefined ? above : `${above}\n${lead.text}`)
-        if (lead !== undefined) push("sentence", lead.start, lead.end, above, undefined, block - 1)
+        push({ kind: "code", start: first.start, end, above: underLead })
+        if (lead !== undefined) pushLead(lead)
         break
       case "table":
-        for (const { cells, line, text } of rowsOf(lines, columns)) {
+        for (const { cells, line: { end, start }, text: display } of rowsOf(lines, columns)) {
           const over = columns === undefined ? above : `${above}\n${columns.join(" ")}`
-          push("row", line.start, line.end, over, text, block, columns === undefined ? { cells } : { cells, columns })
+          push({ kind: "row", start, end, above: over, display, cells, ...defined({ columns }) })
         }
         break
       case "keys":
-        pushKeys(lines, above, push)
+        for (const key of keysOf(lines, above)) push(key)
         break
       case "list": {
         const items = itemsOf(lines)
         if (lead !== undefined && end - lead.start <= maxListCharacters) {
-          push("list", lead.start, end, above, `${oneLine(lead.text)} ${items.map(itemText).join("; ")}`)
-        } else if (lead !== undefined) push("sentence", lead.start, lead.end, above, undefined, block - 1)
-        const over = lead === undefined ? above : `${above}\n${lead.text}`
-        for (const item of items) push("item", item.start, item.end, over, itemText(item))
+          push({ kind: "list", start: lead.start, end, above, display: `${oneLine(lead.text)} ${items.map(itemText).join("; ")}` })
+        } else if (lead !== undefined) pushLead(lead)
+        for (const item of items) push({ kind: "item", start: item.start, end: item.end, above: underLead, display: itemText(item) })
         break
       }
       case "heading":
         // A lone line may be a heading or a fact ("Fax: 555 0100"); the latter is quotable too.
-        if (/\d|: /.test(first.text) && !bullet.test(first.text) && !/[?？]$/u.test(first.text) && !context.headings.includes(first.text)) {
-          push("sentence", first.start, first.end, above)
-        }
+        if (
+          /\d|: /.test(first.text) && !bullet.test(first.text) && !endsInQuestionMark.test(first.text) &&
+          !context.headings.includes(first.text)
+        ) push({ kind: "sentence", start: first.start, end: first.end, above })
         heading = above = oneLine(text.slice(first.start, end))
         position = 0
         break
       case "paragraph": {
         const found = sentencesOf(text, blocks[block]!)
-        const isLed = next?.kind === "list" ? /[:：]$/u.test(lines.at(-1)!.text) : next?.kind === "code" && leads(found.at(-1)?.text ?? "")
-        if (isLed) leadIn = found.pop()
-        for (const sentence of found) {
-          if (/[?？]["'”’)]*$/u.test(sentence.text)) {
-            // A question that the text asks is what its next sentences answer.
-            above = sentence.text
-            // In a list of questions each ends the one before.
-            if (heading !== undefined && /[?？]$/u.test(heading)) heading = above
+        const isLeadIn = next?.kind === "list"
+          ? endsInColon.test(lines.at(-1)!.text)
+          : next?.kind === "code" && leads(found.at(-1)?.text ?? "")
+        if (isLeadIn) leadIn = found.pop()
+        for (const { end, start, text: sentence } of found) {
+          if (isQuestion.test(sentence)) {
+            // The next sentences answer a question that the text asks.
+            above = sentence
+            // In a list of questions each one takes the place of the one before as heading.
+            if (heading !== undefined && endsInQuestionMark.test(heading)) heading = above
             position = 0
-          } else {
-            push("sentence", sentence.start, sentence.end, above)
-          }
+          } else push({ kind: "sentence", start, end, above })
         }
       }
     }
@@ -171,8 +185,8 @@ export const unitsOf = (context: Context, index: number, blocks: ReadonlyArray<B
 }
 
 /**
- * The blocks of each context. A chunk that begins within a table knows the names of its columns from the nearest one before it that
- * ends in the table, under the same heading and with no other text between.
+ * The blocks of each context. A chunk that starts within a table takes the names of its columns from the nearest chunk before it in the
+ * file that ends in the table, under the same heading and with no other text between.
  */
 export const blocksIn = (contexts: ReadonlyArray<Context>): ReadonlyArray<ReadonlyArray<Block>> => {
   const found: Array<ReadonlyArray<Block>> = []
@@ -193,54 +207,60 @@ export const blocksIn = (contexts: ReadonlyArray<Context>): ReadonlyArray<Readon
   return found
 }
 
-/** A hyphen that only typesetting put at the end of a line, as manual pages have it. */
+/** A hyphen at the end of a line that only typesetting put there, as manual pages have it. */
 const typeset = /(?<=\p{L})[\u2010\u00ad]\n\s*(?=\p{Ll})/gu
 
 const oneLine = (text: string): string => text.replace(typeset, "").replace(/\s+/g, " ").trim()
 export const itemText = (line: Pick<Line, "text">): string => oneLine(line.text.replace(bullet, ""))
 
-/** Each line of keys and values, below the keys that it is part of; an entry of a list of them as a whole. */
-const pushKeys = (lines: ReadonlyArray<Line>, above: string, push: Push): void => {
+/** A unit for each line of keys and values, below the keys that it is part of; an entry of a list of them is one unit. */
+const keysOf = (lines: ReadonlyArray<Line>, above: string): ReadonlyArray<Draft> => {
+  const found: Array<Draft> = []
   const parents: Array<Line> = []
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at]!
     while (parents.length > 0 && parents.at(-1)!.indent >= line.indent) parents.pop()
-    const over = [above, ...parents.map(({ text }) => text.replace(/:$/, ""))].join("\n")
-    let last = at
     const isEntry = line.text.startsWith("- ")
     const isParent = line.text.endsWith(":") && (lines[at + 1]?.indent ?? 0) > line.indent
     if (isParent && !isEntry) {
       parents.push(line)
       continue
     }
+    let last = at
     while ((lines[last + 1]?.indent ?? 0) > line.indent) last++
-    const end = lines[last]!.end
-    push("key", line.start, end, over, lines.slice(at, last + 1).map(({ text }) => oneLine(text.replace(/^- /, ""))).join("; "))
+    found.push({
+      kind: "key",
+      start: line.start,
+      end: lines[last]!.end,
+      above: [above, ...parents.map(({ text }) => text.replace(/:$/, ""))].join("\n"),
+      display: lines.slice(at, last + 1).map(({ text }) => oneLine(text.replace(/^- /, ""))).join("; ")
+    })
     at = last
   }
+  return found
 }
 
-/** Sentences of a paragraph. A line end inside one is a space, unless the lines stand alone (key and value, verse). */
+/** Lines this short, of which none goes on with a small letter, stand alone: key and value, verse. */
+const maxStandaloneCharacters = 60
+
+/** The sentences of a paragraph. A line end within a sentence is a space, unless the lines stand alone. */
 export const sentencesOf = (text: string, { lines, term }: Pick<Block, "lines" | "term">): Array<Line> => {
   const start = lines[0]!.start
   const end = lines.at(-1)!.end
-  const standalone = lines.every((line, at) => line.text.length < 60 && (at === 0 || !/^\p{Ll}/u.test(line.text)))
-  // A term alone says nothing: what is told of it begins with it.
-  const told = standalone ? lines.find((line) => line.start > (term?.end ?? Infinity))?.start ?? start : end
-  const flat = text.slice(start, told).replaceAll("\n", " ") + text.slice(told, end)
+  const standalone = lines.every((line, at) => line.text.length < maxStandaloneCharacters && (at === 0 || !/^\p{Ll}/u.test(line.text)))
+  // A term alone says nothing, so its line is joined with what explains it.
+  const joinedTo = standalone ? lines.find((line) => line.start > (term?.end ?? Infinity))?.start ?? start : end
+  const flat = text.slice(start, joinedTo).replaceAll("\n", " ") + text.slice(joinedTo, end)
   const found: Array<Line> = []
   let from = 0
   for (const { index, segment } of sentences.segment(flat)) {
-    // The bracket of a note mark is taken for a closing one: `included.[1]` would be cut after `[`.
+    // The segmenter takes the bracket of a note mark for a closing one, and would cut `included.[1]` after `[`.
     const mark = segment.endsWith("[") ? /^\d{1,3}\]/.exec(flat.slice(index + segment.length)) : null
     const stop = index + segment.length + (mark?.[0].length ?? 0)
     const next = flat.slice(stop, stop + 12)
-    if (
-      stop < flat.length &&
-      (abbreviations.test(segment) || /^[\p{Ll},;)]/u.test(next) ||
-        (/(?<![\p{L}\p{N}.])\d{1,2}\.\s*$/u.test(segment) && ordinal.test(next))) &&
-      !segment.endsWith("\n")
-    ) continue
+    const isCutShort = endsInAbbreviation.test(segment) || /^[\p{Ll},;)]/u.test(next) ||
+      (/(?<![\p{L}\p{N}.])\d{1,2}\.\s*$/u.test(segment) && afterOrdinal.test(next))
+    if (stop < flat.length && isCutShort && !segment.endsWith("\n")) continue
     const raw = flat.slice(from, stop)
     const body = raw.trim()
     if (body !== "") found.push(...bounded(text, start + from + raw.indexOf(body), body.length))
@@ -249,7 +269,7 @@ export const sentencesOf = (text: string, { lines, term }: Pick<Block, "lines" |
   return found
 }
 
-/** Text without sentence ends (verse, logs, extracted tables) is cut at spaces. */
+/** A sentence, cut at spaces where it is too long to be one: verse, logs and extracted tables have no sentence ends. */
 const bounded = (text: string, start: number, length: number): Array<Line> => {
   const pieces: Array<Line> = []
   const end = start + length

@@ -1,34 +1,37 @@
 /**
- * Words and their folded forms, for comparing a question with text in any language. Deliberately lighter than an
- * index's analyzer: it sees a few dozen sentences, and prefers two forms of one word meeting over precision.
+ * Words and their folded forms, for comparing a question with text in any language. Deliberately lighter than an index's analyzer: it
+ * sees a few dozen sentences, and would rather match two forms of one word than be precise.
  */
 
 const cjk = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\u30fc\\u3005"
-/** A number with points, such as a version, is one word. */
+/** One word: a number with points such as a version, a run of CJK characters, or a run of letters and digits, with a possessive s. */
 const wordPattern = new RegExp(
   `(?<![\\p{L}\\p{N}])\\d+(?:\\.\\d+)+(?![\\p{L}\\p{N}])|[${cjk}]+|(?:(?![${cjk}])[\\p{L}\\p{M}\\p{N}])+(?:['’](?=s\\b)s)?`,
   "gu"
 )
 const cjkStart = new RegExp(`^[${cjk}]`, "u")
 
-/** Scripts that write words without spaces between them (and Korean, whose particles stick to the word). */
+/** Whether a word starts in a script without spaces between words, or in Korean, whose particles stick to the word. */
 export const isCjk = (word: string): boolean => cjkStart.test(word)
 
-/** Letter and digit runs, as written, with their UTF-16 offset. A CJK run is one piece. */
+/** A Chinese or Japanese text says as much as another in a third of the characters. */
+export const cjkDensity = 3
+
+/** The words of a text as written, each with its UTF-16 offset. A run of CJK characters is one word. */
 export const rawWords = (text: string): Array<{ readonly word: string; readonly at: number }> => {
   const found: Array<{ word: string; at: number }> = []
   for (const match of text.matchAll(wordPattern)) found.push({ word: match[0], at: match.index })
   return found
 }
 
-/** Case, width and accents folded: `Straße` and `STRASSE`, `naïve` and `naive` meet. */
+/** A text with case, width and accents folded: `Straße` and `STRASSE`, `naïve` and `naive` become the same. */
 export const normalize = (text: string): string =>
   /^[\x00-\x7f]*$/.test(text)
     ? text.toLowerCase()
     : text.normalize("NFKD").replace(/\p{M}/gu, "").normalize("NFC").toLowerCase().replaceAll("ß", "ss")
 
-// Longest first. Inflections and common derivations of English, German and the Romance languages together: question
-// and text are folded alike, so a suffix of the wrong language does little harm.
+// Longest first. Inflections and common derivations of English, German and the Romance languages together: question and text are folded
+// alike, so a suffix of the wrong language does little harm.
 const suffixes = [
   "ements",
   "ations",
@@ -59,7 +62,7 @@ const suffixes = [
   "e"
 ]
 
-/** English verbs whose past has another stem: `wrote` and `written` meet `write`. */
+/** English verbs whose past has another stem: `wrote` and `written` become `write`. */
 const irregular = new Map(
   `became:become began:begin begun:begin bought:buy bound:bind broke:break broken:break brought:bring built:build came:come
   caught:catch chose:choose chosen:choose dealt:deal did:do done:do drawn:draw drew:draw driven:drive drove:drive fell:fall
@@ -75,7 +78,7 @@ const irregular = new Map(
   )
 )
 
-/** The stem of a normalised word by suffix folding; at least three letters stay. */
+/** The stem of a normalised word: its suffix is cut off, and at least three letters stay. */
 export const stem = (word: string): string => {
   const present = irregular.get(word)
   if (present !== undefined) return stem(present)
@@ -94,20 +97,23 @@ export const stem = (word: string): string => {
   return base.replace(/y$/, "i")
 }
 
-/** Folded words of a text: stems, and CJK runs whole. */
+/** The folded words of a text: stems, and runs of CJK characters whole. */
 export const foldedWords = (text: string): Array<string> => wordsOfNormal(normalize(text))
 
-/** The same of a text that is normalised already. */
+/** The folded words of a text that is already normalised. */
 export const wordsOfNormal = (normal: string): Array<string> =>
   (normal.match(wordPattern) ?? []).map((word) => (isCjk(word) ? word : stem(word)))
 
-/** The words that names are made of, folded: `maxParallelCalls` has max, parallel and calls, `RFC8878` has rfc and 8878. */
+/** The folded words that names consist of: max, parallel and calls of `maxParallelCalls`, rfc and 8878 of `RFC8878`. */
 export const partsOfNames = (text: string): Array<string> =>
   (text.match(/\b\p{L}?\p{Ll}+(?:\p{Lu}+\p{Ll}*)+\b|\b\p{Lu}{2,}\d{2,}\b/gu) ?? []).flatMap((name) =>
     foldedWords(name.replace(/(?<=\p{Ll})(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll}|\d)/gu, " "))
   )
 
-/** Edit distance of two words, or `limit + 1` once it is known to be more than `limit`. */
+/**
+ * Levenshtein distance of two words, over UTF-16 units; `limit + 1` where it is more than `limit`. `src/search/EditDistance.ts` counts a
+ * swap of neighbours as one edit, this counts it as two, as the fitted weights expect; and `src/models` does not import `src/search`.
+ */
 export const editDistance = (a: string, b: string, limit: number): number => {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
@@ -125,6 +131,7 @@ export const editDistance = (a: string, b: string, limit: number): number => {
   return row[b.length]!
 }
 
+/** Number of UTF-16 units that two words have in common from their start on. */
 export const commonPrefix = (a: string, b: string): number => {
   let length = 0
   while (length < a.length && length < b.length && a[length] === b[length]) length++

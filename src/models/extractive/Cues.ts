@@ -1,0 +1,369 @@
+/**
+ * The words and forms that this module knows of natural languages, by language where they are of one: what a question asks with,
+ * what a quote answers with, and how sentences and headings read. Patterns of code are in `Listings.ts`.
+ */
+import { stem } from "./Words.ts"
+
+/** ISO 639-1 codes. */
+type Language = "en" | "de" | "fr" | "es" | "it" | "pt" | "nl" | "zh" | "ja"
+type ByLanguage = Partial<Readonly<Record<Language, RegExp>>>
+
+/** Chinese and Japanese write no spaces between words, so a cue of theirs has no word boundary. */
+const isSpaced = (language: string): boolean => language !== "zh" && language !== "ja"
+
+const sourcesOf = (cues: ByLanguage, spaced: boolean): string =>
+  Object.entries(cues).filter(([language]) => isSpaced(language) === spaced).map(([, { source }]) => source).join("|")
+
+const either = (flags: string, ...sources: ReadonlyArray<string>): RegExp =>
+  new RegExp(sources.filter((source) => source !== "").join("|"), flags)
+
+/** Matches these words anywhere in a text, in any case. */
+const anywhere = (cues: ByLanguage): RegExp => either("iu", `\\b(?:${sourcesOf(cues, true)})\\b`, sourcesOf(cues, false))
+
+/** Matches these words where a question starts, after any punctuation; those of Chinese and Japanese anywhere. */
+const asking = (cues: ByLanguage): RegExp => either("iu", `^\\W*(?:${sourcesOf(cues, true)})`, sourcesOf(cues, false))
+
+/** Matches a text that starts with one of these words. */
+const starting = (cues: ByLanguage, after = ""): RegExp =>
+  either("iu", `^(?:${sourcesOf(cues, true)})\\b${after}`, `^(?:${sourcesOf(cues, false)})`)
+
+/** Matches any of these forms. */
+const anyOf = (flags: string, ...forms: ReadonlyArray<RegExp>): RegExp => either(flags, ...forms.map(({ source }) => source))
+
+const wordList = (...lists: ReadonlyArray<string>): ReadonlyArray<string> => lists.flatMap((list) => list.trim().split(/\s+/))
+
+// How a question asks.
+
+/** A word that a question asks with, wherever it stands. */
+export const interrogative = anywhere({
+  en: /how|what|which|why|where|when|who|whom|whose/,
+  de: /wie|was|welche[mnrs]?|warum|wieso|weshalb|wo|wann|wer|wem|wen|wodurch|womit|worauf/,
+  fr: /comment|quel(?:le)?s?|pourquoi|où/,
+  es: /cómo|qué|cuál(?:es)?|por qué|dónde/,
+  it: /come|quale|perché|dove/
+})
+
+/** The question is about a point in time. */
+export const asksDate = anywhere({
+  en: /when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)/,
+  de: /wann|welche[mnrs]? (?:jahr(?:e|en|hundert)?|tag(?:e|en)?|monat|datum|uhrzeit)/,
+  fr: /quand|quelle (?:année|date|heure)/,
+  es: /cuándo|qué (?:año|fecha|día)/,
+  it: /quando/,
+  nl: /wanneer/,
+  zh: /什么时候|何时|哪(?:一)?年|几(?:月|点|号)/,
+  ja: /いつ|何(?:年|月|曜日|日|時)/
+})
+
+/** The question is about a count, a measure or a version. */
+export const asksNumber = anywhere({
+  en:
+    /how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy)|(?:what|which) (?:[\p{L}\p{N}.]+ ){0,3}(?:versions?|port)|what (?:percentage|percent|number|amount|rate|price|cost|size|is the (?:price|cost|number|limit|maximum|minimum|percentage|population))/u,
+  de: /wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|wievielfache/,
+  fr: /combien/,
+  es: /cuánt[oa]s?/,
+  it: /quant[oaie]s?/,
+  nl: /hoeveel/,
+  zh: /多少|几[个位名次天年人种]|多[久长大高远]/,
+  ja: /いくつ|いくら|何(?:人|個|回|件|%|パーセント|円|歳|本|枚)|どのくらい|どれくらい/
+})
+
+/** The question is about a person. */
+export const asksPerson = anywhere({
+  en: /who|whom|whose/,
+  de: /wer|wem|wen/,
+  fr: /qui/,
+  es: /quién|quiénes/,
+  it: /chi/,
+  pt: /quem/,
+  zh: /谁/,
+  ja: /誰|だれ/
+})
+
+/** The question is about how something is done. */
+export const asksHowTo = asking({
+  en:
+    /how (?:do|does|did|can|could|should|would|must|to|is|are|am|may|might)\b|what (?:should|must|do) (?:i|we|you|one)\b|what do i have to|steps? (?:to|for)\b/,
+  de: /wie (?!viele?\b|lange\b|oft\b|hoch\b|alt\b|weit\b|gro|teuer\b|schnell\b)/,
+  fr: /comment\b/,
+  es: /cómo\b|como\b/,
+  it: /come (?:si|posso|faccio)\b/,
+  zh: /怎(?:样|么)|如何/,
+  ja: /どうやって|どのように|方法/
+})
+
+/** The question is about a reason. */
+export const asksWhy = anywhere({
+  en: /why|what (?:is|was|are|were) the reasons?|how come/,
+  de: /warum|wieso|weshalb|weswegen|wodurch/,
+  fr: /pourquoi/,
+  es: /por qué/,
+  it: /perché/,
+  pt: /por que/,
+  zh: /为什么|为何/,
+  ja: /なぜ|どうして/
+})
+
+/** The question is about what a thing is. */
+export const asksDefinition = asking({
+  en: /what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|define\b/,
+  de: /was (?:ist|sind|bedeutet|heißt)\b/,
+  fr: /qu'est-ce\b/,
+  es: /qué (?:es|son|significa)\b/,
+  it: /che cos/,
+  zh: /是什么|什么是/,
+  ja: /とは/
+})
+
+/** The question is about whether something is so. */
+export const asksYesNo = asking({
+  en: /(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|had)\b/,
+  de: /(?:ist|sind|war|kann|können|darf|dürfen|muss|müssen|gibt|hat|haben|wird|werden|bezahlt|gilt)\b/,
+  fr: /est-ce\b/,
+  zh: /吗[？?]?$/,
+  ja: /(?:です|ます)か[？?]?$/
+})
+
+/**
+ * A task without a question word, "Convert a schema to JSON", asks how to do it. These verbs are what tasks start with; few names of
+ * things start with them.
+ */
+export const namesTask =
+  /^\W*(?:(?:i (?:want|need|would like|have) to|trying to|want to|need to|to) )?(?:add|allow|apply|authenticate|avoid|block|bind|build|calculate|cancel|change|clean|clear|clone|compare|compile|compute|configure|connect|convert|copy|create|customi[sz]e|decode|decrypt|define|delete|deploy|detect|disable|display|download|edit|enable|encode|encrypt|escape|exclude|export|extract|fetch|fix|flatten|force|forward|generate|handle|hide|ignore|import|increase|insert|install|integrate|limit|load|make|merge|migrate|modify|mount|move|open|override|parse|prevent|print|publish|reboot|recover|redirect|reduce|register|reload|remove|rename|renew|reset|resize|restart|restore|retry|revert|run|save|send|serve|set(?: ?up)?|show|skip|speed up|split|start|stop|switch|sync|throw|trace|transform|translate|truncate|turn (?:on|off)|undo|uninstall|unlock|unmount|update|upgrade|upload|validate|verify|wait|write) +(?!of\b|by\b|is\b|are\b|was\b)\S/iu
+
+/** "When" of a rule, not of an event: "When is a permit needed?" may be answered by a condition. */
+export const asksWhenAsRule = anywhere({
+  en: /when (?:is|are|do|does|should|can|may|must|would|will)/,
+  de: /wann (?:ist|sind|muss|müssen|darf|dürfen|kann|können|soll\p{L}*|wird|werden|gilt|gelten)/u
+})
+
+/** "When" of an event: it has a date of its own, where "after the review" is a rule. */
+export const asksWhenOfEvent = anywhere({
+  en: /when (?:was|were|did)/,
+  de: /wann (?:wurden?|waren?|hat|haben|begann|starb|endete)/,
+  fr: /quand .{0,20}\ba été/
+})
+
+/** The question is about when a version was released. */
+export const asksRelease = /\bv?\d+\.(?:\d+|x)\b.*\b(?:released?|come out|came out|published|available|veröffentlicht|erschien\w*)\b/iu
+
+/** "What does AMR mean?" is about AMR, as no definition says that it means something. Its first group is the question without that. */
+export const asksMeaning = /^(\W*what (?:do|does|did)\b.*?)\s+(?:mean|stand for)\b/isu
+
+/** A Chinese segment that consists of "who" and one more character is taken for a function word. */
+export const cjkAsking = /^[谁誰].$/u
+
+/** The text before what a question counts. */
+export const beforeCounted = /\b(?:how (?:many|much)|wie ?viele?|combien d(?:e |['’])|cuánt[oa]s?|quant[oaie]s?|hoeveel)\s*$/iu
+/** The text before the property that a question is about: "what is the ". */
+export const beforeProperty =
+  /^\W*(?:what|who)(?:['’]s| is| was) the\s+$|^\W*(?:was|wer|wie) (?:ist|war|lautet|hoch (?:ist|war)) (?:der|die|das)\s+$/iu
+/** The text after a property, naming the thing it is a property of. Of several, the question is rather about what the text says of them. */
+export const afterProperty = /^\s+(?:of|for|in|per|von|der|des|für|im)\b/iu
+/** The text before the verb that says what somebody did. */
+export const beforeDeed = /^\W*(?:who|wer)\s+(?:first |originally )?$/iu
+/** The text before a measure: "how " of "how long". */
+export const beforeMeasure = /\b(?:how|wie)\s+$/iu
+
+/** Measures of "how long" and the like: they only say what sort of answer is wanted, and few texts that state a length contain them. */
+export const measures: ReadonlySet<string> = new Set(wordList(
+  "long old far often tall high large big fast deep wide heavy",
+  "lange oft hoch gross alt weit teuer schnell tief breit schwer"
+))
+
+/** Words of a question that only say what sort of text is wanted. */
+export const genericWords: ReadonlySet<string> = new Set(wordList(
+  `between certain details difference differences guideline guidelines happen happened happens information policies policy procedure
+  procedures process requirements rule rules say says something steps support supported supports versus vs way ways`,
+  "passiert regel regeln richtlinie richtlinien"
+))
+
+/** Stems of things that a text counts, states or does without naming them: a text with a person's age need not say "age of the person". */
+export const unnamed: ReadonlySet<string> = new Set(
+  wordList(
+    `people person money time percent percentage share name number amount kind sort default value way role title contents contribution
+    nature focus fate purpose goal aim reason cause origin result outcome consequence effect impact meaning difference advantage
+    disadvantage benefit drawback problem characteristic make become count`,
+    `menschen personen leute geld zeit mal prozent prozentsatz anteil namen anzahl zahl zweck ziel grund ursache folge ergebnis wirkung
+    bedeutung unterschied vorteil nachteil inhalt`
+  ).map(stem)
+)
+
+/** By the stem of a verb in a question about a person, the stem of the noun that documents have in its place: who wrote is the author. */
+export const agents: ReadonlyMap<string, string> = new Map(
+  ([["write", "author"], ["creat", "author"], ["invent", "author"], ["schreib", "autor"]] as const).map(
+    ([verb, noun]): [string, string] => [stem(verb), stem(noun)]
+  )
+)
+
+const streetAddress = anyOf(
+  "u",
+  /\b(?:Street|Road|Avenue|Lane|Drive|Square|Boulevard|Highway|Plaza|Terrace|Quay) \d/,
+  /\b\d+[a-z]?,? (?:\p{Lu}[\p{L}'’.]* ){1,4}(?:Street|St|Road|Rd|Avenue|Ave|Lane|Ln|Drive|Dr|Square|Way|Boulevard|Blvd|Highway|Place|Court|Terrace|Quay)\b/u,
+  // German and Swedish, then the Romance languages.
+  /(?:[Ss]tra(?:ß|ss)e|[Ss]tr\.|[Ww]eg|[Pp]latz|[Gg]asse|[Aa]llee|[Dd]amm|[Uu]fer|gatan|vägen) \d/,
+  /\b(?:[Rr]ue|[Aa]venue|[Bb]oulevard|[Cc]alle|[Aa]venida|[Pp]aseo|Via|Piazza|Viale) (?:\p{L}+ ){1,4},? ?\d/u,
+  /\d+,? (?:rue|avenue|boulevard|place) /,
+  /\bP\.? ?O\.? Box\b/
+)
+
+/** By the stem of a word, the form in which documents write what it names, without the word: an address is a street and a number. */
+export const writtenForms: ReadonlyMap<string, RegExp> = new Map(
+  ([
+    ["address adresse anschrift", streetAddress],
+    ["email mail e-mail", /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/u],
+    ["phone telephone fax telefon telefonnummer rufnummer", /(?:\+|\b0)\d[\d ()/-]{5,}\d|\bext(?:ension|\.)? ?\d/iu],
+    ["website url link webseite", /\bhttps?:\/\/|\bwww\.\p{L}/u],
+    ["option flag switch schalter", /^--?[A-Za-z][\w-]*(?![\w-])/],
+    ["price cost fee preis kosten", /[$€£¥] ?\d|\d ?(?:[€£¥$]|(?:eur|usd|gbp|chf|sek|euros?|dollars?|pounds?)\b)/iu]
+  ] as const).flatMap(([words, form]) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
+)
+
+/** By the stem of a verb in a question about who sent a mail, the line of the mail's head that names the sender. */
+export const senderLines: ReadonlyMap<string, RegExp> = new Map(
+  ["send", "write"].map((verb): [string, RegExp] => [stem(verb), /^(?:From|Von|De): /u])
+)
+
+// What a quote answers with.
+
+export const spelledNumber = anywhere({
+  en:
+    /one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundred|thousand|million|billion|half|third|quarter|once|twice|dozen/,
+  de:
+    /zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|(?:drei|vier|fünf|sech|sieb|acht|neun)zehn|(?:\p{L}+und)?(?:zwan|drei|vier|fünf|sech|sieb|acht|neun)(?:zig|ßig)|hundert|tausend/u,
+  fr: /deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|quinze|vingt|trente|cent|mille/,
+  es: /dos|tres|cuatro|cinco|seis|siete|ocho|nueve|diez|doce|quince|veinte|treinta|cien|mil/,
+  zh: /[一二三四五六七八九十百千万億亿两]/
+})
+
+/** How often, or without a limit: an answer to "how many" that has no figure. */
+export const frequency = anywhere({
+  en:
+    /every|daily|weekly|monthly|quarterly|annual(?:ly)?|yearly|forever|unlimited|infinite(?:ly)?|any number|no (?:limit|more|maximum|minimum)|as (?:many|much|long|often) as|zero/,
+  de: /täglich|wöchentlich|monatlich|jährlich/,
+  zh: /每/,
+  ja: /毎/
+})
+
+/** A date, a time of day, a year or a century. */
+export const absoluteDate = anyOf(
+  "iu",
+  /\bmay \d|\d(?:st|nd|rd|th)? may\b/,
+  /\b(?:1\d{3}|20\d\d)\b/,
+  /\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2} ?(?:am|pm|uhr)\b|\d\s*(?:am|pm|uhr)/,
+  /\b\d{1,2}\/\d{1,2}\b|\b\d{1,2}\. ?\d{1,2}\. ?(?:\d{4}|\d{2})\b|\b(?:am|vom|bis|zum|ab|seit|de[mnr]) \d{1,2}\. ?\d{1,2}\.(?!\d)/,
+  /\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b/,
+  /\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b/,
+  /[\d一二三四五六七八九十百]\s*(?:年|月|日|時|时|点)/,
+  /century|jahrhundert|世纪|世紀/
+)
+
+/** A time that depends on another, or a length of time. */
+export const relativeDate = anyOf(
+  "iu",
+  /\b(?:daily|weekly|monthly|annually|yearly|every|before|after|until|within|immediately)\b/,
+  /\b(?:täglich|jährlich|monatlich|sobald|nachdem|bevor)\b/,
+  /\d+ (?:\p{L}+ )?(?:days?|weeks?|months?|years?|hours?|minutes?|seconds?|tagen?|wochen?|monaten?|stunden?|minuten?)\b/u,
+  /毎|每/
+)
+
+/** A version: the time at which something came to a piece of software, or left it. */
+export const release =
+  /\b(?:(?:version|release) |(?:in|since|until|from|with|before|after|by|as of) (?:[\p{L}.]+ )?v?)\d+\.(?:\d+|x)(?!\d|:)|\bv\d+(?:\.\d+)*\b/iu
+
+/** A condition: it says when something is done as a rule. */
+export const condition = anywhere({
+  en: /when(?:ever)?|if|once|unless|as soon as|during|upon|while|in case|provided that|requires?|required/,
+  de: /wenn|falls|sobald|während/
+})
+
+/** A name of several words. Global, for `matchAll`. */
+export const fullName = /\p{Lu}[\p{Ll}'’]+(?:[ -](?:\p{Lu}\.|\p{Lu}[\p{Ll}'’]+|van|von|de|der|da|del|bin|al))*[ -]\p{Lu}[\p{Ll}'’]+/gu
+
+/** Those who act in a document that names nobody. Global, for `matchAll`. */
+export const actor = anyOf(
+  "giu",
+  /\b(?:anyone|anybody|everyone|everybody|whoever|someone|council|committee|team|board|members?|managers?|developers?|maintainers?|authors?|editors?|owners?|users?|administrators?|delegates?|company|department|office|president|director|jeder|alle|mitglied\p{L}*|leiter\p{L}*)\b/u
+)
+
+/** A sentence that says what to do. */
+export const instruction = anyOf(
+  "iu",
+  /^(?:to |use |set |add |run |call |click |open |enter |type |create |install |choose |select |press |go to |navigate |write |make sure |ensure |tell |ask |put |copy |sign |send |start |add |define |declare |pass |include |provide )/,
+  anywhere({
+    en: /you (?:can|may|must|should|need)|(?:can|may|must|should) be \w+(?:ed|en|t)\b|must|should|is done by|by (?:\w+ing)|using/,
+    de: /muss|müssen|kann|können|bitte|sollte/,
+    zh: /必须|可以|请/,
+    ja: /してください/
+  })
+)
+
+/** A sentence that says what is not so. */
+export const negation = anyOf("iu", /\b(?:not|never|cannot|no)\b|n['’]t\b/, /\b(?:nicht|nie|kein\w*)\b/)
+
+/** A sentence that gives a reason. */
+export const reason = anywhere({
+  en: /because|since|so that|due to|therefore|reasons?|why|in order to|as a result|leads? to|causes?|caused|problem|avoid|otherwise/,
+  de: /weil|da|denn|deshalb|damit|wegen/,
+  fr: /parce que/,
+  es: /porque/,
+  it: /perché/,
+  zh: /因为|由于|所以/,
+  ja: /ため|ので|から/
+})
+
+/** A sentence that starts with what it defines, which is the first group: "A crane is …", "Crane: …", "Crane – …". */
+export const definitionOf =
+  /^(?:(?:an?|the|der|die|das|eine?)\s)?(.{1,80}?)(?::\s|\s\(|,?\s(?:which\s|that\s)?(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/iu
+
+/** A quote that answers a question with a word. */
+export const polarity = starting({
+  en: /yes|no/,
+  de: /ja|nein/,
+  fr: /oui|non/,
+  es: /sí/,
+  it: /sì/,
+  zh: /是的|不/,
+  ja: /はい|いいえ/
+}, "(?! one)")
+
+// How sentences and headings read.
+
+/** A sentence that starts with what the sentence before it named, or with a word that answers it. */
+export const leaning = starting({
+  en:
+    /this|that|these|those|it|its|they|their|he|she|such|then|however|but|therefore|thus|so|otherwise|instead|also|in this case|doing so|no|yes/,
+  de: /dies|diese[rsmn]?|das|er|sie|es|damit|dann|aber/,
+  fr: /cela|ceci/,
+  es: /eso|esto/,
+  it: /questo/,
+  zh: /这|那|它|他|她|因此|其/,
+  ja: /これ|それ|その|この/
+})
+
+/** A heading under which a text says what it is about. */
+export const openingHeading =
+  /^(?:[\d.]+\s*)?(?:abstract|summary|overview|introduction|specification|usage|quick ?start|getting started|how to\b|zusammenfassung|überblick|einleitung|résumé|resumen|概要|摘要|简介)/iu
+
+/** A heading under which a text says what is not so, or what is beside the subject. */
+export const asideHeading =
+  /\b(?:reject|alternativ|open (?:issue|question)|histor|footnote|acknowledg|appendi|change ?log|related work|future|deferred|copyright|references?$)/iu
+
+/** A line that ends so is neither a whole sentence nor a heading: it ends in a comma or a function word. */
+export const unfinishedLine =
+  /(?:,|\b(?:a|an|the|of|and|or|with|by|from|for|to|in|as|that|which|after|before|than|der|die|das|und|oder|von|mit|des|de|la|le|et|y|los|las))$/u
+
+/** A sentence that points at what stands below it. */
+export const pointsBelow = /\b(?:this|these|following|below|like so|as follows)\b/iu
+
+/** A sentence that says to run, write or install something, after an introductory clause or none. */
+export const saysToRun =
+  /^(?:(?:to|then|for|if|when|after|before|next|first|now|finally|alternatively|instead)\b[^.]*?,? )?(?:please |just |simply )?(?:run|use|try|type|enter|execute|call|issue|do|add|write|put|set|install|start)\b/iu
+
+/** A text that ends in an abbreviation, whose point does not end the sentence. */
+export const endsInAbbreviation =
+  /(?:^|[\s(])(?:\p{Lu}|Mrs?|Ms|Dr|Prof|Rev|Gen|Col|Capt|Lt|Sgt|Gov|Sen|Rep|Hon|Mt|St|Jr|Sr|vs|etc|e\.g|i\.e|cf|No|Nos|Fig|Eq|Sec|Art|approx|ca|al|Inc|Ltd|Co|Corp|z\.B|d\.h|u\.a|bzw|Nr|Abs|Abb|vgl|ggf|usw|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sept?|Oct|Nov|Dec)\.\s*$/u
+
+/** The text after a German ordinal number, whose point does not end the sentence: "18. Jahrhundert", "7. Januar". */
+export const afterOrdinal =
+  /^(?:Jahrh|Jahrt|Jan|Feb|Mär|Apr|Mai|Jun|Jul|Aug|Sep|Okt|Nov|Dez|Geburts|Präsident|Platz|Weltkrieg|Klasse|Tag|Woche|Monat|Auflage|Band|Kapitel|Absatz|Artikel)/u
