@@ -351,7 +351,7 @@ const withoutBrokenLines = (stdio: Stdio.Stdio): Stdio.Stdio => ({
   )
 })
 
-const parseJson = Schema.decodeUnknownResult(Schema.UnknownFromJsonString)
+const parseJson = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.Unknown))
 const parseError = `${JSON.stringify({ jsonrpc: "2.0", id: null, error: { code: -32700, message: "Parse error: not JSON" } })}\n`
 
 /**

@@ -63,17 +63,21 @@ const mayAnswer = (question: Question, { kind, words }: Unit): boolean => {
 }
 
 /**
- * Orders units by score, best first. Where the question is about a number, a date or an option, a unit without one comes first only if no
- * unit with one is nearly as good.
+ * Orders units by score, best first. Where the question is about a number, a date, an option or a name of code, a unit without one
+ * comes first only if no unit with one is nearly as good; and of names of code, one that mentions it only if no entry of it is.
  */
 export const inOrder = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> => {
-  const best = Math.max(...evidence.map(({ score, typed }) => (typed ? score : -Infinity)))
-  const demoted = asksOption(question) || question.type === "number" || question.type === "date"
-    ? Math.max(...evidence.map(({ score }) => score)) - best <= demotion
-    : false
-  return evidence
-    .map((one) => (demoted && !one.typed ? { ...one, score: one.score - demotion } : one))
-    .sort((a, b) => b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
+  const demands = asksOption(question) || question.type === "number" || question.type === "date"
+  const named = demoted(demoted(evidence, ({ named }) => named !== "nowhere"), ({ named }) => named === "entry")
+  return demoted(named, ({ typed }) => !demands || typed)
+    .toSorted((a, b) => b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
+}
+
+/** What does not fit scores less, where something that does is nearly as good. */
+const demoted = (evidence: ReadonlyArray<Evidence>, fits: (one: Evidence) => boolean): ReadonlyArray<Evidence> => {
+  const bestOf = (some: ReadonlyArray<Evidence>): number => some.reduce((best, { score }) => Math.max(best, score), -Infinity)
+  if (bestOf(evidence) - bestOf(evidence.filter(fits)) > demotion) return evidence
+  return evidence.map((one) => (fits(one) ? one : { ...one, score: one.score - demotion }))
 }
 
 /** Constants that were chosen by measurement, with `bench/answers.ts --vary`. */

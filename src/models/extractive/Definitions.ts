@@ -9,8 +9,12 @@ const maxGlossaryTermCharacters = 60
 /** A glossary term above lines that are not indented: shorter, and the next line starts with a capital. */
 const maxFlushTermCharacters = 40
 
-/** Whether a quote starts with an option, as what explains it does. */
-export const explains = ({ cells, display }: TextUnit, option: string): boolean => explainsOption(cells?.join(" | ") ?? display, option)
+/** Whether a quote starts with an option, as what explains it does. Of terms that stand one below the other, each starts a line. */
+export const explains = ({ block, blocks, cells, display, start }: TextUnit, option: string): boolean => {
+  const term = blocks[block]?.term
+  return explainsOption(cells?.join(" | ") ?? display, option) ||
+    (term !== undefined && start < term.end && explainsOption(term.text, option))
+}
 
 /** How far a quote starts with what the question is about and says what that is, 0..1; for an option, whether it explains it. */
 export const definition = (question: Question, unit: TextUnit): number => {

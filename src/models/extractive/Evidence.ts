@@ -1,4 +1,5 @@
 import type { Context } from "../../domain/Retrieval.ts"
+import type { Named } from "./CodeNames.ts"
 import type { Matches } from "./Matching.ts"
 import { observe } from "./Observed.ts"
 import type { Question } from "./Question.ts"
@@ -23,6 +24,8 @@ export interface Evidence {
   readonly inTitles: Matches
   /** Whether the quote has the number, the date, the name or the explanation of an option that the question is about. */
   readonly typed: boolean
+  /** Whether the names of code that the question has are near the quote. */
+  readonly named: Named
 }
 
 /** Scores every unit, in order. `weights` are those of the question's terms, in order. */
@@ -33,9 +36,9 @@ export const evidenceFor = (
 ): { readonly evidence: ReadonlyArray<Evidence>; readonly weights: ReadonlyArray<number> } => {
   const { observed, weights } = observe(question, contexts, units)
   const evidence = observed.map((one): Evidence => {
-    const { covered, surroundings: { block, quote, titles, withHeadings }, typed, unit } = one
+    const { covered, surroundings: { block, quote, titles, withHeadings }, named, typed, unit } = one
     const signs = signsOf(one)
-    return { unit, score: scoreOf(signs), signs, covered, matches: quote, withHeadings, inBlock: block, inTitles: titles, typed }
+    return { unit, score: scoreOf(signs), signs, covered, matches: quote, withHeadings, inBlock: block, inTitles: titles, typed, named }
   })
   return { evidence, weights }
 }

@@ -120,12 +120,12 @@ const grounds = {
 
   /**
    * What is counted, the property in question or the deed is named neither near the best unit nor in the titles; or the file has only
-   * the subject of its titles; or the best unit is about another option.
+   * the subject of its titles; or the best unit is about another option, or another name of code.
    */
   unasked: (of) => {
     const { asked } = of.question
     const isUnnamed = asked.length > 0 && asked.every((term) => of.nearOrTitled[term]! < enough.touching)
-    return flag(isUnnamed || isOnlyTitled(of) || isOtherOption(of))
+    return flag(isUnnamed || isOnlyTitled(of) || isOtherOption(of) || of.first.named === "nowhere")
   },
   /** A name of the question is nowhere in the best unit's file, or what happened is not near the unit. */
   absent: (of) => flag(isAbsent(of)),

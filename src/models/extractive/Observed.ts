@@ -3,6 +3,7 @@ import type { Context } from "../../domain/Retrieval.ts"
 import { numberedName, numberedNames } from "../../text/FileNames.ts"
 import { explainsOption } from "../../text/Options.ts"
 import { leaning } from "./Cues.ts"
+import { type Named, namedBy } from "./CodeNames.ts"
 import { explains, fieldNameShare, isCellAsked } from "./Definitions.ts"
 import { holdsType, isDated } from "./HeldType.ts"
 import { endsInQuestionMark } from "./Lines.ts"
@@ -73,6 +74,8 @@ export interface Observed {
   readonly isNumbered: boolean
   /** Whether the quote has the number, the date, the name or the explanation of an option that the question is about. */
   readonly typed: boolean
+  /** Whether the names of code that the question has are near the quote. */
+  readonly named: Named
   /** Whether the question is about a cell of this row. */
   readonly asksCell: boolean
   /** The weighted share of the question's terms that the quote has with all its surroundings, those of other units included. */
@@ -108,6 +111,7 @@ export const observe = (
   const retrieved = retrievedOf(contexts)
   const headings = units.map((unit) => headingOf(unit, contexts[unit.context]!))
   const typed = typedBy(question, units, headings, (at) => shareOf(surroundings[at]!.titles))
+  const named = namedBy(question.text, units, contexts)
   const observed = units.map((unit, at): Observed => {
     const context = contexts[unit.context]!
     const { context: inContext, withHeadings } = surroundings[at]!
@@ -124,6 +128,7 @@ export const observe = (
       titleText: titleOf(context),
       isNumbered: isNumbered[unit.context]!,
       typed: typed[at]!,
+      named: named[at]!,
       asksCell: isCellAsked(question, unit),
       covered: shareOf(orElse(around, inContext, near.context)),
       shareOf,
