@@ -5,7 +5,7 @@ import type { Unit } from "./Units.ts"
 import { type Signs, unitWeights } from "./Coefficients.ts"
 import { placesOf, synonymsOf } from "./Synonyms.ts"
 import { numberedName, numberedNames } from "../../text/FileNames.ts"
-import { explainsOption, hasOption } from "../../text/Options.ts"
+import { explainsOption, hasOption } from "../../text/CommandOptions.ts"
 import { commonPrefix, editDistance, foldedWords, normalize, partsOfNames, wordsOfNormal } from "./Words.ts"
 
 /** Credit for a word that says the same as the question's: where documents have that one too, and where they never have. */

@@ -1,6 +1,6 @@
 import { isCjkStopWord, stopWordsOf } from "./StopWords.ts"
 import { phraseAt } from "./Synonyms.ts"
-import { optionsOf } from "../../text/Options.ts"
+import { optionsOf } from "../../text/CommandOptions.ts"
 import { foldedWords, isCjk, normalize, rawWords, stem } from "./Words.ts"
 
 /** What kind of answer the question's form asks for. */

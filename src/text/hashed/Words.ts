@@ -1,4 +1,4 @@
-import { forEachSegment, recomposed } from "../Segments.ts"
+import { forEachSegment, recomposed } from "../UnspacedWords.ts"
 import { hashed, hashSeed, utf8Of } from "../WordTable.ts"
 
 /** Longer words are cut, in UTF-16 units. */
