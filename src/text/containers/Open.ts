@@ -14,20 +14,19 @@ import { isPst, pstMessages } from "./Pst.ts"
 import { packingOf, unpackedName, unpackStream } from "./Streams.ts"
 import { isTar, tarEntries } from "./Tar.ts"
 
-/** A file found inside, before it is known what becomes of it. */
+/** A contained file, before it is decided whether it is taken. */
 interface Found {
   readonly path: string
   readonly mimeType?: string
-  /** Throws a ReadFailure where it cannot be had. */
+  /** Reads its bytes. Throws a ReadFailure where they cannot be read. */
   readonly read: () => Uint8Array
 }
 
 type Container = "mail" | "msg" | "mailbox" | "zip" | "tar" | "packed" | "libarchive" | "pst"
 
 /**
- * Takes the files out of a mail or an archive, those packed inside each other too, and writes each to a folder under the
- * hash of its bytes. What is not taken is named with the reason. Throws a ReadFailure where the file itself cannot be
- * opened.
+ * Takes the files out of a mail or an archive, nested ones too, and writes each to a folder under the hash of its bytes. Files that are not
+ * taken are listed with the reason. Throws a ReadFailure where the outer file itself cannot be opened.
  */
 export const open = async ({ archives, content, into, mimeType, name }: Opening, limits: Limits): Promise<Opened> => {
   const parts: Array<Part> = []
@@ -42,7 +41,7 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
     if (parts.length >= limits.parts) throw new ReadFailure("limit", `more than ${limits.parts} files inside; import.limits.maxParts`)
   }
 
-  /** Notes a file, and what it holds itself. */
+  /** Records a file, and the files it contains. */
   const add = async ({ mimeType, path, read }: Found, depth: number): Promise<void> => {
     admit()
     let bytes: Uint8Array
@@ -74,7 +73,7 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
       await enter(bytes, own, container, `${own}/`, depth + 1)
       parts[at] = { ...parts[at]!, opened: true }
     } catch (error) {
-      // The reader of the message says what is wrong with it.
+      // The reader of the message reports what is wrong with it.
       if (parts.length >= limits.parts) throw error
     }
   }
@@ -95,7 +94,7 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
       read: () => bytes
     }, depth)
 
-  /** @param prefix what the paths of the files inside begin with */
+  /** @param prefix start of the paths of the files inside */
   const enter = async (bytes: Uint8Array, name: string, container: Container, prefix: string, depth: number): Promise<void> => {
     switch (container) {
       case "mail":
@@ -109,7 +108,7 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
         for await (const message of mailboxMessages(bytes)) {
           if (archives) {
             await add({ path: `${prefix}${safeName(message.name)}`, mimeType: message.mimeType, read: () => message.bytes }, depth)
-          } // A message that cannot be read is the reader's to tell of.
+          } // A message that cannot be read is reported by the reader of messages.
           else for (const one of await mailAttachments(message.bytes).catch(() => [])) await attach(prefix, depth)(one, at++)
         }
         return
@@ -140,7 +139,7 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
         return
       }
       case "libarchive": {
-        // Its files share one stream, so that their sum is held against its length.
+        // The entries share one budget, so that their sum is held against the archive's length.
         let left = mostOf(bytes)
         for await (const { kind, path, read } of libarchiveEntries(bytes)) {
           if (kind !== "file") refuse(`${prefix}${safePath(path)}`, kind, kind === "link" ? "a link" : "neither a file nor a folder")
@@ -179,10 +178,10 @@ const reasonOf = (error: unknown): [NonNullable<Part["refused"]>["reason"], stri
   return [problem === "limit" || problem === "encrypted" || problem === "unsupported" ? problem : "corrupt", message]
 }
 
-/** What systems leave in archives, and what a folder's listing leaves out too. */
+/** Files that systems leave in archives, and hidden ones, which a folder's listing leaves out too. */
 const isClutter = (path: string): boolean => /(?:^|\/)(?:__MACOSX|\.[^/]+)(?:\/|$)|(?:^|\/)(?:thumbs\.db|desktop\.ini)$/i.test(path)
 
-/** How a file holds others, by its bytes. */
+/** How a file contains others, judged by its bytes. */
 const containerOf = (
   bytes: Uint8Array,
   name: string,
@@ -202,7 +201,7 @@ const containerOf = (
   try {
     format = sniff(bytes, name, limits, mimeType)
   } catch (error) {
-    // Documents of Office are archives too, and were told from others by then; a damaged one says so when it is opened.
+    // Office documents are ZIP archives too, and have been recognised before this; a damaged one reports that when it is opened.
     return archives && isZip && (extensionOf(name) === "zip" || (error instanceof ReadFailure && error.problem === "unsupported"))
       ? "zip"
       : undefined
