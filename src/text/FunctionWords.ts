@@ -3,8 +3,8 @@
  * case without accents. Technical terms that happen to be English function words (`while`, `up`, `list`) are left out.
  *
  * There are three sets, because they serve three purposes. `search/analysis/StopWords.ts` holds what the index never stores (Lucene's
- * lists, which change only with a rebuild of the index) and what tells languages apart; these here are the
- * words that a question is not about, most of which the index does store; `models/extractive/StopWords.ts` adds the words that English questions are asked with.
+ * lists, which change only with a rebuild of the index) and what tells languages apart; these here are the words that a question is not
+ * about, most of which the index does store; `models/extractive/StopWords.ts` adds the words that English questions are asked with.
  *
  * Stemming is twofold for the same reason: the index has an exact stemmer for each language, and the extractive model compares a question
  * with a few dozen sentences in any language, where one coarse stemmer finds more.
