@@ -11,13 +11,13 @@ const Named = Schema.Struct({
 })
 type Named = typeof Named.Type
 
-/** The ids of what the configuration names. */
+/** The ids of the site, library and folder that the configuration names. */
 export interface Place {
   readonly siteId: string
   readonly driveId: string
   /** Absent for the whole library. */
   readonly folderId?: string
-  /** The site's pages belong to the source. */
+  /** Whether the site's pages belong to the source. */
   readonly pages: boolean
 }
 
@@ -80,7 +80,7 @@ const folderOf = Effect.fnUntraced(function*(graph: Graph, driveId: string, fold
   return found.folder === undefined ? yield* ServiceError.invalid("folder", `${name} is a file`) : found.id
 })
 
-/** The one thing of a name, whatever its case; an error that says what there is instead. */
+/** The only item with a name, ignoring case; otherwise an error that lists the existing ones. */
 const named = (
   found: ReadonlyArray<Named>,
   name: string,

@@ -10,11 +10,11 @@ import type { Backend } from "./Listing.ts"
 type WebAddress = Extract<Address, { readonly scheme: "https" }>
 
 /**
- * Single pages and files by address. The revision is the etag, else the modification time; a server that gives
- * neither is read each time. `addresses` are looked up by path, because a signed address is not what is stored.
+ * Single pages and files by address. The revision is the etag, otherwise the modification time; a page of a server that returns neither is
+ * read each time. `addresses` are looked up by path, because signed addresses are not stored.
  */
 export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, maxFileSize: number | undefined): Backend => {
-  // The first of two that differ in their signatures is the one that is listed.
+  // Of two addresses that differ only in their signatures, the first is listed.
   const urls = new Map(
     addresses.toReversed().flatMap((address) => address.scheme === "https" ? [[address.text, address.url] as const] : [])
   )
@@ -128,7 +128,7 @@ const nameOf = (url: URL): string => {
   }
 }
 
-/** Without the body of the answer, which is a document of someone's and not a message to us. */
+/** The error without the response's body, which is someone's document, not a message. */
 const explain = (path: string, failure: ServiceError): ServiceError => {
   const error = failure.with({ message: failure.message.replace(/(answered \d{3}): .*$/s, "$1") })
   switch (error.code) {

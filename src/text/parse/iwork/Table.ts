@@ -72,6 +72,7 @@ interface Cell {
   readonly text?: number
   /** Key of its styled text in the list of styled texts. */
   readonly rich?: number
+  /** Key of its comment in the list of comments. */
   readonly comment?: number
 }
 
