@@ -87,4 +87,4 @@ export const makeKnown = (from: ReadonlyArray<readonly [string, string]> | undef
 }
 
 /** The error for a cursor from which changes cannot be determined: the caller lists from the start, without a cursor. */
-export const listFromStart = (why: string): ServiceError => ServiceError.invalid("cursor", why, "List from the start.")
+export const listFromStart = (why: string): ServiceError => ServiceError.invalid("cursor", why, "list from the start")

@@ -114,7 +114,7 @@ const end = (child: ChildProcess): void => {
 const absent = new ServiceError({
   code: "FAILED_PRECONDITION",
   message: "git is not installed",
-  fix: "Install git, and see that it is on the PATH."
+  fix: "install git, and make sure that it is on the PATH"
 })
 
 type Kind = readonly [words: RegExp, code: ServiceError["code"], fix?: string]
@@ -123,29 +123,29 @@ const kinds: ReadonlyArray<Kind> = [
   [
     /authentication failed|could not read (?:username|password)|invalid credentials|returned error: 401|terminal prompts disabled/i,
     "UNAUTHENTICATED",
-    "Give a token that may read the repository."
+    "give a token that may read the repository"
   ],
   [
     /returned error: 403|permission denied|access denied|host key verification failed/i,
     "PERMISSION_DENIED",
-    "Give a token, or a key of the SSH agent, that may read the repository."
+    "give a token, or a key of the SSH agent, that may read the repository"
   ],
   [
     /unable to update url base from redirection|returned error: 30\d|redirect/i,
     "FAILED_PRECONDITION",
-    "Give the repository's final address: redirects are not followed, as a token is sent."
+    "give the repository's final address: redirects are not followed, as a token is sent"
   ],
   [
     /remote ref .* not found|couldn't find remote ref|not our ref|unadvertised object|needed a single revision|unknown revision|bad revision/i,
     "NOT_FOUND",
-    "Correct the ref."
+    "correct the ref"
   ],
   [
     /not a git repository|cannot change to|repository .*not found|returned error: 404|does not appear to be a git repository/i,
     "NOT_FOUND",
-    "Correct the address, and see that the token may read the repository."
+    "correct the address, and make sure that the token may read the repository"
   ],
-  [/dubious ownership/i, "FAILED_PRECONDITION", "Have git trust the folder: git config --global --add safe.directory FOLDER"],
+  [/dubious ownership/i, "FAILED_PRECONDITION", "have git trust the folder: git config --global --add safe.directory FOLDER"],
   [
     /could not resolve host|failed to connect|connection (?:refused|reset|timed out)|couldn't connect|early eof|returned error: (?:429|5\d\d)|operation too slow|unexpected disconnect|rpc failed|hung up/i,
     "UNAVAILABLE"

@@ -99,7 +99,7 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
     .pipe(
       // It exits with 2 and prints nothing where there is no such ref.
       Effect.mapError((error) =>
-        error._tag === "ServiceError" && error.code === "INTERNAL" ? ServiceError.notFound(`${ref} of ${name}`, "Correct the ref.") : error
+        error._tag === "ServiceError" && error.code === "INTERNAL" ? ServiceError.notFound(`${ref} of ${name}`, "correct the ref") : error
       )
     )
 

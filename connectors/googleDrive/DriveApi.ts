@@ -100,10 +100,10 @@ const rates = new Set(["userRateLimitExceeded", "rateLimitExceeded", "sharingRat
 const scopes = new Set(["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"])
 
 const scopeFix =
-  "Run `gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform`."
+  "run `gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform`"
 
 /** The fix for a file that this account cannot see. */
-export const shareFix = "Share it with the account that Sluice runs as, or take it out of the source."
+export const shareFix = "share it with the account that Sluice runs as, or take it out of the source"
 
 /** The error of a refusal by Drive, with Drive's own reason as its `reason`. */
 const driveError = Effect.fnUntraced(function*(what: string, response: HttpClientResponse.HttpClientResponse) {
@@ -117,19 +117,19 @@ const explain = (what: string, error: ServiceError, reason: string | undefined):
   const known = error.with({ reason })
   const as = (facts: Parameters<ServiceError["with"]>[0]): ServiceError => known.with(facts)
   if (reason !== undefined && rates.has(reason)) {
-    return as({ code: "RESOURCE_EXHAUSTED", fix: "Drive's rate limit was met; it was waited for and tried again." })
+    return as({ code: "RESOURCE_EXHAUSTED", fix: "Drive's rate limit was reached; Sluice waited and tried again" })
   }
   if (reason === "dailyLimitExceeded") {
-    return as({ code: "FAILED_PRECONDITION", fix: "The day's quota of the Drive API is used up: raise it, or come back tomorrow." })
+    return as({ code: "FAILED_PRECONDITION", fix: "the day's quota of the Drive API is used up: raise it, or come back tomorrow" })
   }
   if (reason !== undefined && scopes.has(reason)) return as({ fix: scopeFix })
   if (reason === "accessNotConfigured" || reason === "SERVICE_DISABLED") {
-    return as({ fix: "Run `gcloud services enable drive.googleapis.com` for the project that asks." })
+    return as({ fix: "run `gcloud services enable drive.googleapis.com` for the project that asks" })
   }
   if (reason === "appNotAuthorizedToFile") {
-    return as({ fix: "The credentials reach only files opened with their app (drive.file): use ones with drive.readonly." })
+    return as({ fix: "the credentials reach only files opened with their app (drive.file): use ones with drive.readonly" })
   }
-  if (reason === "cannotDownloadAbusiveFile") return as({ fix: "Google holds the file for malware or spam; it is not read." })
+  if (reason === "cannotDownloadAbusiveFile") return as({ fix: "Google considers the file malware or spam; it is not read" })
   switch (error.code) {
     case "NOT_FOUND":
       return as({ message: `${what} was not found, or is not shared with this account`, fix: shareFix })

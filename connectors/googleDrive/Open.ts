@@ -36,7 +36,7 @@ export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveCont
       return yield* ServiceError.invalid(
         "folders",
         `${JSON.stringify(bad)} is not a Google Drive id`,
-        "Take the part after /folders/ or /d/ of the link."
+        "take the part after /folders/ or /d/ of the link"
       )
     }
     return driveApi({
@@ -67,7 +67,7 @@ export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveCont
 /** A file's bytes, or a Google file's export. */
 const reading = (api: DriveApi, item: SourceItem, maxBytes: number): Stream.Stream<Uint8Array, ServiceError> => {
   const id = item.metadata?.["fileId"]
-  if (id === undefined) return Stream.fail(ServiceError.notFound(item.path, "It was not listed by this source."))
+  if (id === undefined) return Stream.fail(ServiceError.notFound(item.path, "it was not listed by this source"))
   const bytes = item.metadata?.["googleType"] === undefined ? stored(api, item, id, maxBytes) : exported(api, item, id, maxBytes)
   return Stream.mapError(bytes, (error) => error.code === "NOT_FOUND" ? ServiceError.notFound(item.path, shareFix) : error)
 }

@@ -274,11 +274,11 @@ export const wrongRoot = (file: DriveFile, id: string, config: SettingsOf<"googl
     return new ServiceError({
       code: "NOT_FOUND",
       message: `Drive ${folder ? "folder" : "file"} ${id} is in the trash`,
-      fix: "Restore it, or take it out of the source."
+      fix: "restore it, or take it out of the source"
     })
   }
   if (config.folders.includes(id) === folder) return undefined
   return folder
-    ? ServiceError.invalid("files", `${id} is a folder`, "Write it under folders.")
-    : ServiceError.invalid("folders", `${id} is no folder`, "Write it under files.")
+    ? ServiceError.invalid("files", `${id} is a folder`, "write it under folders")
+    : ServiceError.invalid("folders", `${id} is no folder`, "write it under files")
 }

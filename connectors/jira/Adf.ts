@@ -7,7 +7,7 @@ const maxDepth = 64
 type Node = Readonly<Record<string, unknown>>
 
 /** An Atlassian Document Format document as Markdown. Unknown nodes show the text in them. */
-export const adfToMarkdown = (document: unknown): string => Predicate.isObject(document) ? blocksOf(document as Node, 0) : "" // the keys of an object are read one by one
+export const adfToMarkdown = (document: unknown): string => Predicate.isObject(document) ? blocksOf(document as Node, 0) : "" // an object's keys are read one by one
 
 const children = (node: Node): ReadonlyArray<Node> =>
   Array.isArray(node["content"]) ? node["content"].filter((child): child is Node => Predicate.isObject(child)) : []

@@ -145,17 +145,17 @@ const jiraError = (what: string, answer: {
 
 const fixOf = (status: number, loginReason: string | undefined): string | undefined => {
   if (/AUTHENTICATION_DENIED/i.test(loginReason ?? "")) {
-    return "Jira wants a CAPTCHA after failed logins: log in once in a browser with that account."
+    return "Jira wants a CAPTCHA after failed logins: log in once in a browser with that account"
   }
   switch (status) {
     case 400:
-      return "Correct the query; try it in Jira's own search."
+      return "correct the query; try it in Jira's own search"
     case 401:
-      return "Check the e-mail address, and store a new API token of that account as a version of the secret."
+      return "check the e-mail address, and store a new API token of that account as a version of the secret"
     case 403:
-      return "Let the account browse the project, or use one that may."
+      return "let the account browse the project, or use one that may"
     case 404:
-      return "Correct the server or the project's key; what the account may not see looks the same as what is not there."
+      return "correct the server or the project's key; what the account may not see looks the same as what is not there"
     default:
       return undefined
   }

@@ -218,7 +218,7 @@ const startOf = Effect.fnUntraced(function*(cursor: string | undefined, of: stri
   if (cursor === undefined) return fresh
   const decoded = yield* decodeCursor(cursor).pipe(
     Effect.filterOrFail((decoded) => decoded.of === of),
-    Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these projects' and queries' listing", "List from the start."))
+    Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these projects' and queries' listing", "list from the start"))
   )
   return "at" in decoded ? decoded : { ...fresh, since: decoded.since }
 })

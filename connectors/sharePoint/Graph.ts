@@ -15,17 +15,17 @@ const graphError = (what: string, response: HttpClientResponse.HttpClientRespons
   Effect.map(serviceErrorOf(what, response), (error) => {
     // Throttling, whatever the status it comes with.
     if (error.reason === "activityLimitReached") return error.with({ code: "RESOURCE_EXHAUSTED" })
-    if (response.status === 423) return error.with({ code: "FAILED_PRECONDITION", fix: "The site is locked: ask its administrator." })
+    if (response.status === 423) return error.with({ code: "FAILED_PRECONDITION", fix: "the site is locked: ask its administrator" })
     switch (error.code) {
       case "UNAUTHENTICATED":
-        return error.with({ fix: "Check tenantId and clientId: Microsoft Graph does not take their token." })
+        return error.with({ fix: "check tenantId and clientId: Microsoft Graph does not accept their token" })
       case "PERMISSION_DENIED":
         return error.with({
           fix:
-            "Grant the app the application permission Sites.Read.All with admin consent, or Sites.Selected and the role read on this site."
+            "grant the app the application permission Sites.Read.All with admin consent, or Sites.Selected and the role read on this site"
         })
       case "NOT_FOUND":
-        return error.with({ message: `${what} was not found`, fix: "Correct its name or id, or take it out of the source." })
+        return error.with({ message: `${what} was not found`, fix: "correct its name or id, or take it out of the source" })
       default:
         return error
     }
@@ -33,14 +33,14 @@ const graphError = (what: string, response: HttpClientResponse.HttpClientRespons
 
 /** Fixes by the numbers of Microsoft's sign-in service (its "error codes" reference). */
 const fixes: Readonly<Record<string, string>> = {
-  AADSTS7000215: "The client secret is not the app's: store the secret's value, not its id.",
-  AADSTS7000222: "The client secret has expired: make a new one and store it as a new secret version.",
-  AADSTS700016: "There is no such app in the tenant: check clientId and tenantId.",
-  AADSTS7000229: "The app has no service principal in the tenant: an administrator consents to it once.",
-  AADSTS7000112: "The app is disabled in the tenant: ask its administrator.",
-  AADSTS90002: "There is no such tenant: check tenantId.",
-  AADSTS900023: "tenantId is neither a tenant's id nor its domain.",
-  AADSTS53003: "A conditional access policy of the tenant blocks the app: ask its administrator."
+  AADSTS7000215: "the client secret is not the app's: store the secret's value, not its id",
+  AADSTS7000222: "the client secret has expired: make a new one and store it as a new secret version",
+  AADSTS700016: "there is no such app in the tenant: check clientId and tenantId",
+  AADSTS7000229: "the app has no service principal in the tenant: an administrator consents to it once",
+  AADSTS7000112: "the app is disabled in the tenant: ask its administrator",
+  AADSTS90002: "there is no such tenant: check tenantId",
+  AADSTS900023: "tenantId is neither a tenant's id nor its domain",
+  AADSTS53003: "a conditional access policy of the tenant blocks the app: ask its administrator"
 }
 
 /** The error for a failed sign-in. */
@@ -59,7 +59,7 @@ const loginError = Effect.fnUntraced(function*(
     code: "UNAUTHENTICATED",
     message: `${what} was refused${said === "" ? "" : `: ${redactText(said.replace(/ Trace ID: .*$/s, ""), [secret], 300)}`}`,
     ...(number === undefined ? {} : { reason: number }),
-    fix: fixes[number ?? ""] ?? "Check tenantId, clientId and the client secret."
+    fix: fixes[number ?? ""] ?? "check tenantId, clientId and the client secret"
   })
 })
 

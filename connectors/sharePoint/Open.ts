@@ -78,7 +78,7 @@ const reading = (graph: Graph, item: SourceItem, maxBytes: number): Stream.Strea
     }))
   }
   if (driveId === undefined || itemId === undefined) {
-    return Stream.fail(ServiceError.notFound(item.path, "It was not listed by this source."))
+    return Stream.fail(ServiceError.notFound(item.path, "it was not listed by this source"))
   }
   const open = Effect.fnUntraced(function*(offset: number) {
     const content = yield* graph.get(
@@ -94,7 +94,7 @@ const reading = (graph: Graph, item: SourceItem, maxBytes: number): Stream.Strea
       return yield* new ServiceError({
         code: "PERMISSION_DENIED",
         message: `${item.path} cannot be downloaded`,
-        fix: "Check the library's information protection and access policies."
+        fix: "check the library's information protection and access policies"
       })
     }
     return yield* graph.bytes(item.path, address, offset)

@@ -64,7 +64,7 @@ export const open = (config: SettingsOf<"slack">, context: SlackContext): Omit<C
         const place = placeOfPath(item.path)
         const channel = channels.find(({ id }) => id === place?.channel)
         return place === undefined || channel === undefined
-          ? Effect.fail(ServiceError.notFound(item.path, "It is no longer among the source's channels."))
+          ? Effect.fail(ServiceError.notFound(item.path, "it is no longer among the source's channels"))
           : Effect.succeed(readPlace(api, directory, channel, place, maxBytes))
       }))
   }
@@ -78,7 +78,7 @@ const channelsOf = Effect.fnUntraced(function*({ channels }: SettingsOf<"slack">
     const range = { from: start === undefined ? 0 : microsOfTime(start), until: end === undefined ? Infinity : microsOfTime(end) }
     if (!/^[A-Z0-9]+$/.test(id)) return Effect.fail(ServiceError.invalid(`${field}.id`, "must be a channel's id, such as C012AB3CD"))
     if (ids.has(id)) {
-      return Effect.fail(ServiceError.invalid(`${field}.id`, `${id} is given twice`, "Give each channel once, with one start and one end."))
+      return Effect.fail(ServiceError.invalid(`${field}.id`, `${id} is given twice`, "give each channel once, with one start and one end"))
     }
     if (!(range.from < range.until)) return Effect.fail(ServiceError.invalid(`${field}.end`, "must be an RFC 3339 time later than start"))
     ids.add(id)
@@ -111,7 +111,7 @@ const readPlace = (
         maxBytes
       )
     const first = messages[0]
-    if (first === undefined) return yield* ServiceError.notFound(what, "Its messages were deleted.")
+    if (first === undefined) return yield* ServiceError.notFound(what, "its messages were deleted")
     const ids = idsIn(messages)
     const names = yield* directory.names({ users: ids.users, channels: ids.channels.add(id) })
     const name = channelTitle(id, names.channel(id))
@@ -163,7 +163,7 @@ const readFile = (api: SlackApi, id: string, maxBytes: number): Stream.Stream<Ui
                 new ServiceError({
                   code: "PERMISSION_DENIED",
                   message: `${what} answers with a login page`,
-                  fix: "Add the scope files:read to the app and install it again."
+                  fix: "add the scope files:read to the app and install it again"
                 })
               )
             )

@@ -103,11 +103,11 @@ interface Meaning {
 
 const badToken: Meaning = {
   code: "UNAUTHENTICATED",
-  fix: "Install the app in the workspace again and store its new token as a version of the secret."
+  fix: "install the app in the workspace again and store its new token as a version of the secret"
 }
 const hidden: Meaning = {
   code: "PERMISSION_DENIED",
-  fix: "Ask an administrator of the workspace to let the app in."
+  fix: "ask an administrator of the workspace to let the app in"
 }
 const later: Meaning = { code: "UNAVAILABLE" }
 
@@ -118,11 +118,11 @@ const meanings: Readonly<Record<string, Meaning>> = {
   account_inactive: badToken,
   token_revoked: badToken,
   token_expired: badToken,
-  not_allowed_token_type: { code: "PERMISSION_DENIED", fix: "Use a bot or user token of the app, xoxb- or xoxp-." },
-  not_in_channel: { code: "PERMISSION_DENIED", fix: "Invite the app to the channel: /invite @the-app." },
+  not_allowed_token_type: { code: "PERMISSION_DENIED", fix: "use a bot or user token of the app, xoxb- or xoxp-" },
+  not_in_channel: { code: "PERMISSION_DENIED", fix: "invite the app to the channel: /invite @the-app" },
   channel_not_found: {
     code: "NOT_FOUND",
-    fix: "Correct the channel's id; a private channel is seen only after the app was invited to it."
+    fix: "correct the channel's id; a private channel is seen only after the app was invited to it"
   },
   thread_not_found: { code: "NOT_FOUND" },
   file_not_found: { code: "NOT_FOUND" },
@@ -153,7 +153,7 @@ const slackError = (what: string, answer: object): ServiceError => {
       code: "PERMISSION_DENIED",
       reason,
       message: `${what} needs a scope that the token lacks${needed === undefined ? "" : `: ${needed}`}`,
-      fix: `Add ${needed === undefined ? "the scope" : `one of the scopes ${needed}`} to the app and install it again.`
+      fix: `add ${needed === undefined ? "the scope" : `one of the scopes ${needed}`} to the app and install it again`
     })
   }
   const { code, fix } = meanings[said] ?? { code: "FAILED_PRECONDITION" as const }

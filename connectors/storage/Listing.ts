@@ -92,7 +92,7 @@ export const listing = (
       if (Result.isFailure(result)) return failedHere(result.failure)
       const found = result.success
       if (name !== address.text && from.position === undefined && found.events.length === 0 && found.next === undefined) {
-        return failedHere(ServiceError.notFound(name, "Correct the address, or end it with / if it is an empty folder."))
+        return failedHere(ServiceError.notFound(name, "correct the address, or end it with / if it is an empty folder"))
       }
       const seen = overlap(folders, at)
       const events = found.events.filter((event) => !seen(pathOf(event)))
@@ -135,7 +135,7 @@ export const listing = (
     ? Effect.succeed<Progress>({ at: 0, folders: [], failed: false })
     : decodeCursor(cursor).pipe(
       Effect.filterOrFail((decoded) => decoded.of === of),
-      Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these addresses' listing", "List from the start."))
+      Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these addresses' listing", "list from the start"))
     )
 
   return Stream.unwrap(

@@ -97,7 +97,7 @@ const notHere = (what: string): ServiceError =>
   new ServiceError({
     code: "PERMISSION_DENIED",
     message: `${what} is not fetched here`,
-    fix: "Give gs://, s3:// or https:// addresses."
+    fix: "give gs://, s3:// or https:// addresses"
   })
 
 const refused: Backend = {

@@ -113,20 +113,20 @@ const wordsOf = (
   bucket: string,
   uri: string
 ): { readonly message?: string; readonly fix?: string } => {
-  if (reason === "RequestTimeTooSkewed") return { fix: "Set this machine's clock." }
+  if (reason === "RequestTimeTooSkewed") return { fix: "set this machine's clock" }
   switch (code) {
     case "UNAUTHENTICATED":
-      return { fix: "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; session tokens expire." }
+      return { fix: "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; session tokens expire" }
     case "PERMISSION_DENIED":
-      return { fix: `Allow s3:ListBucket on ${bucket} and s3:GetObject on ${bucket}/*; a requester-pays bucket needs s3.requesterPays.` }
+      return { fix: `allow s3:ListBucket on ${bucket} and s3:GetObject on ${bucket}/*; a requester-pays bucket needs s3.requesterPays` }
     case "NOT_FOUND":
       return reason === "NoSuchBucket"
-        ? { message: `the bucket s3://${bucket} does not exist`, fix: "Correct the bucket's name, or the endpoint." }
-        : { message: `${uri} was not found`, fix: "Correct the address; what lies under a folder ends in /." }
+        ? { message: `the bucket s3://${bucket} does not exist`, fix: "correct the bucket's name, or the endpoint" }
+        : { message: `${uri} was not found`, fix: "correct the address; the address of a folder ends in /" }
     case "ABORTED":
       return { message: `${uri} changed meanwhile` }
     default:
-      return reason === "InvalidObjectState" ? { message: `${uri} is archived`, fix: "Restore it from the archive class first." } : {}
+      return reason === "InvalidObjectState" ? { message: `${uri} is archived`, fix: "restore it from the archive class first" } : {}
   }
 }
 
@@ -162,7 +162,7 @@ export const s3Api = (caller: Caller, config: Partial<NonNullable<SettingsOf<"st
       return yield* new ServiceError({
         code: "UNAUTHENTICATED",
         message: `there are no credentials for s3://${bucket}`,
-        fix: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or s3.unsigned for a public bucket."
+        fix: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or s3.unsigned for a public bucket"
       })
     }
     const now = yield* Clock.currentTimeMillis

@@ -34,7 +34,7 @@ export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, ma
             new ServiceError({
               code: "FAILED_PRECONDITION",
               message: `${path} redirects to where it is not followed`,
-              fix: "Give the final address, by https."
+              fix: "give the final address, by https"
             })
           )
         )
@@ -78,7 +78,7 @@ export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, ma
     page: () => Effect.succeed({ events: [] }),
     read: (item, maxBytes) => {
       const url = urls.get(item.path)
-      if (url === undefined) return Stream.fail(ServiceError.notFound(item.path, "It is no longer among the source's addresses."))
+      if (url === undefined) return Stream.fail(ServiceError.notFound(item.path, "it is no longer among the source's addresses"))
       const open = Effect.fnUntraced(function*(offset: number) {
         const etag = /^etag ("[^"]*")$/.exec(item.revision)?.[1]
         const response = yield* ask(
@@ -136,14 +136,14 @@ const explain = (path: string, failure: ServiceError): ServiceError => {
       return error.with({
         code: "PERMISSION_DENIED",
         message: `${path} wants a login`,
-        fix: "Give an address that anyone, or whoever has it, may read."
+        fix: "give a public or a signed address"
       })
     case "PERMISSION_DENIED":
       return error.status === 403
-        ? error.with({ fix: "Give an address that anyone, or whoever has it, may read; signed addresses expire." })
+        ? error.with({ fix: "give a public or a signed address; signed addresses expire" })
         : error
     case "NOT_FOUND":
-      return error.with({ message: `${path} was not found`, fix: "Correct the address, or take it out of the source." })
+      return error.with({ message: `${path} was not found`, fix: "correct the address, or take it out of the source" })
     default:
       return error
   }

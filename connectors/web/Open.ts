@@ -178,7 +178,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
           message: bySitemap
             ? `no sitemap names a page under ${first} that may be crawled`
             : `${first} may not be crawled, by its robots.txt or by exclude`,
-          fix: bySitemap ? "Leave sitemap out to follow links, or correct the url." : "Ask the site's owner, or begin elsewhere."
+          fix: bySitemap ? "leave sitemap out to follow links, or correct the url" : "ask the site's owner, or start elsewhere"
         })
       }
       const isSeed = new Set(seeds)
@@ -297,7 +297,7 @@ const withoutBody = (error: ServiceError): ServiceError => error.with({ message:
 /** Why the first page, on which all others depend, could not be read. */
 const explained = (error: ServiceError, first: string): ServiceError =>
   error.code === "NOT_FOUND"
-    ? ServiceError.notFound(first, "Correct the source's url.")
+    ? ServiceError.notFound(first, "correct the source's url")
     : error.code === "PERMISSION_DENIED" && error.status === undefined
-    ? error.with({ fix: "Only public addresses are crawled. A host of your own network goes into privateHosts." })
+    ? error.with({ fix: "only public addresses are crawled; list a host of your own network in privateHosts" })
     : withoutBody(error)

@@ -61,6 +61,7 @@ const parseRobots = robotsParser as unknown as typeof robotsParser.default
 
 /** Most bytes of robots.txt that are read (RFC 9309 requires at least 500 KiB). */
 const maxRobots = 512 * 1024
+/** Most bytes of one sitemap (the protocol's bound). */
 const maxSitemap = 50 * 1024 * 1024
 const maxSitemaps = 50
 /** Longest crawl delay between two requests that is honoured, in seconds. */
@@ -97,7 +98,7 @@ export const openSite = Effect.fn("web.openSite")(function*(config: SettingsOf<"
   }).pipe(
     Effect.mapError((error) =>
       error._tag === "ServiceError" && error.code === "PERMISSION_DENIED"
-        ? error.with({ fix: "Only public addresses are crawled. A host of your own network goes into privateHosts." })
+        ? error.with({ fix: "only public addresses are crawled; list a host of your own network in privateHosts" })
         : error
     )
   )
@@ -134,7 +135,7 @@ const sitemapPages = Effect.fn("web.sitemaps")(
               new ServiceError({
                 code: "DATA_LOSS",
                 message: `${address} is no sitemap`,
-                fix: "Give the address of a sitemap, or leave sitemap out to follow links."
+                fix: "give the address of a sitemap, or leave sitemap out to follow links"
               })
           })
         ),

@@ -2,10 +2,10 @@ import type { Citation } from "../domain/Answer.ts"
 import type { Context } from "../domain/Retrieval.ts"
 
 /**
- * Cites a stretch of a context: the quote to the letter, its byte span in the document's parsed text (the context's own
- * byte offset plus the UTF-8 length of what is before it), its pages.
+ * Cites a stretch of a context: the exact quote, its byte span in the document's parsed text (the context's own byte offset plus the UTF-8
+ * length of the text before it), and its pages.
  *
- * `start` and `end` are UTF-16 offsets into `context.text`; `heading` is the one within it that the stretch stands under.
+ * `start` and `end` are UTF-16 offsets into `context.text`; `heading` is the heading inside it that the stretch stands under.
  */
 export const citationOf = (index: number, context: Context, start: number, end: number, heading?: string): Citation => {
   const headings = heading === undefined || context.headings.includes(heading) ? context.headings : [...context.headings, heading]
@@ -27,7 +27,7 @@ export const citationOf = (index: number, context: Context, start: number, end: 
   }
 }
 
-/** Where the quote can be opened: the source at the page, or at the heading of a format whose viewers know it by a name. */
+/** Where the quote can be opened: the source at the page, or at the heading for formats whose viewers link to headings. */
 const addressOf = (sourceUri: string, headings: ReadonlyArray<string>, page: number | undefined): Pick<Citation, "address"> => {
   if (!/^(?:https?|file):/.test(sourceUri) || sourceUri.includes("#")) return sourceUri === "" ? {} : { address: sourceUri }
   const heading = /\.(?:md|markdown|html?|adoc|rst)$/i.test(sourceUri) ? headings.at(-1) : undefined
@@ -35,11 +35,11 @@ const addressOf = (sourceUri: string, headings: ReadonlyArray<string>, page: num
   return { address: fragment === "" ? sourceUri : `${sourceUri}#${fragment}` }
 }
 
-/** As most renderers name headings. */
+/** The anchor that most renderers give a heading. */
 const slugOf = (heading: string): string =>
   encodeURIComponent(heading.toLowerCase().replace(/[^\p{L}\p{N}\s_-]/gu, "").trim().replace(/\s+/g, "-"))
 
-/** The pages a stretch of the context is on; all of the context's where its breaks are not known. */
+/** The pages of the stretch; all of the context's where its page breaks are not known. */
 const pagesOf = (
   { firstPage, lastPage, pageBreaks }: Context,
   start: number,
