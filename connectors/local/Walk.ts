@@ -223,7 +223,8 @@ const listFile = (config: SettingsOf<"local">, path: string, absolute: string, u
 /** Revision of a file: its size and both times. A write that resets the modification time still moves the change time. */
 export const revisionOf = (stats: BigIntStats): string => `${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`
 
-const realIfThere = (path: string): string | undefined => {
+/** The real path of a file or folder; undefined where it does not exist. */
+export const realIfThere = (path: string): string | undefined => {
   try {
     return realpathSync(path)
   } catch {

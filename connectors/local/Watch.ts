@@ -3,7 +3,7 @@ import { realpathSync, statSync } from "node:fs"
 import { basename, relative, sep } from "node:path"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Hint } from "../../src/ports/Connector.ts"
-import { asServiceError, defaultIgnoreFile, type IgnoreFiles, makeRules, type Rules } from "./Walk.ts"
+import { asServiceError, defaultIgnoreFile, type IgnoreFiles, makeRules, realIfThere, type Rules } from "./Walk.ts"
 
 /** How often the folder itself is checked: a watcher reports what happens in it, but not its own deletion or return. */
 const rootEvery = "1 second"
@@ -115,11 +115,3 @@ const folderRejected = (rules: Rules, path: string): boolean => {
 
 /** Whether changes to this name matter. Editors keep hidden files beside the ones they edit. */
 const nameMatters = (config: SettingsOf<"local">, name: string): boolean => config.hidden || !name.startsWith(".")
-
-const realIfThere = (path: string): string | undefined => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
-}

@@ -1,7 +1,8 @@
-import { Duration, Effect, Redacted } from "effect"
+import { Effect, Redacted } from "effect"
 import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { type SecretError, ServiceError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
+import { answeredWithin } from "../../net/Call.ts"
 import { serviceErrorOf, transportErrorOf } from "../../net/HttpErrors.ts"
 import { RateLimit } from "../../net/RateLimit.ts"
 import { retry, type RetryOptions } from "../../net/Retry.ts"
@@ -61,7 +62,6 @@ export const connect = Effect.fnUntraced(function*(connection: Connection, path:
   const bucket = `${base.host}/${path}/${connection.model}`
   const perMinute = connection.maxRequestsPerMinute ?? 500
   if (!(perMinute > 0)) return yield* ServiceError.invalid("maxRequestsPerMinute", "must be more than 0")
-  const timeout = Duration.millis(connection.timeoutMs ?? 60_000)
   let secrets: ReadonlyArray<Redacted.Redacted<string>> = []
 
   const [key, forgetKey] = yield* Effect.cachedInvalidateWithTTL(
@@ -93,16 +93,7 @@ export const connect = Effect.fnUntraced(function*(connection: Connection, path:
           ? read(response)
           : Effect.flatMap(serviceErrorOf(what, response, secrets), (error) => Effect.fail(error))
       ),
-      Effect.timeoutOrElse({
-        duration: timeout,
-        orElse: () =>
-          Effect.fail(
-            new ServiceError({
-              code: "DEADLINE_EXCEEDED",
-              message: `${what} did not answer within ${Duration.format(timeout)}`
-            })
-          )
-      }),
+      answeredWithin(what, connection.timeoutMs ?? 60_000),
       Effect.tapError((error) => {
         if (error.code === "UNAUTHENTICATED") return forgetKey
         if (error.code === "RESOURCE_EXHAUSTED" && error.retryAfter !== undefined && connection.pauseOthers !== false) {

@@ -154,11 +154,11 @@ const math = /\$\$[^$]{0,20000}\$\$|\$[^$\n]{0,2000}(?:\n[^$\n]{1,2000}){0,20}\$
 /** LaTeX as reading text: formulas stay as they are written, commands are removed, their readable arguments stay. */
 export const latexText = (source: string, depth = 0): string => {
   const out: Array<string> = []
-  const braces = new Braces(source)
+  const reading: Reading = { source, out, braces: new Braces(source), depth }
   for (let at = 0; at < source.length;) {
     const next = nextSpecial(source, at)
     if (next > at) out.push(source.slice(at, next))
-    at = next < source.length ? special(source, next, out, braces, depth) : next
+    at = next < source.length ? special(reading, next) : next
   }
   return out.join("").replace(/---/g, "—").replace(/--/g, "–").replace(/``|''/g, "\"").replace(/[ \t]{2,}/g, " ")
 }
@@ -197,8 +197,19 @@ const nextSpecial = (source: string, at: number): number => {
   return specials.exec(source)?.index ?? source.length
 }
 
-/** Reads the special character at `at` into `out`; returns where to continue. */
-const special = (source: string, at: number, out: Array<string>, braces: Braces, depth: number): number => {
+/** A source that is being read. */
+interface Reading {
+  readonly source: string
+  /** The pieces of the text read so far. */
+  readonly out: Array<string>
+  readonly braces: Braces
+  /** How many groups the source is nested in. */
+  readonly depth: number
+}
+
+/** Reads the special character at `at`; returns where to continue. */
+const special = (reading: Reading, at: number): number => {
+  const { out, source } = reading
   const character = source[at]
   if (character === "{" || character === "}") return at + 1
   if (character === "~") {
@@ -217,20 +228,11 @@ const special = (source: string, at: number, out: Array<string>, braces: Braces,
   }
   command.lastIndex = at
   const named = command.exec(source)
-  return named === null
-    ? escaped(source, at, out)
-    : readCommand(source, at, named[1]!, command.lastIndex, out, braces, depth)
+  return named === null ? escaped(source, at, out) : readCommand(reading, named[1]!, at, command.lastIndex)
 }
 
-const readCommand = (
-  source: string,
-  at: number,
-  name: string,
-  end: number,
-  out: Array<string>,
-  braces: Braces,
-  depth: number
-): number => {
+/** Reads the command that stands between `at` and `end`; returns where to continue. */
+const readCommand = ({ braces, depth, out, source }: Reading, name: string, at: number, end: number): number => {
   if (name === "verb") return verbatim(source, at, out)
   if (Object.hasOwn(accents, name)) return accented(source, end, accents[name]!, out)
   if (Object.hasOwn(symbols, name)) {

@@ -76,7 +76,7 @@ const alignRanges = (
       if (landmarks.length === 0) landmarks = landmarksOf(runsOf(left, from, to, length), runsOf(right, start, end, length), from, start)
     }
     if (landmarks.length === 0) {
-      if (isSmall) compare(left, from, to, right, start, end, found)
+      if (isSmall) compare(left, right, [from, to, start, end], found)
       continue
     }
     for (const [at, place] of landmarks) {
@@ -126,8 +126,8 @@ const landmarksOf = (
   return run.reverse()
 }
 
-/** A longest common subsequence, by the table of all pairs. */
-const compare = (left: Int32Array, from: number, to: number, right: Int32Array, start: number, end: number, found: Int32Array): void => {
+/** Writes a longest common subsequence of two stretches to `found`, by the table of all pairs. */
+const compare = (left: Int32Array, right: Int32Array, [from, to, start, end]: Range, found: Int32Array): void => {
   const rows = to - from
   const columns = end - start
   const width = columns + 1
