@@ -53,7 +53,7 @@ const local = (path: string, ref: string): Repository => {
   const head = gitText(call(["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`])).pipe(
     Effect.mapError((error) =>
       error.code === "NOT_FOUND" && existsSync(path)
-        ? error.with({ message: `${path} has no commit at ${ref}, or is no repository` })
+        ? error.with({ message: `${path} has no commit at ${ref}, or is not a repository` })
         : error
     )
   )

@@ -159,7 +159,7 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
     }
     const events = yield* offerAll(offered)
     const cut = incompleteSearch === true
-      ? [fail(members[0]?.path ?? "", new ServiceError({ code: "UNAVAILABLE", message: "Drive did not search everything" }))]
+      ? [fail(members[0]?.path ?? "", new ServiceError({ code: "UNAVAILABLE", message: "Drive's search was incomplete" }))]
       : []
     if (nextPageToken === undefined) close(members)
     else group = { ...current, token: nextPageToken }
@@ -168,7 +168,7 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
 
   /** Events for files of an unknown shape. */
   const odd = (names: ReadonlyArray<string>): Events =>
-    names.map((name) => fail(name, new ServiceError({ code: "DATA_LOSS", message: `Drive tells of ${name} in a shape that no file has` })))
+    names.map((name) => fail(name, new ServiceError({ code: "DATA_LOSS", message: `Drive returned ${name} in an unknown form` })))
 
   /**
    * Events for a refused query. One bad folder does not cost the others of its query; a folder deleted during the listing is not a failure.
@@ -280,5 +280,5 @@ export const wrongRoot = (file: DriveFile, id: string, config: SettingsOf<"googl
   if (config.folders.includes(id) === folder) return undefined
   return folder
     ? ServiceError.invalid("files", `${id} is a folder`, "write it under folders")
-    : ServiceError.invalid("folders", `${id} is no folder`, "write it under files")
+    : ServiceError.invalid("folders", `${id} is not a folder`, "write it under files")
 }

@@ -88,7 +88,7 @@ const byNumber = Effect.fnUntraced(
       const known = ids.findLastIndex((id) => recent.includes(id))
       if (known === -1 && recent.length > 0) {
         if (from > 0) continue
-        return yield* new ServiceError({ code: "ABORTED", message: `${what} changed so much that it must be listed anew` })
+        return yield* new ServiceError({ code: "ABORTED", message: `${what} changed so much that it must be listed again` })
       }
       const end = from + ids.length
       const issues = page.issues.slice(known + 1)
@@ -179,7 +179,7 @@ export const listing = (api: JiraApi, places: ReadonlyArray<Place>, cursor: stri
       const decoded = decodeIssue(raw)
       if (Result.isFailure(decoded)) {
         const key = keyOf(raw)
-        return [yield* failure(key, new ServiceError({ code: "DATA_LOSS", message: `${key} came in a shape that no issue has` }))]
+        return [yield* failure(key, new ServiceError({ code: "DATA_LOSS", message: `Jira returned ${key} in an unknown form` }))]
       }
       const issue = decoded.success
       if (isRepeat(place, issue)) return []
@@ -218,7 +218,7 @@ const startOf = Effect.fnUntraced(function*(cursor: string | undefined, of: stri
   if (cursor === undefined) return fresh
   const decoded = yield* decodeCursor(cursor).pipe(
     Effect.filterOrFail((decoded) => decoded.of === of),
-    Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these projects' and queries' listing", "list from the start"))
+    Effect.mapError(() => ServiceError.invalid("cursor", "is not from a listing of these projects and queries", "list from the start"))
   )
   return "at" in decoded ? decoded : { ...fresh, since: decoded.since }
 })

@@ -258,7 +258,7 @@ export const asServiceError = (cause: unknown, what: string): ServiceError => {
 const words: Record<string, string> = {
   ENOENT: "no such file or folder",
   ENOTDIR: "not a folder",
-  ERR_INVALID_URL_SCHEME: "no file of this machine",
+  ERR_INVALID_URL_SCHEME: "not a file on this machine",
   EACCES: "may not be read",
   EPERM: "may not be read"
 }

@@ -173,13 +173,13 @@ export const graph = (caller: Caller, bare: Caller, endpoint: string, account: s
     if (link === undefined) return Effect.undefined
     return link.startsWith(`${base}/`)
       ? Effect.succeed(link.slice(base.length))
-      : Effect.fail(ServiceError.internal(`${what} goes on at another address than ${base}, which is not followed`))
+      : Effect.fail(ServiceError.internal(`${what} continues at an address outside ${base}, which is not followed`))
   }
 
   // URL parsers would resolve such parts upwards, out of the named item, and the token would go along.
   const get: Graph["get"] = (what, path, schema) =>
     /\/\.{1,2}(?:[/?:]|$)/.test(path)
-      ? Effect.fail(ServiceError.invalid("sharePoint", `${what} has a part that is . or .. in its name, which no address can say`))
+      ? Effect.fail(ServiceError.invalid("sharePoint", `${what} has a part that is . or .. in its name, which no address can contain`))
       : json(what, HttpClientRequest.get(base + path), schema)
 
   const page: Graph["page"] = Effect.fnUntraced(function*<A>(what: string, path: string, schema: Schema.Decoder<A>) {

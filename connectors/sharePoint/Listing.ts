@@ -204,11 +204,11 @@ const deltaPage = Effect.fnUntraced(function*(
     events.push({
       _tag: "failed",
       path: name,
-      error: new ServiceError({ code: "DATA_LOSS", message: `SharePoint tells of ${name} in a shape that no item has` })
+      error: new ServiceError({ code: "DATA_LOSS", message: `SharePoint returned ${name} in an unknown form` })
     })
   }
   if (next === undefined && delta === undefined) {
-    return yield* ServiceError.internal("the listing of the library ended without a link to go on from")
+    return yield* ServiceError.internal("the listing of the library ended without a link to continue from")
   }
   progress.at = next ?? delta ?? progress.at
   progress.read = next === undefined

@@ -33,7 +33,7 @@ export const open = (config: SettingsOf<"sharePoint">, context: SharePointContex
     }
     const endpoint = config.endpoint ?? defaultEndpoint
     const origin = URL.parse(endpoint)?.origin
-    if (origin === undefined) return yield* ServiceError.invalid("endpoint", "is no address")
+    if (origin === undefined) return yield* ServiceError.invalid("endpoint", "is not an address")
     const bare: Caller = {
       http: context.http ?? (yield* processHttp),
       ...(context.retry === undefined ? {} : { retry: context.retry })

@@ -238,7 +238,7 @@ export const listing = (
     const of = hash("sha256", JSON.stringify(channels)).slice(0, 16)
     const start = cursor === undefined ? { of, at: 0, failed: false } : yield* decodeCursor(cursor).pipe(
       Effect.filterOrFail((decoded) => decoded.of === of),
-      Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these channels' listing", "list from the start"))
+      Effect.mapError(() => ServiceError.invalid("cursor", "is not from a listing of these channels", "list from the start"))
     )
     let failed = start.failed
     const failure = (path: string) => (error: Failure): Effect.Effect<ReadonlyArray<Listed>, Failure> => {

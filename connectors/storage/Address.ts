@@ -61,7 +61,7 @@ const fileAddress = (url: URL): Result.Result<Address, ServiceError> => {
     const under = /[/\\]$/.test(path)
     return Result.succeed({ scheme: "file", text: fileText(path), under, path })
   } catch {
-    return invalid(`${url.href} is no file of this machine`)
+    return invalid(`${url.href} is not a file on this machine`)
   }
 }
 

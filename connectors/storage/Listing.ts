@@ -135,7 +135,7 @@ export const listing = (
     ? Effect.succeed<Progress>({ at: 0, folders: [], failed: false })
     : decodeCursor(cursor).pipe(
       Effect.filterOrFail((decoded) => decoded.of === of),
-      Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these addresses' listing", "list from the start"))
+      Effect.mapError(() => ServiceError.invalid("cursor", "is not from a listing of these addresses", "list from the start"))
     )
 
   return Stream.unwrap(

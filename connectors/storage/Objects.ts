@@ -53,7 +53,7 @@ export const objectBackend = (api: ObjectApi, maxFileSize: number | undefined): 
     const path = objectPath(address.scheme, address.bucket, object.key)
     if (object.key.endsWith("/")) {
       // Consoles create empty objects to show folders.
-      return object.size === 0 ? undefined : { _tag: "skipped", path, reason: "special", detail: "its name is a folder's" }
+      return object.size === 0 ? undefined : { _tag: "skipped", path, reason: "special", detail: "its name is that of a folder" }
     }
     if (maxFileSize !== undefined && object.size > maxFileSize) {
       return { _tag: "skipped", path, reason: "limit", detail: `${object.size} bytes; maxFileSize is ${maxFileSize}` }

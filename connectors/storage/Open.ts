@@ -56,7 +56,7 @@ export const open = (config: SettingsOf<"storage">, context: StorageContext): Om
         const scheme = item.uri.slice(0, item.uri.indexOf("://")).replace(/^http$/, "https")
         const backend = Object.entries(backends).find(([name]) => name === scheme)?.[1]
         return backend === undefined
-          ? Effect.fail(ServiceError.invalid("uri", `${item.uri} is not of this source`))
+          ? Effect.fail(ServiceError.invalid("uri", `${item.uri} does not belong to this source`))
           : Effect.succeed(backend.read(item, maxBytes))
       }))
   }

@@ -152,7 +152,7 @@ export const s3Api = (caller: Caller, config: Partial<NonNullable<SettingsOf<"st
 
   const requestOf = Effect.fnUntraced(function*({ bucket, headers, key = "", method, query = {} }: Ask) {
     if (key.split("/").some((part) => part === "." || part === "..")) {
-      return yield* ServiceError.invalid("uri", `s3://${bucket}/${key} has a part that is . or .., which no URL can say`)
+      return yield* ServiceError.invalid("uri", `s3://${bucket}/${key} has a part that is . or .., which no URL can contain`)
     }
     const region = regions.get(bucket) ?? home
     const url = `${baseOf(endpoint, region, bucket)}/${encodeKey(key)}${queryOf(query)}`

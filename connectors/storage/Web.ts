@@ -33,7 +33,7 @@ export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, ma
           Effect.fail(
             new ServiceError({
               code: "FAILED_PRECONDITION",
-              message: `${path} redirects to where it is not followed`,
+              message: `${path} redirects to an address that is not followed`,
               fix: "give the final address, by https"
             })
           )
@@ -135,7 +135,7 @@ const explain = (path: string, failure: ServiceError): ServiceError => {
     case "UNAUTHENTICATED":
       return error.with({
         code: "PERMISSION_DENIED",
-        message: `${path} wants a login`,
+        message: `${path} requires a login`,
         fix: "give a public or a signed address"
       })
     case "PERMISSION_DENIED":

@@ -98,7 +98,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       })
       const letGo = (visit: Visit): Effect.Effect<Visit> => Effect.as(discard(response), visit)
       if (response.status === 304) return yield* letGo({ events: [], entry })
-      if (response.status >= 300) return yield* letGo(skipped("special", "it redirects to where it is not followed"))
+      if (response.status >= 300) return yield* letGo(skipped("special", "it redirects to an address that is not followed"))
       const at = canonical(response.request.url) ?? url
       if (at !== url) return yield* letGo({ ...gone, links: [at] })
       const type = response.headers["content-type"]?.replace(/;.*$/s, "").trim().toLowerCase() ?? ""
@@ -152,7 +152,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
               _tag: "skipped",
               path,
               reason: "special",
-              detail: error.status === undefined ? "its host is not public" : "it wants a login"
+              detail: error.status === undefined ? "its host is not public" : "it requires a login"
             }]
           })
         }

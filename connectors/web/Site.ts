@@ -134,7 +134,7 @@ const sitemapPages = Effect.fn("web.sitemaps")(
             catch: () =>
               new ServiceError({
                 code: "DATA_LOSS",
-                message: `${address} is no sitemap`,
+                message: `${address} is not a sitemap`,
                 fix: "give the address of a sitemap, or leave sitemap out to follow links"
               })
           })

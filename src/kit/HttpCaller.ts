@@ -104,7 +104,7 @@ export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
     const url = URL.parse(address, options.baseUrl)
     return url !== null && /^https?:$/.test(url.protocol)
       ? Effect.succeed(url)
-      : Effect.fail(ServiceError.invalid("url", `${redactUrl(address)} is no http or https address`))
+      : Effect.fail(ServiceError.invalid("url", `${redactUrl(address)} is not an http or https address`))
   }
 
   /** Prepares one attempt, with its credentials resolved. */

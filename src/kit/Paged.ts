@@ -32,7 +32,7 @@ export const cursors = <Position>(of: unknown, position: Schema.Codec<Position, 
 
 /** The error that makes the sync list from the start: the cursor belongs to other settings, or to something that no longer exists. */
 export const cursorRefused = (): ServiceError =>
-  ServiceError.invalid("cursor", "is not one of this source's listing", "list from the start")
+  ServiceError.invalid("cursor", "is not from a listing of this source", "list from the start")
 
 /**
  * A listing made of pages. Each page is followed by a checkpoint, from which an interrupted listing resumes; the last page by `complete`.

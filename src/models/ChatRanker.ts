@@ -28,7 +28,7 @@ export const make = (chat: ChatModel["Service"]): Ranker["Service"] => {
     if (grades.size === 0) {
       return yield* new ServiceError({
         code: "FAILED_PRECONDITION",
-        message: `${chat.model} was to rank ${contexts.length} contexts, and graded none of them`,
+        message: `${chat.model} graded none of the ${contexts.length} contexts that it was to rank`,
         fix: "rank with another model, or leave ranking out"
       })
     }

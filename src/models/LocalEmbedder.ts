@@ -56,7 +56,11 @@ const asOnnx = Effect.fnUntraced(
   ): Effect.fn.Return<Decided, ServiceError> {
     const pooling = settings.pooling ?? found.pooling
     if (dimensions === undefined) {
-      return yield* ServiceError.invalid(field, `the config.json of ${name} does not say how long its vectors are`, "add hidden_size to it")
+      return yield* ServiceError.invalid(
+        field,
+        `the config.json of ${name} does not state the length of its vectors`,
+        "add hidden_size to it"
+      )
     }
     if (pooling === undefined) {
       return yield* ServiceError.invalid(

@@ -109,7 +109,7 @@ const readNow = async (request: ReadDocumentRequest, limits: Limits): Promise<Re
       throw new ServiceError({
         code: "NOT_FOUND",
         message: `there is no ${part} in ${name}`,
-        fix: `name one of: ${opened.parts.slice(0, 10).map(({ path }) => path).join(", ") || "nothing, for it holds no files"}`
+        fix: `name one of: ${opened.parts.slice(0, 10).map(({ path }) => path).join(", ") || "nothing, since it contains no files"}`
       })
     }
     return await readNow({ ...request, content: await readFile(join(into, found.hash)), name: part, part: undefined }, limits)

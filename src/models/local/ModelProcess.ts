@@ -78,7 +78,7 @@ const startOnnx = (
     ? Effect.fail(
       new ServiceError({
         code: "FAILED_PRECONDITION",
-        message: `${field}: ONNX Runtime is a package of its own, and is not installed`,
+        message: `${field}: ONNX Runtime is a separate package, and is not installed`,
         fix: "npm install --ignore-scripts onnxruntime-node"
       })
     )

@@ -103,7 +103,7 @@ const contentOf = (part: ContentPart, at: string): Result.Result<JsonRecord, Ser
         return Result.succeed({ type: "file", file: { filename: "document.pdf", file_data: `data:${mimeType};base64,${data}` } })
       }
       return Result.fail(
-        ServiceError.invalid(`${at}.mimeType`, `the OpenAI protocol carries no ${mimeType}`, "give images, audio, PDF or text")
+        ServiceError.invalid(`${at}.mimeType`, `the OpenAI protocol does not carry ${mimeType}`, "give images, audio, PDF or text")
       )
     }
     case "mediaUri":

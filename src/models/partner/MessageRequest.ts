@@ -13,7 +13,7 @@ export const messageRequest = (model: string, request: ChatRequest): Result.Resu
   Result.gen(function*() {
     const lacking = lacks.find((field) => request[field] !== undefined) ?? ((request.candidates ?? 1) > 1 ? "candidates" : undefined)
     if (lacking !== undefined) {
-      return yield* Result.fail(ServiceError.invalid(lacking, `is nothing that ${model} can do`, "leave it out, or use another model"))
+      return yield* Result.fail(ServiceError.invalid(lacking, `is not supported by ${model}`, "leave it out, or use another model"))
     }
     const { maxTokens, stop, system, temperature, thinking, toolChoice, tools, topK, topP } = request
     const budgetTokens = thinking === undefined ? undefined : thinking.budgetTokens ?? efforts[thinking.effort ?? "medium"]
@@ -92,5 +92,5 @@ const mediaOf = (
     const text = Buffer.from(data, "base64").toString("utf8")
     return Result.succeed([{ type: "document", source: { type: "text", mediaType: mimeType, data: text } }])
   }
-  return Result.fail(ServiceError.invalid(`${at}.mimeType`, `Claude reads no ${mimeType}`, "give images, PDF or text"))
+  return Result.fail(ServiceError.invalid(`${at}.mimeType`, `Claude does not read ${mimeType}`, "give images, PDF or text"))
 }

@@ -26,7 +26,7 @@ export const epub: Reader = ({ bytes, format, inner, limits }) => {
     ...others
   ]
   inner.remarks.push(...left.map((text) => ({ kind: "attachment", text }) as const))
-  if (chapters.length === 0) throw new ReadFailure("corrupt", "the book names no document that it holds")
+  if (chapters.length === 0) throw new ReadFailure("corrupt", "the book contains none of the documents that it names")
   for (const chapter of chapters) {
     if (protectedParts.has(chapter)) throw new ReadFailure("encrypted", "the book is protected by DRM")
     const content = zip.read(chapter)

@@ -48,7 +48,7 @@ const parseWith = (input: ParseInput, inner: InnerFiles): ParsedDocument | Promi
     readers.set(format, loaded)
     return read(loaded, input, format, inner)
   }, (error: unknown) => {
-    throw new BrokenInstallation(`what reads ${formats[format].name} cannot be loaded: ${error instanceof Error ? error.message : ""}`)
+    throw new BrokenInstallation(`the reader of ${formats[format].name} cannot be loaded: ${error instanceof Error ? error.message : ""}`)
   })
 }
 
@@ -89,7 +89,7 @@ const asFailure = (error: unknown, format: FormatKey): ReadFailure | BrokenInsta
   if (error instanceof ReadFailure || error instanceof BrokenInstallation) return error
   const why = error instanceof Error ? error.message : ""
   if (/call stack/i.test(why)) return new ReadFailure("limit", "nested too deeply")
-  if (/string length|array length/i.test(why)) return new ReadFailure("limit", "more text than fits a string")
+  if (/string length|array length/i.test(why)) return new ReadFailure("limit", "more text than fits in a string")
   if (/allocation failed/i.test(why)) return new ReadFailure("memory", "not enough memory")
   return new ReadFailure("corrupt", `cannot be read as ${formats[format].name}`)
 }

@@ -45,7 +45,7 @@ export const pdf: Reader = async ({ bytes, format, inner, limits, properties }) 
     ? undefined
     : (options: Partial<LiteParseConfig>) => new Layout({ ocrEnabled: false, quiet: true, ...options })
   if (withPlainPages === undefined) {
-    if (layout === undefined) throw new BrokenInstallation("what reads PDF cannot be loaded: @hyzyla/pdfium is not installed")
+    if (layout === undefined) throw new BrokenInstallation("the PDF reader cannot be loaded: @hyzyla/pdfium is not installed")
     return read(file, layout, undefined, into)
   }
   try {

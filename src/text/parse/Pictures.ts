@@ -23,7 +23,7 @@ export const picturesOf = async ({ content, from, mimeType, most, name }: Pictur
   if (format !== "pdf") return { pages: 0, pictures: [] }
   const withPlainPages = await plainReader()
   if (withPlainPages === undefined) {
-    throw new BrokenInstallation("what draws pages of a PDF cannot be loaded: @hyzyla/pdfium is not installed")
+    throw new BrokenInstallation("the renderer of PDF pages cannot be loaded: @hyzyla/pdfium is not installed")
   }
   return withPlainPages(fromHeader(content), async (pages) => {
     const pictures: Array<PagePicture> = []

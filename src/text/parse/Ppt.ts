@@ -135,7 +135,7 @@ const open = (bytes: Uint8Array): { readonly stream: Buffer; readonly edit: Edit
   const stream = read("PowerPoint Document")
   const user = read("Current User")
   if (stream === undefined || root.streams.includes("Text_Content") && !root.storages.has("PP97_DUALSTORAGE")) {
-    throw new ReadFailure("unsupported", "a presentation of before 1997")
+    throw new ReadFailure("unsupported", "a presentation from before 1997")
   }
   if (user === undefined || user.length < 20) throw new ReadFailure("corrupt", "the presentation does not say where it begins")
   if (user.readUInt32LE(12) === encryptedToken) throw new ReadFailure("encrypted", "the presentation is protected by a password")

@@ -73,7 +73,7 @@ export const readTnef = (bytes: Uint8Array): Packed => {
   // A signature of four bytes and a key of two; each attribute has a level, its number, its length and a checksum.
   for (let at = 6; at < file.length && file.subarray(at, at + 9).some((byte) => byte !== 0);) {
     const length = at + 9 > file.length ? 0 : file.readUInt32LE(at + 5)
-    if (at + 9 + length > file.length) throw new ReadFailure("corrupt", "what Outlook packed is cut off")
+    if (at + 9 + length > file.length) throw new ReadFailure("corrupt", "the data that Outlook packed is cut off")
     const attribute = file.readUInt32LE(at + 1)
     const value = file.subarray(at + 9, at + 9 + length)
     at += 11 + length

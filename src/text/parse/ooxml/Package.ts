@@ -90,7 +90,7 @@ const refuseCompoundFile = (bytes: Uint8Array): void => {
   if (file.includes(Buffer.from("EncryptedPackage", "utf16le"))) {
     throw new ReadFailure("encrypted", "the document is protected by a password")
   }
-  throw new ReadFailure("unsupported", "a binary Office file of before 2007")
+  throw new ReadFailure("unsupported", "a binary Office file from before 2007")
 }
 
 const notAPackage = (zip: Zip): ReadFailure =>
