@@ -28,6 +28,7 @@ const blobModes = new Set(["100644", "100755", "100664"])
 
 /** Bytes below which a file may be a Git LFS pointer (the specification's bound). */
 const maxPointer = 1024
+/** Start of a Git LFS pointer. */
 const pointer = Buffer.from("version https://git-lfs.github.com/spec/")
 const minPointer = pointer.length
 

@@ -91,6 +91,7 @@ const mostFull = 0.7
  * derived from it.
  */
 export const hashSeed = 0x811c9dc5 | 0
+/** Continues a hash with one byte. */
 export const hashed = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193)
 
 export const hashOf = (bytes: Uint8Array, start: number, end: number): number => {

@@ -133,7 +133,7 @@ const store = Effect.fnUntraced(function*(folder: string, file: HubFile, bytes: 
         : Effect.fail(
           new ServiceError({
             code: "DATA_LOSS",
-            message: `${file.path} does not have the checksum of the hub's listing`,
+            message: `${file.path} did not arrive intact: its checksum differs from the hub's listing`,
             fix: "run again; if it stays so, something on the way changes it"
           })
         )

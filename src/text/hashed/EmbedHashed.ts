@@ -55,6 +55,7 @@ export const embedWeighed = (text: string, weigh: (word: string) => number): Flo
  * costs little quality. Questions are not stored, and keep more.
  */
 const leastKept = 128
+/** Most components that a vector keeps; always the bound for questions. */
 const mostKept = 512
 const keptPerWord = 1.5
 

@@ -17,7 +17,9 @@ type Slot = number
 
 /** Letters that a word's stem keeps: cutting a word short is a stemmer for every alphabet. */
 export const stemLength = 6
+/** Characters of the shortest n-gram. */
 export const shortestGram = 3
+/** Characters of the longest n-gram. */
 export const longestGram = 5
 
 /** A word in lower case without accents. Other marks, such as the vowel signs of Devanagari, are letters of the word. */

@@ -24,8 +24,9 @@ const headerBytes = 512
 const entryBytes = 128
 const types = { storage: 1, stream: 2, root: 5 } as const
 
-/** Most entries of the directory. Real files have some thousands, in some tens of levels. */
+/** Most entries of the directory. Real files have some thousands. */
 const maxEntries = 100_000
+/** Most levels of storages. Real files have some tens. */
 const maxDepth = 64
 
 export const isCompound = (bytes: Uint8Array): boolean => signature.every((byte, at) => bytes[at] === byte)

@@ -21,7 +21,7 @@ export const decode = (bytes: Uint8Array, declared?: (head: string) => string | 
   if (label !== undefined && isKnown(label) && !/^utf-?16/i.test(label)) return decodeAs(bytes, label)
   if (mostlyUtf8(buffer)) return buffer.toString("utf8")
   const guessed = guess(bytes)
-  if (guessed === undefined) throw new ReadFailure("charset", "the charset is unknown: in none does the text read like a language")
+  if (guessed === undefined) throw new ReadFailure("charset", "charset unknown: in no known charset does the text read like a language")
   guesses.set(bytes, guessed)
   return decodeAs(bytes, guessed.charset)
 }

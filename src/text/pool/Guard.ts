@@ -2,10 +2,14 @@ import { Worker } from "node:worker_threads"
 import type { Limits } from "../Prepared.ts"
 
 /**
- * The signal with which a worker process ends itself over time; another means over memory. Nothing else in it uses these signals, so the
- * pool can distinguish the causes.
+ * The signal with which a worker process ends itself when a file's time is over. Nothing else in it uses this signal, so the pool knows the
+ * cause.
  */
 export const overTime = "SIGALRM"
+/**
+ * The signal with which a worker process ends itself when its memory is over. Nothing else in it uses this signal, so the pool knows the
+ * cause.
+ */
 export const overMemory = "SIGUSR2"
 
 /**

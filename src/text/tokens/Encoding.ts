@@ -12,6 +12,7 @@ export interface Encoding {
 
 /** Most tokens that the code of `assembly/Tokens.ts` has room for. */
 const mostTokens = 2 ** 18 - 1
+/** Most bytes of all tokens that the code of `assembly/Tokens.ts` has room for. */
 const mostBytes = 2 ** 24
 
 /** Bytes before the pattern: its length, and the number of tokens. */

@@ -6,6 +6,7 @@ import type { FrontMatterBlock } from "./FrontMatter.ts"
 
 /** Most values that are read, counting each use of an alias. */
 const mostValues = 10_000
+/** Most aliases: each is searched for through the whole front matter. */
 const mostAliases = 200
 /** Deepest nesting of mappings. */
 const deepest = 8

@@ -103,6 +103,7 @@ const sheetTexts = (stream: Buffer, place: number, version: number): SheetTexts 
 
 /** Flag of a validation that shows a message on input (MS-XLS, 2.4.94; MS-XLSB, 2.4.378). */
 export const showsInput = 1 << 18
+/** Flag of a validation that shows a message on an error (MS-XLS, 2.4.94; MS-XLSB, 2.4.378). */
 export const showsError = 1 << 19
 
 /** Adds the messages of a validation: flags, four texts, two formulas with their lengths in front, ranges (MS-XLS, 2.4.94). */
