@@ -8,15 +8,15 @@ import { retry, type RetryOptions } from "../src/net/Retry.ts"
 import type { Secrets } from "../src/ports/Secrets.ts"
 
 interface Turns {
-  /** Whose limits these are: all calls of one account wait together. */
+  /** Id of the account: all its calls share one rate limit. */
   readonly account: string
   readonly requestsPerMinute: number
   readonly retry: RetryOptions | undefined
 }
 
-/** Milliseconds an account rests after a limit that does not say how long. */
+/** Milliseconds for which an account pauses after a rate limit without a `Retry-After`. */
 const restMs = 1000
-/** A turn for each attempt, tried again where that helps; when one is told to wait, all of the account wait. */
+/** Gives each attempt of a call its turn, and retries it where that helps. A rate limit met by one call pauses all calls of the account. */
 export const inTurn = ({ account, requestsPerMinute, retry: options = {} }: Turns) => {
   const { baseMs = restMs, maxRetryAfterMs = 120_000 } = options
   return <A>(attempt: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
@@ -25,7 +25,7 @@ export const inTurn = ({ account, requestsPerMinute, retry: options = {} }: Turn
       yield* limits.take(account, requestsPerMinute)
       return yield* Effect.tapError(attempt, (error) => {
         const { retryAfter = baseMs } = error
-        // Longer waits are the answer to the caller, not something to sit out.
+        // Longer waits are reported to the caller instead of being sat out.
         return isLimit(error) && retryAfter <= maxRetryAfterMs ? limits.pause(account, retryAfter) : Effect.void
       })
     }).pipe(retry(options))
@@ -36,20 +36,20 @@ const isLimit = ({ code, retryAfter }: ServiceError): boolean =>
 
 interface AccountOptions {
   readonly caller: Caller
-  /** Whose limits these are: all calls of one account wait together. */
+  /** Id of the account: all its calls share one rate limit. */
   readonly account: string
   readonly requestsPerMinute: number
   /** What a refusal means, read from its body. */
   readonly errorOf: (what: string, response: HttpClientResponse.HttpClientResponse) => Effect.Effect<ServiceError>
 }
 
-/** Calls of one account, tried again where that helps. */
+/** Calls of one account, retried where that helps. */
 interface Account {
   readonly call: (
     what: string,
     request: HttpClientRequest.HttpClientRequest
   ) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError>
-  /** {@link Account.call} for JSON; an answer that is cut or is not `schema` counts as a failed attempt. */
+  /** {@link Account.call} for JSON; a response that is cut short or does not match `schema` counts as a failed attempt. */
   readonly json: <A>(
     what: string,
     request: HttpClientRequest.HttpClientRequest,
@@ -57,7 +57,7 @@ interface Account {
   ) => Effect.Effect<A, ServiceError>
 }
 
-/** An account whose calls share one rate: when one is told to wait, all wait. */
+/** An account whose calls share one rate limit, which pauses all of them. */
 export const makeAccount = ({ account, caller, errorOf, requestsPerMinute }: AccountOptions): Account => {
   const turn = inTurn({ account, requestsPerMinute, retry: caller.retry })
   const once = (what: string, request: HttpClientRequest.HttpClientRequest) =>
@@ -80,7 +80,7 @@ export const makeAccount = ({ account, caller, errorOf, requestsPerMinute }: Acc
   }
 }
 
-/** Google and Microsoft leave out what does not apply, and now and then null it. */
+/** Google and Microsoft omit fields that do not apply, and sometimes return null for them. */
 const withoutNulls = (json: unknown): unknown =>
   Array.isArray(json)
     ? json.map(withoutNulls)
@@ -91,13 +91,13 @@ const withoutNulls = (json: unknown): unknown =>
 /** A token that may be rotated while it is in use. */
 interface RotatingToken {
   readonly token: Effect.Effect<Redacted.Redacted<string>, SecretError>
-  /** Uses it; one that was refused is resolved again, and a new one gets one more try. */
+  /** Runs a call with the token. A refused token is resolved again, and a new one gets one more attempt. */
   readonly use: <A>(
     call: (token: Redacted.Redacted<string>) => Effect.Effect<A, ServiceError>
   ) => Effect.Effect<A, ServiceError | SecretError>
 }
 
-/** How long a resolved token is kept, so that a rotated one is taken up. */
+/** How long a resolved token is kept, so that a rotated one is picked up. */
 const ttl = "5 minutes"
 
 export const rotatingToken = (secrets: Secrets["Service"], version: SecretVersion): Effect.Effect<RotatingToken> =>

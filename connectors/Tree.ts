@@ -1,19 +1,19 @@
 import { Effect, Predicate, Result, Schema } from "effect"
 import { ServiceError } from "../src/domain/Errors.ts"
 
-/** One part of a path: NFC, and no `/` of its own. */
+/** A name as one segment of a path: NFC, with its `/` escaped. */
 export const partOf = (name: string): string => name.normalize("NFC").replaceAll("/", "%2F")
 
-/** A part under a folder; the root is "". */
+/** The path of a segment in a folder; the root folder is "". */
 export const joined = (folder: string, part: string): string => folder === "" ? part : `${folder}/${part}`
 
-/** What of a list could be read, and what the rest is called. */
+/** The items of a list that could be read, and the names of the others. */
 interface Each<A> {
   readonly good: ReadonlyArray<A>
   readonly odd: ReadonlyArray<string>
 }
 
-/** Reads each of a list by itself: one in a shape that nobody knows costs only itself. */
+/** Decodes each item of a list separately: one of an unknown shape costs only itself. */
 export const eachOf = <A>(schema: Schema.Decoder<A>): (list: ReadonlyArray<unknown>) => Each<A> => {
   const decode = Schema.decodeUnknownResult(schema)
   return (list) => {
@@ -33,36 +33,36 @@ const nameOf = (one: unknown): string => {
   return texts.find((text): text is string => typeof text === "string" && text !== "")?.slice(0, 200) ?? "an entry"
 }
 
-/** One thing's failure is its own, but without credentials nothing will do. */
+/** Confines a failure to one item, except where credentials are refused: then nothing else will work either. */
 export const isolated = <A>(effect: Effect.Effect<A, ServiceError>): Effect.Effect<Result.Result<A, ServiceError>, ServiceError> =>
   Effect.map(effect, (value): Result.Result<A, ServiceError> => Result.succeed(value)).pipe(
     Effect.catchIf(({ code }) => code !== "UNAUTHENTICATED", (error) => Effect.succeed(Result.fail(error)))
   )
 
-/** More files than this, and a cursor does not remember them: about a megabyte. */
+/** Most files that a cursor remembers, about a megabyte. */
 const maxFiles = 10_000
 
 /**
- * What a listing found, as its cursor remembers it, because a change feed names what changed by id and not by where
- * it was: `[id, path]`. Without `files`, only "nothing changed" can be told from a feed.
+ * The files of a listing, `[id, path]`, as its cursor remembers them, because a change feed names what changed by id, not by path. Without
+ * `files`, a feed can only show that nothing changed.
  */
 export const KnownFiles = Schema.Array(Schema.Tuple([Schema.String, Schema.String]))
 
-/** Paths of files by id, and back. */
+/** Paths of files by id, and ids by path. */
 export interface Known {
-  /** False once there were too many, or from the start if they were not known. */
+  /** False once there were too many files, or from the start if they were not known. */
   readonly remembers: () => boolean
   readonly pathOf: (id: string) => string | undefined
   readonly idAt: (path: string) => string | undefined
   readonly add: (id: string, path: string) => void
   readonly remove: (id: string) => void
-  /** Ids of the files in a folder and below. */
+  /** Ids of the files in a folder and below it. */
   readonly under: (folder: string) => ReadonlyArray<string>
-  /** For the cursor; absent where nothing is remembered. */
+  /** The files for the cursor; absent where they are not remembered. */
   readonly entries: () => ReadonlyArray<readonly [id: string, path: string]> | undefined
 }
 
-/** `from` is what a cursor remembers; absent, nothing is known and nothing will be. */
+/** `from` is what a cursor remembers. Where it is absent, nothing is known or will be remembered. */
 export const makeKnown = (from: ReadonlyArray<readonly [string, string]> | undefined): Known => {
   let paths = from === undefined ? undefined : new Map(from)
   let ids = paths === undefined ? undefined : new Map([...paths].map(([id, path]) => [path, id]))
@@ -86,5 +86,5 @@ export const makeKnown = (from: ReadonlyArray<readonly [string, string]> | undef
   }
 }
 
-/** The answer to a cursor from which changes cannot be told: whoever gave it lists from the start, without one. */
-export const listFromStart = (why: string): ServiceError => ServiceError.invalid("cursor", why, "List from the start.")
+/** The error for a cursor from which changes cannot be determined: the caller lists from the start, without a cursor. */
+export const listFromStart = (why: string): ServiceError => ServiceError.invalid("cursor", why, "list from the start")

@@ -1,6 +1,6 @@
 /**
- * Connectors: sources of documents. Each is called with settings as a pipeline file writes them, and gives a source for
- * `Pipeline.make`; `connect` makes the connector itself. Each is loaded when it is first connected.
+ * Connectors: sources of documents. Each is called with settings as a pipeline file writes them, and returns a source for `Pipeline.make`;
+ * `connect` makes the connector itself. A connector's code is loaded when it is first connected.
  */
 import { Effect } from "effect"
 import { builtInSources } from "../src/domain/sources/BuiltInSources.ts"
@@ -9,7 +9,7 @@ import { type AnyConnectorDefinition, type ConnectorDefinition, connectorOf } fr
 type BuiltIn = typeof builtInSources
 type Definition<K extends keyof BuiltIn, Short = never> = ConnectorDefinition<BuiltIn[K]["Encoded"] | Short, BuiltIn[K]["Type"], never>
 
-/** A folder on this machine: `local("./docs")`, or with everything that a file may say of it. */
+/** A folder on this machine: `local("./docs")`, or with all settings that a pipeline file may have. */
 export const local: Definition<"local", string> = connectorOf({
   kind: "local",
   settings: builtInSources.local,
@@ -18,7 +18,7 @@ export const local: Definition<"local", string> = connectorOf({
   connect: (settings, context) => Effect.map(Effect.promise(() => import("./local/Local.ts")), ({ local }) => local(settings, context))
 })
 
-/** Object storage (`gs://`, `s3://`), and pages by address: `storage({ uris: ["gs://acme-docs/handbook/"] })`. */
+/** Object storage (`gs://`, `s3://`), and single pages by address: `storage({ uris: ["gs://acme-docs/handbook/"] })`. */
 export const storage: Definition<"storage"> = connectorOf({
   kind: "storage",
   settings: builtInSources.storage,

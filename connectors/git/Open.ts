@@ -18,7 +18,7 @@ import { objectsOfCall, openRepository, type TreeEntry } from "./Repository.ts"
 
 const Commit = Schema.String.check(Schema.isPattern(/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/))
 
-/** `base`: everything up to this commit was listed. `at`: a listing of `commit` has come as far as `after`. */
+/** Position of a listing. `base`: everything up to this commit was listed. `at`: a listing of `commit` has come as far as `after`. */
 const Position = Schema.Struct({
   base: Schema.optionalKey(Commit),
   at: Schema.optionalKey(Schema.Struct({ commit: Commit, after: Schema.String }))
@@ -26,8 +26,9 @@ const Position = Schema.Struct({
 
 const blobModes = new Set(["100644", "100755", "100664"])
 
-/** Pointers are smaller (the specification's bound), and begin so. */
+/** Bytes below which a file may be a Git LFS pointer (the specification's bound). */
 const maxPointer = 1024
+/** Start of a Git LFS pointer. */
 const pointer = Buffer.from("version https://git-lfs.github.com/spec/")
 const minPointer = pointer.length
 
@@ -83,7 +84,7 @@ export const open = (config: SettingsOf<"git">, context: Partial<ConnectorContex
         ? Stream.map(repository.tree(commit), (entry) => ({ path: entry.path, entry }))
         : repository.changes(base, commit)
       return changes.pipe(
-        // Git tells paths in the order of their bytes.
+        // Git lists paths in the order of their bytes.
         Stream.filter(({ path }) => takes(path) && (at === undefined || Buffer.compare(Buffer.from(path), Buffer.from(at.after)) > 0)),
         Stream.grouped(objectsOfCall),
         Stream.mapEffect((some) =>
@@ -104,7 +105,7 @@ export const open = (config: SettingsOf<"git">, context: Partial<ConnectorContex
   return {
     check: repository.check,
     list: (given) => Stream.unwrap(listing(given)),
-    // By the id of what was listed: whatever was committed since, this is its content.
+    // Read by the id of the listed blob: whatever was committed since, this is its content.
     read: (item, maxBytes) =>
       (item.size ?? 0) > maxBytes
         ? Stream.fail(new ServiceError({ code: "OUT_OF_RANGE", message: `${item.path} is larger than ${maxBytes} bytes` }))
@@ -113,7 +114,7 @@ export const open = (config: SettingsOf<"git">, context: Partial<ConnectorContex
   }
 }
 
-/** Where a person reads a file: on the host's own pages, where they are known, else in the folder. */
+/** Where a person reads a file: on the host's own pages where they are known, otherwise in the folder. */
 const addresses = ({ path = ".", ref = "HEAD", url }: SettingsOf<"git">): (commit: string, file: string) => string => {
   if (url === undefined) {
     const folder = resolve(path)
@@ -126,7 +127,7 @@ const addresses = ({ path = ".", ref = "HEAD", url }: SettingsOf<"git">): (commi
   return (_, file) => `${site}/${pages}/${at}/${file.split("/").map(encodeURIComponent).join("/")}`
 }
 
-/** Which page of a host shows a file; GitHub's for those that are not here. */
+/** How each host addresses the page of a file; unknown hosts use GitHub's form. */
 const pagesOfHosts: ReadonlyArray<readonly [host: RegExp, page: string]> = [
   [/(?:^|\.)gitlab\./, "-/blob"],
   [/(?:^|\.)bitbucket\.org$/, "src"],

@@ -8,15 +8,17 @@ export interface GitCall {
   readonly what: string
   readonly args: ReadonlyArray<string>
   readonly cwd?: string | undefined
-  /** Settings of git for this call alone. They go by the environment: arguments can be seen by every user of the machine. */
+  /** Git settings for this call alone. They are passed in the environment: arguments are visible to every user of the machine. */
   readonly config?: Readonly<Record<string, string>> | undefined
   readonly input?: string | undefined
   readonly timeout?: Duration.Duration | undefined
-  /** Kept out of errors. */
+  /** Secrets that are redacted from errors. */
   readonly secrets?: ReadonlyArray<Redacted.Redacted<string>> | undefined
 }
 
-/** What git may see of our environment. Not `GIT_DIR` and its like, which would lead it to another repository. */
+/**
+ * Environment variables that git may see. `GIT_DIR` and similar ones are not among them, since they would lead it to another repository.
+ */
 const passed =
   /^(?:path|home|user|logname|tmpdir|temp|tmp|systemroot|comspec|appdata|localappdata|userprofile|https?_proxy|no_proxy|all_proxy|ssl_cert_\w+|curl_ca_bundle|git_ssl_cainfo|git_ssl_capath|ssh_auth_sock|xdg_config_home)$/i
 
@@ -24,12 +26,12 @@ const environment = (config: Readonly<Record<string, string>>): NodeJS.ProcessEn
   const entries = Object.entries(config)
   return {
     ...Object.fromEntries(Object.entries(process.env).filter(([name]) => passed.test(name))),
-    // Messages are told apart by their English words.
+    // Messages are recognised by their English words.
     LC_ALL: "C",
     GIT_TERMINAL_PROMPT: "0",
     GIT_ASKPASS: "true",
     GIT_OPTIONAL_LOCKS: "0",
-    // `ext::` and its like run commands.
+    // `ext::` and similar protocols run commands.
     GIT_ALLOW_PROTOCOL: "http:https:ssh",
     GIT_SSH_COMMAND: "ssh -o BatchMode=yes -o ConnectTimeout=20",
     GIT_CONFIG_COUNT: String(entries.length),
@@ -39,7 +41,7 @@ const environment = (config: Readonly<Record<string, string>>): NodeJS.ProcessEn
 
 const maxStderr = 8 * 1024
 
-/** What git prints, as it prints it. Git and what it started end with the stream, however that ends. */
+/** The output of git as a stream. Git and its child processes end with the stream, however that ends. */
 export const git = (
   { args, config = {}, cwd, input, secrets, timeout = Duration.minutes(2), what }: GitCall
 ): Stream.Stream<Uint8Array, ServiceError> =>
@@ -67,19 +69,19 @@ export const git = (
     )
   })).pipe(Stream.scoped)
 
-/** All that git prints, as text without the line end. For answers that are short. */
+/** The whole output of git, as text without the line end. For short output. */
 export const gitText = (call: GitCall): Effect.Effect<string, ServiceError> =>
   Effect.map(collect(git(call)), (bytes) => bytes.toString("utf8").trimEnd())
 
 const start = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv, cwd: string | undefined, input: string | undefined) => {
-  // A group of its own, so that the helpers that git starts end with it.
+  // A process group of its own, so that the helpers that git starts end with it.
   const child = spawn("git", [...args], {
     env,
     cwd,
     detached: process.platform !== "win32",
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
   })
-  // Read from the start: what nobody reads when a process ends, Node throws away.
+  // Read from the start: Node discards output that nobody reads when a process ends.
   const output = new PassThrough()
   child.stdout?.pipe(output)
   let stderr = ""
@@ -93,7 +95,7 @@ const start = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv, cwd: string 
     })
     child.once("close", (code) => resolve(code ?? "killed"))
   })
-  // Git ends before it has read everything where something is wrong, which its exit tells.
+  // Where something is wrong, git ends before it has read all input, which its exit code reports.
   child.stdin?.on("error", () => {})
   child.stdin?.end(input)
   return { child, exited, output, stderr: () => stderr }
@@ -112,7 +114,7 @@ const end = (child: ChildProcess): void => {
 const absent = new ServiceError({
   code: "FAILED_PRECONDITION",
   message: "git is not installed",
-  fix: "Install git, and see that it is on the PATH."
+  fix: "install git, and make sure that it is on the PATH"
 })
 
 type Kind = readonly [words: RegExp, code: ServiceError["code"], fix?: string]
@@ -121,29 +123,29 @@ const kinds: ReadonlyArray<Kind> = [
   [
     /authentication failed|could not read (?:username|password)|invalid credentials|returned error: 401|terminal prompts disabled/i,
     "UNAUTHENTICATED",
-    "Give a token that may read the repository."
+    "give a token that may read the repository"
   ],
   [
     /returned error: 403|permission denied|access denied|host key verification failed/i,
     "PERMISSION_DENIED",
-    "Give a token, or a key of the SSH agent, that may read the repository."
+    "give a token, or a key of the SSH agent, that may read the repository"
   ],
   [
     /unable to update url base from redirection|returned error: 30\d|redirect/i,
     "FAILED_PRECONDITION",
-    "Give the repository's final address: redirects are not followed, as a token is sent."
+    "give the repository's final address: redirects are not followed, as a token is sent"
   ],
   [
     /remote ref .* not found|couldn't find remote ref|not our ref|unadvertised object|needed a single revision|unknown revision|bad revision/i,
     "NOT_FOUND",
-    "Correct the ref."
+    "correct the ref"
   ],
   [
     /not a git repository|cannot change to|repository .*not found|returned error: 404|does not appear to be a git repository/i,
     "NOT_FOUND",
-    "Correct the address, and see that the token may read the repository."
+    "correct the address, and make sure that the token may read the repository"
   ],
-  [/dubious ownership/i, "FAILED_PRECONDITION", "Have git trust the folder: git config --global --add safe.directory FOLDER"],
+  [/dubious ownership/i, "FAILED_PRECONDITION", "have git trust the folder: git config --global --add safe.directory FOLDER"],
   [
     /could not resolve host|failed to connect|connection (?:refused|reset|timed out)|couldn't connect|early eof|returned error: (?:429|5\d\d)|operation too slow|unexpected disconnect|rpc failed|hung up/i,
     "UNAVAILABLE"

@@ -8,29 +8,29 @@ import { type ConnectorContext, redactUrl, retry, type SecretError, ServiceError
 import type { SettingsOf } from "../../src/ConnectorKit.ts"
 import { git, type GitCall, gitText } from "./Process.ts"
 
-/** Commits of a remote that are kept, so that a listing from one of them can tell what changed. */
+/** Most commits of a remote that are kept, so that a listing from one of them can determine what changed. */
 const keptCommits = 8
 
-/** Objects of one call of `cat-file`. */
+/** Most objects in one call of `cat-file`. */
 const objectsOfCall = 500
 
 type Failure = ServiceError | SecretError
 
-/** What an object of the tree is: a mode, an id and a path, as `ls-tree` and `diff-tree` say them. */
+/** An object of a tree: mode, id and path, as `ls-tree` and `diff-tree` print them. */
 export interface TreeEntry {
   readonly mode: string
   readonly id: string
   readonly path: string
-  /** Bytes, of blobs. */
+  /** Bytes of a blob; absent for other objects. */
   readonly size?: number
 }
 
 interface Repository {
-  /** As messages call it. */
+  /** The repository's name in messages. */
   readonly name: string
-  /** Reaches it and finds the ref, without fetching content. */
+  /** Connects to the repository and finds the ref, without fetching content. */
   readonly check: Effect.Effect<void, Failure>
-  /** The commit at the ref, which is then on this machine. */
+  /** The commit at the ref, fetched to this machine. */
   readonly head: Effect.Effect<string, Failure>
   /** Whether a commit is on this machine. */
   readonly has: (commit: string) => Effect.Effect<boolean, Failure>
@@ -38,7 +38,7 @@ interface Repository {
   readonly tree: (commit: string) => Stream.Stream<TreeEntry, Failure>
   /** What differs between two trees, by path; without `entry` the path is gone. */
   readonly changes: (from: string, to: string) => Stream.Stream<{ readonly path: string; readonly entry?: TreeEntry }, Failure>
-  /** Bytes of each object, by id. */
+  /** Size in bytes of each object, by id. */
   readonly sizes: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, number>, Failure>
   /** Contents of small objects, by id. */
   readonly contents: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyMap<string, Buffer>, Failure>
@@ -53,7 +53,7 @@ const local = (path: string, ref: string): Repository => {
   const head = gitText(call(["rev-parse", "--verify", "--end-of-options", `${ref}^{commit}`])).pipe(
     Effect.mapError((error) =>
       error.code === "NOT_FOUND" && existsSync(path)
-        ? error.with({ message: `${path} has no commit at ${ref}, or is no repository` })
+        ? error.with({ message: `${path} has no commit at ${ref}, or is not a repository` })
         : error
     )
   )
@@ -70,7 +70,7 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
   })))
   const turn = Semaphore.makeUnsafe(1)
 
-  /** The token goes in a header, for this address alone, that no other user of the machine can see. */
+  /** Passes the token in a header, for this address alone, where no other user of the machine can see it. */
   const authorized = Effect.gen(function*() {
     const settings: Record<string, string> = {
       "http.followRedirects": "false",
@@ -97,9 +97,9 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
   const isCommitId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(ref)
   const check = calling(undefined, ["ls-remote", "--exit-code", "--", url, ...(isCommitId ? [] : [ref])], `looking for ${ref} of ${name}`)
     .pipe(
-      // It exits with 2 where there is no such ref, and says nothing.
+      // It exits with 2 and prints nothing where there is no such ref.
       Effect.mapError((error) =>
-        error._tag === "ServiceError" && error.code === "INTERNAL" ? ServiceError.notFound(`${ref} of ${name}`, "Correct the ref.") : error
+        error._tag === "ServiceError" && error.code === "INTERNAL" ? ServiceError.notFound(`${ref} of ${name}`, "correct the ref") : error
       )
     )
 
@@ -140,7 +140,7 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
   }
 }
 
-/** For programs that gave no data directory: goes with the process. */
+/** A temporary folder for programs without a data directory, removed with the process. */
 let made: string | undefined
 const temporary = (): string => {
   if (made !== undefined) return made
@@ -195,7 +195,7 @@ export { objectsOfCall }
 const gitBytes = (call: GitCall): Effect.Effect<Buffer, ServiceError> =>
   Effect.map(Stream.runCollect(git(call)), (pieces) => Buffer.concat(pieces))
 
-/** What `cat-file --batch` prints: `<id> <type> <size>`, the content, and a line end, for each object. */
+/** Parses the output of `cat-file --batch`: `<id> <type> <size>`, the content, and a line end, for each object. */
 const batch = (bytes: Buffer): ReadonlyMap<string, Buffer> => {
   const found = new Map<string, Buffer>()
   for (let at = 0; at < bytes.length;) {
@@ -210,11 +210,11 @@ const batch = (bytes: Buffer): ReadonlyMap<string, Buffer> => {
   return found
 }
 
-/** The object, or the commit, is not there. */
+/** Whether the error means that the object, or the commit, does not exist. */
 const isAbsent = (error: ServiceError): boolean =>
   /not a valid object name|bad file|bad object|could not get object info/i.test(error.message)
 
-/** Texts that end with NUL. A name that is no UTF-8 has U+FFFD where it is not. */
+/** Splits output into texts that end with NUL. Bytes of a name that are not UTF-8 become U+FFFD. */
 const records = (bytes: Stream.Stream<Uint8Array, ServiceError>): Stream.Stream<string, ServiceError> =>
   bytes.pipe(
     Stream.mapAccum(() => Buffer.alloc(0), (rest: Buffer, piece: Uint8Array) => {

@@ -18,13 +18,13 @@ export const DrivePermission = Schema.Struct({
   emailAddress: key(Schema.String),
   domain: key(Schema.String),
   deleted: key(Schema.Boolean),
-  /** `published`: to the published view only. */
+  /** `published`: applies to the published view only. */
   view: key(Schema.String),
   expirationTime: key(Schema.String)
 })
 export type DrivePermission = typeof DrivePermission.Type
 
-/** What is asked of a file, `drive#file`. */
+/** The requested fields of a file, `drive#file`. */
 export const DriveFile = Schema.Struct({
   id: Schema.String,
   name: Schema.String,
@@ -41,7 +41,7 @@ export const DriveFile = Schema.Struct({
   driveId: key(Schema.String),
   owners: key(Schema.Array(Person)),
   lastModifyingUser: key(Person),
-  /** Only for who may share the file, and never in shared drives. */
+  /** Present only for accounts that may share the file, and never in shared drives. */
   permissions: key(Schema.Array(DrivePermission)),
   permissionIds: key(Schema.Array(Schema.String)),
   shortcutDetails: key(Schema.Struct({ targetId: key(Schema.String), targetMimeType: key(Schema.String) })),
@@ -83,7 +83,7 @@ const PermissionPage = Schema.Struct({
   nextPageToken: key(Schema.String)
 })
 
-/** A long-running export; `done` is absent or null until it is. */
+/** A long-running export; `done` is absent or null until it is finished. */
 const DownloadOperation = Schema.Struct({
   name: key(Schema.String),
   done: key(Schema.NullOr(Schema.Boolean)),
@@ -95,17 +95,17 @@ type DownloadOperation = typeof DownloadOperation.Type
 export const folderType = "application/vnd.google-apps.folder"
 export const shortcutType = "application/vnd.google-apps.shortcut"
 
-/** Limits that waiting clears (Drive's "Resolve errors" guide); the daily ones are not among them. */
+/** Reasons of rate limits that waiting clears (Drive's "Resolve errors" guide); daily quotas are not among them. */
 const rates = new Set(["userRateLimitExceeded", "rateLimitExceeded", "sharingRateLimitExceeded"])
 const scopes = new Set(["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"])
 
 const scopeFix =
-  "Run `gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform`."
+  "run `gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform`"
 
-/** What to do about a file that this account does not see. */
-export const shareFix = "Share it with the account that Sluice runs as, or take it out of the source."
+/** The fix for a file that this account cannot see. */
+export const shareFix = "share it with the account that Sluice runs as, or take it out of the source"
 
-/** What Drive says in a refusal. Its own word for the reason is the error's `reason`. */
+/** The error of a refusal by Drive, with Drive's own reason as its `reason`. */
 const driveError = Effect.fnUntraced(function*(what: string, response: HttpClientResponse.HttpClientResponse) {
   const body = yield* bodyText(response)
   const retryAfter = retryAfterOf(response.headers, yield* Clock.currentTimeMillis)
@@ -117,19 +117,19 @@ const explain = (what: string, error: ServiceError, reason: string | undefined):
   const known = error.with({ reason })
   const as = (facts: Parameters<ServiceError["with"]>[0]): ServiceError => known.with(facts)
   if (reason !== undefined && rates.has(reason)) {
-    return as({ code: "RESOURCE_EXHAUSTED", fix: "Drive's rate limit was met; it was waited for and tried again." })
+    return as({ code: "RESOURCE_EXHAUSTED", fix: "Drive's rate limit was reached; Sluice waited and tried again" })
   }
   if (reason === "dailyLimitExceeded") {
-    return as({ code: "FAILED_PRECONDITION", fix: "The day's quota of the Drive API is used up: raise it, or come back tomorrow." })
+    return as({ code: "FAILED_PRECONDITION", fix: "the day's quota of the Drive API is used up: raise it, or come back tomorrow" })
   }
   if (reason !== undefined && scopes.has(reason)) return as({ fix: scopeFix })
   if (reason === "accessNotConfigured" || reason === "SERVICE_DISABLED") {
-    return as({ fix: "Run `gcloud services enable drive.googleapis.com` for the project that asks." })
+    return as({ fix: "run `gcloud services enable drive.googleapis.com` for the project that asks" })
   }
   if (reason === "appNotAuthorizedToFile") {
-    return as({ fix: "The credentials reach only files opened with their app (drive.file): use ones with drive.readonly." })
+    return as({ fix: "the credentials reach only files opened with their app (drive.file): use ones with drive.readonly" })
   }
-  if (reason === "cannotDownloadAbusiveFile") return as({ fix: "Google holds the file for malware or spam; it is not read." })
+  if (reason === "cannotDownloadAbusiveFile") return as({ fix: "Google considers the file malware or spam; it is not read" })
   switch (error.code) {
     case "NOT_FOUND":
       return as({ message: `${what} was not found, or is not shared with this account`, fix: shareFix })
@@ -142,7 +142,7 @@ const explain = (what: string, error: ServiceError, reason: string | undefined):
   }
 }
 
-/** `error.errors[0].reason`, Drive's classic place for it. */
+/** `error.errors[0].reason`, Drive's traditional place for the reason. */
 const reasonOf = (body: string): string | undefined => {
   try {
     const json: unknown = JSON.parse(body)
@@ -159,7 +159,7 @@ const reasonOf = (body: string): string | undefined => {
 
 const scope = "https://www.googleapis.com/auth/drive.readonly"
 
-/** Application Default Credentials that may read Drive. Looked for at the first token. */
+/** Application Default Credentials with read access to Drive, located when the first token is needed. */
 export const driveAuth = (): GoogleAuth["Service"] => {
   let found: GoogleAuth["Service"] | undefined
   const auth = Effect.suspend(() =>
@@ -183,22 +183,22 @@ const applicationDefault = async () => {
 
 type Body = Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError>
 
-/** The Drive API, version 3, as far as it is read. Everything reaches shared drives too. */
+/** The part of the Drive API, version 3, that is used. Everything includes shared drives. */
 export interface DriveApi {
   readonly file: (id: string) => Effect.Effect<DriveFile, ServiceError>
-  /** What lies in folders that are all of one shared drive, or all of none; oldest first, trash left out. */
+  /** The contents of folders that are all in one shared drive, or all in none; oldest first, without the trash. */
   readonly children: (
     folders: ReadonlyArray<string>,
     driveId: string | undefined,
     token?: string
   ) => Effect.Effect<typeof FilePage.Type, ServiceError>
   readonly permissions: (id: string) => Effect.Effect<ReadonlyArray<DrivePermission>, ServiceError>
-  /** From here on, changes of the account, or of one shared drive. */
+  /** Token from which on changes of the account, or of one shared drive, are listed. */
   readonly startToken: (driveId: string | undefined) => Effect.Effect<string, ServiceError>
   readonly changes: (token: string, driveId: string | undefined) => Effect.Effect<typeof ChangePage.Type, ServiceError>
   readonly media: (id: string, offset: number) => Body
   readonly export: (id: string, mimeType: string) => Body
-  /** {@link DriveApi.export} for what it refuses as too large: a long-running operation, waited for. */
+  /** Exports files that {@link DriveApi.export} refuses as too large, by a long-running operation; waits for it. */
   readonly exportLarge: (id: string, mimeType: string) => Body
 }
 
@@ -208,9 +208,9 @@ interface DriveApiOptions {
   readonly pollMs?: number
 }
 
-/** Drive allows 12,000 a minute for one user; half leaves room for the user's own work. */
+/** Requests per minute. Drive allows 12,000 for one user; half leaves room for the user's own work. */
 const requestsPerMinute = 6000
-/** An export that takes longer is given up; the next run asks again. */
+/** Minutes after which an export is abandoned; the next run requests it again. */
 const maxExportMinutes = 10
 
 export const driveApi = ({ caller, endpoint = "https://www.googleapis.com", pollMs = 2000 }: DriveApiOptions): DriveApi => {
@@ -265,7 +265,7 @@ export const driveApi = ({ caller, endpoint = "https://www.googleapis.com", poll
     )
   }
 
-  /** The address is Drive's; credentials go to it only where they would go anyway. */
+  /** Downloads an export. The address comes from Drive; credentials are sent to it only if they would be sent there anyway. */
   const fetchExport = (id: string, address: string): Body => {
     const what = `the export of Drive file ${id}`
     const to = URL.parse(address)
@@ -340,7 +340,7 @@ export const driveApi = ({ caller, endpoint = "https://www.googleapis.com", poll
   }
 }
 
-/** Callers of one set of credentials share their limits. */
+/** Ids of callers by their credentials: callers with the same credentials share one rate limit. */
 const accounts = new WeakMap<object, number>()
 let lastAccount = 0
 const accountOf = ({ auth }: Caller): string => {

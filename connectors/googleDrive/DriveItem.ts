@@ -7,14 +7,14 @@ import type { DriveApi, DriveFile, DrivePermission } from "./DriveApi.ts"
 const native = "application/vnd.google-apps."
 const office = "application/vnd.openxmlformats-officedocument."
 
-/** What a Google file is read as. */
+/** The format that a Google file is exported to. */
 interface ExportFormat {
   readonly mimeType: string
-  /** With its dot; names get it, since they say which reader reads it. */
+  /** Extension with its dot, appended to the file's name, which determines the reader. */
   readonly extension: string
 }
 
-/** Markdown keeps headings, lists, tables and links, and is the smallest of what Docs export to. */
+/** Export formats by kind of file. Markdown keeps headings, lists, tables and links, and is the smallest format of Docs. */
 const formats: Readonly<Record<string, ExportFormat>> = {
   document: { mimeType: "text/markdown", extension: ".md" },
   spreadsheet: { mimeType: `${office}spreadsheetml.sheet`, extension: ".xlsx" },
@@ -22,20 +22,20 @@ const formats: Readonly<Record<string, ExportFormat>> = {
   drawing: { mimeType: "application/pdf", extension: ".pdf" }
 }
 
-/** What to export a Doc to whose Markdown Drive does not make. Read by its bytes, so the name may stay. */
+/** Export format of a Doc that Drive cannot export to Markdown. It is recognised by its bytes, so the name may stay. */
 export const wordFormat = `${office}wordprocessingml.document`
 
 const isNative = (mimeType: string): boolean => mimeType.startsWith(native)
 
-/** `form`, `map`, `document`. */
+/** The kind of a Google file: `form`, `map`, `document`. */
 const nativeKind = (mimeType: string): string => mimeType.slice(native.length)
 
-/** Absent for Google files that have no text form: forms, maps, sites, scripts. */
+/** The export format of a Google file; undefined for those without a text form: forms, maps, sites, scripts. */
 export const exportFormatOf = (mimeType: string): ExportFormat | undefined => isNative(mimeType) ? formats[nativeKind(mimeType)] : undefined
 
 /**
- * Moves whenever the content does: the checksum of stored files; the version of Google's own, which also counts what
- * is no content.
+ * Revision of a file, which changes whenever the content does: the checksum of a stored file; the version of a Google file, which counts
+ * other changes too.
  */
 export const revisionOf = (file: DriveFile): string => {
   const { headRevisionId, md5Checksum, mimeType, modifiedTime = "", version = "" } = file
@@ -47,7 +47,7 @@ export const revisionOf = (file: DriveFile): string => {
     : `${version} ${modifiedTime}`
 }
 
-/** Why a file is not offered; nothing for one that is. Asks before its permissions are looked up. */
+/** The event with which a file is skipped; undefined for one that is offered. Called before its permissions are requested. */
 export const skipOf = (file: DriveFile, path: string, maxFileSize: number | undefined): Listed | undefined => {
   const size = Number(file.size ?? 0)
   if (isNative(file.mimeType) && exportFormatOf(file.mimeType) === undefined) {
@@ -61,7 +61,7 @@ export const skipOf = (file: DriveFile, path: string, maxFileSize: number | unde
     : undefined
 }
 
-/** A file as it is offered. */
+/** The event that offers a file. */
 export const itemOf = (file: DriveFile, path: string, permissions: Permissions): Listed => {
   const format = exportFormatOf(file.mimeType)
   const name = file.name.normalize("NFC")
@@ -94,8 +94,8 @@ const nameOf = (person: { readonly displayName?: string; readonly emailAddress?:
   person?.displayName ?? person?.emailAddress
 
 /**
- * Who may read files. Shared drives name grants by id only; each grant is looked up once, with all of the first file
- * that has it. What the account may not know grants nobody but the owners.
+ * Returns a function that reads who may read files. Shared drives name grants by id only; each grant is requested once, for all files that
+ * have it. Where the account may not see the permissions, only the owners are granted access.
  */
 export const permissionReader = (api: DriveApi) => {
   const grants = new Map<string, DrivePermission>()

@@ -73,8 +73,8 @@ const decodeProgress = (config: SettingsOf<"googleDrive">, cursor: string): Effe
 const readChanges = eachOf(Change)
 
 /**
- * One page of the feed that `driveId` names, and whether there is more. Folders that turn up are left to be walked.
- * Fails with a violation of `cursor` where the feed does not tell what became of which path.
+ * One page of the feed that `driveId` names, and whether there is more. New folders are queued for the walk. Fails with a violation of
+ * `cursor` where the feed does not show what happened to which path.
  */
 const changesPage = Effect.fnUntraced(function*(
   api: DriveApi,
@@ -84,7 +84,7 @@ const changesPage = Effect.fnUntraced(function*(
 ): Effect.fn.Return<{ readonly events: ReadonlyArray<Listed>; readonly more: boolean }, ServiceError> {
   const token = progress.tokens.get(driveId) ?? ""
   const { changes: told = [], newStartPageToken, nextPageToken } = yield* api.changes(token, driveId === "" ? undefined : driveId).pipe(
-    // Tokens are not documented to end; one that did is of no more use than one of another account.
+    // Tokens are not documented to expire; one that did is of no more use than one of another account.
     Effect.mapError((error) =>
       error.code === "INVALID_ARGUMENT" || error.code === "NOT_FOUND" || error.code === "PERMISSION_DENIED"
         ? listFromStart("is no longer taken by Drive")
@@ -98,10 +98,10 @@ const changesPage = Effect.fnUntraced(function*(
   const deleted: Array<Listed> = []
   const offered = new Map<string, readonly [DriveFile, string]>()
   for (const change of changes.good) {
-    // The account's own feed repeats what the feeds of its shared drives say.
+    // The account's own feed repeats the feeds of its shared drives.
     if (driveId === "" && change.file?.driveId !== undefined && progress.tokens.has(change.file.driveId)) continue
     const effect = effectOf(progress, change)
-    // What comes twice counts as it came last.
+    // Of several changes to one file, the last counts.
     offered.delete(change.fileId ?? "")
     if (effect instanceof ServiceError) return yield* effect
     if (effect === undefined) continue
@@ -110,7 +110,7 @@ const changesPage = Effect.fnUntraced(function*(
     if (effect.link !== undefined) walk.link(...effect.link)
     if (effect.folder !== undefined) walk.enqueue(effect.folder)
   }
-  // Without those whose folder went after them.
+  // Without files whose folder was deleted after them.
   const here = [...offered.values()].filter(([{ id }]) =>
     !progress.known.remembers() || progress.known.pathOf(id) !== undefined || progress.pinned.has(id)
   )
@@ -126,7 +126,7 @@ interface Consequence {
   readonly folder?: { readonly id: string; readonly path: string; readonly driveId: string }
 }
 
-/** What one change means, told from what was listed. Nothing for what lies elsewhere. */
+/** What one change means for the listed files. Undefined for files outside the source. */
 const effectOf = (progress: Progress, { changeType, driveId, file, fileId, removed }: Change): Consequence | ServiceError | undefined => {
   const { folders, known, links, pinned } = progress
   if (!known.remembers()) return listFromStart("is of more files than a cursor remembers, and something changed")
@@ -166,7 +166,7 @@ const isAt = (path: string, folder: string, file: DriveFile): boolean => {
   return path === wanted || path === withId(wanted, file.id)
 }
 
-/** The paths of what was in a folder that is gone. */
+/** Forgets a deleted folder and everything in it; returns the paths of its files. */
 const forgetFolder = ({ folders, known }: Progress, gone: string): ReadonlyArray<string> => {
   const ids = known.under(gone)
   const paths = ids.flatMap((id) => known.pathOf(id) ?? [])
@@ -175,7 +175,7 @@ const forgetFolder = ({ folders, known }: Progress, gone: string): ReadonlyArray
   return paths
 }
 
-/** Everything from the start; the rest, from a checkpoint; what changed, from the cursor of a finished listing. */
+/** Lists everything from the start; the rest, from a checkpoint; the changes, from the cursor of a finished listing. */
 export const listing = (
   api: DriveApi,
   config: SettingsOf<"googleDrive">,
@@ -207,7 +207,7 @@ export const listing = (
     return Stream.paginate<void, Listed, ServiceError>(undefined, () =>
       Effect.map(step, ({ done, events }): readonly [ReadonlyArray<Listed>, Option.Option<void>] => {
         if (!done) {
-          // Changes are read again from where they began, unless all feeds were read to their end without a failure.
+          // Changes are read again from where they started, unless all feeds were read to their end without a failure.
           const resumable = walk.settled && feeds.length === 0 && (all || !progress.failed)
           return [
             resumable ? [...events, { _tag: "checkpoint", cursor: encodeProgress(config, progress) }] : events,

@@ -13,21 +13,21 @@ import { exportFormatOf, revisionOf, wordFormat } from "./DriveItem.ts"
 import { listing } from "./Listing.ts"
 import { wrongRoot } from "./Walk.ts"
 
-/** What surrounds the connector. Everything has a default. */
+/** Dependencies of the connector. Everything has a default. */
 export interface GoogleDriveContext {
   /** Default: one for the process, as `src/net/Http.ts` makes it. */
   readonly http?: HttpClient.HttpClient
   /**
-   * Its tokens need the scope `drive.readonly`, which those of Google Cloud do not have of themselves. Default:
-   * Application Default Credentials with that scope.
+   * Credentials whose tokens have the scope `drive.readonly`, which those of Google Cloud lack by default. Default: Application Default
+   * Credentials with that scope.
    */
   readonly googleDrive?: GoogleAuth["Service"]
   readonly retry?: RetryOptions
-  /** Milliseconds between two looks at an export that takes long. Default 2,000. */
+  /** Milliseconds between two polls of a long-running export. Default 2,000. */
   readonly pollMs?: number
 }
 
-/** The connector behind `googleDrive`, with everything that it loads. */
+/** The implementation of `googleDrive`, loaded when it is first connected. */
 export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveContext): Omit<Connector, "kind"> => {
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     if (config.folders.length + config.files.length === 0) return yield* ServiceError.invalid("folders", "or files need at least one id")
@@ -36,7 +36,7 @@ export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveCont
       return yield* ServiceError.invalid(
         "folders",
         `${JSON.stringify(bad)} is not a Google Drive id`,
-        "Take the part after /folders/ or /d/ of the link."
+        "take the part after /folders/ or /d/ of the link"
       )
     }
     return driveApi({
@@ -64,15 +64,18 @@ export const open = (config: SettingsOf<"googleDrive">, context: GoogleDriveCont
   }
 }
 
-/** A file's bytes, or what a Google file exports to. */
+/** A file's bytes, or a Google file's export. */
 const reading = (api: DriveApi, item: SourceItem, maxBytes: number): Stream.Stream<Uint8Array, ServiceError> => {
   const id = item.metadata?.["fileId"]
-  if (id === undefined) return Stream.fail(ServiceError.notFound(item.path, "It was not listed by this source."))
+  if (id === undefined) return Stream.fail(ServiceError.notFound(item.path, "it was not listed by this source"))
   const bytes = item.metadata?.["googleType"] === undefined ? stored(api, item, id, maxBytes) : exported(api, item, id, maxBytes)
   return Stream.mapError(bytes, (error) => error.code === "NOT_FOUND" ? ServiceError.notFound(item.path, shareFix) : error)
 }
 
-/** Checked against the listed checksum at the end, so neither an edit meanwhile nor a resumed download mixes versions. */
+/**
+ * A stored file's bytes, checked against the listed checksum at the end, so that neither an edit in between nor a resumed download mixes
+ * versions.
+ */
 const stored = (api: DriveApi, item: SourceItem, id: string, maxBytes: number) => {
   const bytes = download({ what: item.path, maxBytes, open: (offset) => api.media(id, offset) })
   const md5 = /^md5 ([0-9a-f]{32})$/.exec(item.revision)?.[1]
@@ -95,7 +98,7 @@ const exported = (api: DriveApi, item: SourceItem, id: string, maxBytes: number)
     download({
       what: item.path,
       maxBytes,
-      // Exports are made anew each time, so one that broke off cannot be gone on with.
+      // Each export is generated again, so an interrupted one cannot be resumed.
       open: (offset) => offset > 0 ? Effect.fail(brokeOff(item)) : exportOf(api, item, id)
     })
   )

@@ -7,35 +7,35 @@ import { eachOf, isolated, joined, type Known, partOf } from "../Tree.ts"
 import { type DriveApi, DriveFile, folderType, shortcutType } from "./DriveApi.ts"
 import { itemOf, skipOf } from "./DriveItem.ts"
 
-/** Folders asked for in one query. */
+/** Most folders in one query. */
 const groupSize = 25
-/** Files asked about at once. */
+/** Most files requested at the same time. */
 const concurrency = 8
 
 /** A folder to be listed. */
 interface Folder {
   readonly id: string
   readonly path: string
-  /** The shared drive whose member the account is; "" for none. */
+  /** The shared drive of the folder, if the account is a member of it; otherwise "". */
   readonly driveId: string
 }
 
-/** How far a listing has come: all that a cursor says. Changed in place as it goes. */
+/** The progress of a listing: everything that a cursor contains. Mutated as the listing proceeds. */
 export interface Progress {
-  /** Where the feed of changes of each shared drive, and of the account under "", is gone on with. */
+  /** The change token of each shared drive, and of the account under "", from which its feed continues. */
   readonly tokens: Map<string, string>
   /** Paths of folders listed already, by id: nothing is listed twice, circles included. */
   readonly folders: Map<string, string>
-  /** Folders to be listed, by id. */
+  /** Folders still to be listed, by id. */
   readonly queue: Map<string, Folder>
   /** Targets of shortcuts by the shortcut's id. */
   readonly links: Map<string, string>
-  /** Shortcuts to look at when all folders are listed: path by the target's id. */
+  /** Paths of shortcuts to resolve once all folders are listed, by the target's id. */
   readonly openLinks: Map<string, string>
-  /** Paths of files that are in no listed folder, by id: named ones and those behind shortcuts. */
+  /** Paths of files that are in no listed folder, by id: configured files and targets of shortcuts. */
   readonly pinned: Map<string, string>
   readonly known: Known
-  /** Something could not be listed, so the listing is not complete. */
+  /** Whether something could not be listed, so that the listing is not complete. */
   failed: boolean
 }
 
@@ -46,11 +46,11 @@ const readFiles = eachOf(DriveFile)
 /** The events of one page. */
 type Events = ReadonlyArray<Listed>
 
-/** A group of folders being listed. */
+/** A group of folders that is being listed. */
 interface Group {
   readonly folders: ReadonlyMap<string, Folder>
   readonly token?: string
-  /** Names given away in these folders. */
+  /** Names already used in these folders. */
   readonly taken: Set<string>
 }
 
@@ -63,7 +63,7 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
     return { _tag: "failed", path, error }
   }
 
-  /** The events of a file at its path; its failure is its own. */
+  /** The events of a file at its path; a failure affects only this file. */
   const offer = (file: DriveFile, path: string): Effect.Effect<Listed, ServiceError> => {
     const skipped = skipOf(file, path, config.maxFileSize)
     if (skipped !== undefined) return Effect.succeed(skipped)
@@ -76,19 +76,19 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
   const offerAll = (files: ReadonlyArray<readonly [file: DriveFile, path: string]>) =>
     Effect.forEach(files, ([file, path]) => offer(file, path), { concurrency })
 
-  /** The feed of a shared drive starts before anything of it is listed. False for who is no member of it. */
+  /** Starts the feed of a shared drive before anything in it is listed. Returns false for an account that is not a member. */
   const follow = Effect.fnUntraced(function*(driveId: string): Effect.fn.Return<boolean, ServiceError> {
     if (progress.tokens.has(driveId)) return true
     const token = yield* api.startToken(driveId === "" ? undefined : driveId).pipe(
       Effect.catchIf(({ code }) => driveId !== "" && (code === "NOT_FOUND" || code === "PERMISSION_DENIED"), () => Effect.undefined)
     )
     if (token === undefined) return false
-    // The earliest of several asked for at once.
+    // The earliest of several requested at the same time.
     if (!progress.tokens.has(driveId)) progress.tokens.set(driveId, token)
     return true
   })
 
-  /** A file by its id, as it is once changes to it are followed, and the drive to ask for what lies in it. */
+  /** A file by its id, requested once changes to it are followed, and the drive to query for its contents. */
   const fetch = Effect.fnUntraced(function*(id: string): Effect.fn.Return<readonly [DriveFile, string], ServiceError> {
     const file = yield* api.file(id)
     const driveId = file.driveId ?? ""
@@ -159,18 +159,20 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
     }
     const events = yield* offerAll(offered)
     const cut = incompleteSearch === true
-      ? [fail(members[0]?.path ?? "", new ServiceError({ code: "UNAVAILABLE", message: "Drive did not search everything" }))]
+      ? [fail(members[0]?.path ?? "", new ServiceError({ code: "UNAVAILABLE", message: "Drive's search was incomplete" }))]
       : []
     if (nextPageToken === undefined) close(members)
     else group = { ...current, token: nextPageToken }
     return [...events, ...cut, ...odd(children.odd)]
   })
 
-  /** Files that came in a shape that no file has. */
+  /** Events for files of an unknown shape. */
   const odd = (names: ReadonlyArray<string>): Events =>
-    names.map((name) => fail(name, new ServiceError({ code: "DATA_LOSS", message: `Drive tells of ${name} in a shape that no file has` })))
+    names.map((name) => fail(name, new ServiceError({ code: "DATA_LOSS", message: `Drive returned ${name} in an unknown form` })))
 
-  /** One bad folder does not cost the others of its query; one that went away while we listed is no failure. */
+  /**
+   * Events for a refused query. One bad folder does not cost the others of its query; a folder deleted during the listing is not a failure.
+   */
   const refused = (current: Group, members: ReadonlyArray<Folder>, error: ServiceError): Events => {
     const [only] = members
     if (only !== undefined && members.length > 1) {
@@ -201,7 +203,7 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
     if (!progress.openLinks.has(target)) progress.openLinks.set(target, path)
   }
 
-  /** Last, since only then is it known what the folders hold anyway. */
+  /** Resolves shortcuts. Last, since only then are the contents of all folders known. */
   const links = Effect.fnUntraced(function*(): Effect.fn.Return<Events, ServiceError> {
     const some = [...progress.openLinks].slice(0, groupSize)
     const found = yield* Effect.forEach(some, ([id, path]) => Effect.map(isolated(fetch(id)), (result) => [id, path, result] as const), {
@@ -238,12 +240,12 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
     odd,
     link,
     enqueue,
-    /** The next page of what is left; nothing when nothing is. */
+    /** The next page of what is left; undefined when nothing is. */
     next: Effect.suspend((): Effect.Effect<Events | undefined, ServiceError> => {
       if (progress.queue.size > 0) return page(group ??= nextGroup())
       return progress.openLinks.size > 0 ? links() : Effect.undefined
     }),
-    /** Whether `progress` says everything, so that a cursor may be made of it. */
+    /** Whether `progress` is complete, so that a cursor may be made of it. */
     get settled() {
       return group === undefined
     }
@@ -252,7 +254,7 @@ export const walker = (api: DriveApi, config: SettingsOf<"googleDrive">, permiss
 
 export type Walker = ReturnType<typeof walker>
 
-/** The path of a file in a folder. Drive allows equal names: whoever comes later adds its id. */
+/** The path of a file in a folder. Drive allows equal names: later files append their id. */
 const unique = (folder: string, file: DriveFile, taken: Set<string>): string => {
   const path = joined(folder, partOf(file.name))
   const own = taken.has(path) ? withId(path, file.id) : path
@@ -262,18 +264,21 @@ const unique = (folder: string, file: DriveFile, taken: Set<string>): string => 
 
 export const withId = (path: string, id: string): string => `${path} (${id})`
 
-/** Why what `id` names cannot be what the configuration says it is. An alias such as `root` is not the file's own id. */
+/**
+ * The error where the file with this id is not what the configuration says; undefined where it is. An alias such as `root` differs from the
+ * file's own id.
+ */
 export const wrongRoot = (file: DriveFile, id: string, config: SettingsOf<"googleDrive">): ServiceError | undefined => {
   const folder = file.mimeType === folderType
   if (file.trashed === true) {
     return new ServiceError({
       code: "NOT_FOUND",
       message: `Drive ${folder ? "folder" : "file"} ${id} is in the trash`,
-      fix: "Restore it, or take it out of the source."
+      fix: "restore it, or take it out of the source"
     })
   }
   if (config.folders.includes(id) === folder) return undefined
   return folder
-    ? ServiceError.invalid("files", `${id} is a folder`, "Write it under folders.")
-    : ServiceError.invalid("folders", `${id} is no folder`, "Write it under files.")
+    ? ServiceError.invalid("files", `${id} is a folder`, "write it under folders")
+    : ServiceError.invalid("folders", `${id} is not a folder`, "write it under files")
 }

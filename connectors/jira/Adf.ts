@@ -1,18 +1,18 @@
 import { Predicate } from "effect"
 import { blockquote, blocks, codeBlock, codeSpan, escapeText, heading, link, listItem, table } from "./Markdown.ts"
 
-/** Deeper nesting is no document of a person's. */
+/** Deepest nesting that is read; no person writes deeper. */
 const maxDepth = 64
 
 type Node = Readonly<Record<string, unknown>>
 
-/** An Atlassian Document Format document as Markdown. What is not known shows the text in it. */
+/** An Atlassian Document Format document as Markdown. Unknown nodes show the text in them. */
 export const adfToMarkdown = (document: unknown): string => Predicate.isObject(document) ? blocksOf(document as Node, 0) : "" // an object's keys are read one by one
 
 const children = (node: Node): ReadonlyArray<Node> =>
   Array.isArray(node["content"]) ? node["content"].filter((child): child is Node => Predicate.isObject(child)) : []
 
-/** A text or number among a node's attributes. */
+/** A text or number among a node's attributes; "" where it is absent. */
 const attribute = (node: Node, name: string): string => {
   const value: unknown = Predicate.isObject(node["attrs"]) ? Reflect.get(node["attrs"], name) : undefined
   return typeof value === "string" ? value : typeof value === "number" ? String(value) : ""
@@ -20,7 +20,7 @@ const attribute = (node: Node, name: string): string => {
 
 const blocksOf = (node: Node, depth: number): string => blocks(blockList(children(node), depth + 1))
 
-/** Blocks; what is inline among them makes paragraphs. */
+/** Blocks as Markdown; consecutive inline nodes make a paragraph. */
 const blockList = (nodes: ReadonlyArray<Node>, depth: number): ReadonlyArray<string> => {
   const parts: Array<string> = []
   let run: Array<Node> = []
@@ -40,7 +40,7 @@ const blockList = (nodes: ReadonlyArray<Node>, depth: number): ReadonlyArray<str
   return parts
 }
 
-/** Nothing for an inline node. */
+/** A block node as Markdown; undefined for an inline node. */
 const block = (node: Node, depth: number): string | undefined => {
   switch (node["type"]) {
     case "paragraph":
@@ -119,7 +119,7 @@ const inline = (node: Node, depth: number): string => {
   }
 }
 
-/** Text in its marks; spaces at its ends stand outside, or Markdown would not see the marks. */
+/** Text with its marks as Markdown. Spaces at its ends are moved outside, since Markdown would not recognise the marks otherwise. */
 const marked = (node: Node): string => {
   const text = String(node["text"] ?? "")
   const marks = Array.isArray(node["marks"]) ? node["marks"].filter((mark): mark is Node => Predicate.isObject(mark)) : []

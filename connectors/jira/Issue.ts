@@ -36,7 +36,7 @@ export const issueItem = (base: string, issue: Issue, permissions: Permissions |
   }
 }
 
-/** An attached file; it never changes, another takes its place. */
+/** The item of an attached file. An attachment never changes; a new one takes its place. */
 export const attachmentItem = (
   base: string,
   cloud: boolean,
@@ -67,7 +67,7 @@ export const attachmentItem = (
   }
 }
 
-/** Made from the id, and not from an address in an answer: credentials go to the configured server and nowhere else. */
+/** The download path, built from the id, not taken from a response: credentials are sent to the configured server and nowhere else. */
 export const attachmentPath = (cloud: boolean, id: string, name: string): string =>
   cloud
     ? `/rest/api/3/attachment/content/${encodeURIComponent(id)}`
@@ -77,7 +77,7 @@ const titleOf = ({ fields, key }: Issue): string => `${key}: ${fields.summary ??
 
 const pathOf = ({ fields, key }: Issue): string => `${fields.project.key}/${key}`
 
-/** `2026-10-12T09:00:00.000+0200` as RFC 3339 in UTC. */
+/** Jira's time, `2026-10-12T09:00:00.000+0200`, as RFC 3339 in UTC. */
 const timeOf = (jira: string | null | undefined): string | undefined => {
   const parsed = Date.parse((jira ?? "").replace(/([+-]\d\d)(\d\d)$/, "$1:$2"))
   return Number.isNaN(parsed) ? undefined : new Date(parsed).toISOString()
@@ -86,7 +86,7 @@ const timeOf = (jira: string | null | undefined): string | undefined => {
 const present = (facts: Readonly<Record<string, string | null | undefined>>): Metadata =>
   Object.fromEntries(Object.entries(facts).flatMap(([name, value]) => typeof value === "string" && value !== "" ? [[name, value]] : []))
 
-/** What a path of ours names. */
+/** What the path of an item refers to. */
 export type Place =
   | { readonly _tag: "issue"; readonly key: string }
   | { readonly _tag: "attachment"; readonly key: string; readonly id: string; readonly name: string }
@@ -129,7 +129,7 @@ export const renderIssue = (issue: Issue, comments: ReadonlyArray<Comment>): str
   ]) + "\n"
 }
 
-/** Wiki markup is text, ADF a tree. */
+/** A body as Markdown: wiki markup is text, ADF is a tree. */
 const bodyOf = (body: unknown): string => typeof body === "string" ? wikiToMarkdown(body) : adfToMarkdown(body)
 
 const nameOf = (person: Person | null | undefined): string => person?.displayName ?? person?.name ?? ""

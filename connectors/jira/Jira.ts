@@ -4,14 +4,14 @@ import type { Connector } from "../../src/ports/Connector.ts"
 import type { JiraContext } from "./Open.ts"
 
 /**
- * Jira issues: a Markdown document each (`OPS/OPS-12`), comments included, and the files attached
- * (`OPS/OPS-12/attachments/{id}-{name}`). The revision of an issue is its time of update and its count of comments.
- * Each page of a listing ends with a checkpoint. A complete listing's cursor lists what was updated since; deleted
- * issues, and those that a query has ceased to match, only a listing without cursor can tell.
+ * Jira issues: a Markdown document for each (`OPS/OPS-12`), comments included, and the attached files
+ * (`OPS/OPS-12/attachments/{id}-{name}`). The revision of an issue is its time of update and its number of comments. Each page of a listing
+ * ends with a checkpoint. A complete listing's cursor lists what was updated since; only a listing without a cursor detects deleted issues,
+ * and those that a query no longer matches.
  */
 export const jira = (settings: SettingsOf<"jira">, context: JiraContext): Connector =>
   lazyConnector({
     kind: "jira",
-    // An issue's time of update says nothing of either.
+    // An issue's time of update reflects neither.
     cursorMisses: ["deletions", "permissions"]
   }, () => import("./Open.ts").then(({ open }) => open(settings, context)))

@@ -10,7 +10,7 @@ import { redactText } from "../../src/net/Redact.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
 import { inTurn, rotatingToken } from "../Account.ts"
 
-/** Jira leaves out or nulls what does not apply, as fields differ by project. */
+/** Jira omits or nulls fields that do not apply, since fields differ by project. */
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const text = maybe(Schema.String)
@@ -68,7 +68,7 @@ export const Issue = Schema.Struct({
 })
 export type Issue = typeof Issue.Type
 
-/** The fields that say what an issue is. */
+/** The fields that describe an issue. */
 export const factFields = [
   "summary",
   "project",
@@ -87,7 +87,7 @@ export const factFields = [
   "parent"
 ]
 
-/** Cloud pages by token, Server by number. */
+/** A page of issues. Cloud pages by token, Server by number. */
 export const Found = Schema.Struct({
   issues: Schema.Array(Schema.Unknown),
   nextPageToken: text,
@@ -99,7 +99,7 @@ export const Comments = Schema.Struct({ comments: Schema.Array(Comment), total: 
 const ServerInfo = Schema.Struct({ deploymentType: text })
 export const Project = Schema.Struct({ key: Schema.String })
 
-/** Who a permission or a security level is for. */
+/** The person or group that a permission or a security level is for. */
 export const Holder = Schema.Struct({
   type: Schema.String,
   parameter: text,
@@ -124,11 +124,11 @@ export const Role = Schema.Struct({
   })))
 })
 
-/** What an answer that is no success says: Jira's own words (`errorMessages`, `errors`) and what to do. */
+/** The error of an unsuccessful response: Jira's own message (`errorMessages`, `errors`) and the fix. */
 const jiraError = (what: string, answer: {
   readonly status: number
   readonly body: string
-  /** `X-Seraph-LoginReason`: why a login was refused. */
+  /** The header `X-Seraph-LoginReason`: why a login was refused. */
   readonly loginReason?: string | undefined
   readonly retryAfter?: number | undefined
 }): ServiceError => {
@@ -145,23 +145,23 @@ const jiraError = (what: string, answer: {
 
 const fixOf = (status: number, loginReason: string | undefined): string | undefined => {
   if (/AUTHENTICATION_DENIED/i.test(loginReason ?? "")) {
-    return "Jira wants a CAPTCHA after failed logins: log in once in a browser with that account."
+    return "Jira wants a CAPTCHA after failed logins: log in once in a browser with that account"
   }
   switch (status) {
     case 400:
-      return "Correct the query; try it in Jira's own search."
+      return "correct the query; try it in Jira's own search"
     case 401:
-      return "Check the e-mail address, and store a new API token of that account as a version of the secret."
+      return "check the e-mail address, and store a new API token of that account as a version of the secret"
     case 403:
-      return "Let the account browse the project, or use one that may."
+      return "let the account browse the project, or use one that may"
     case 404:
-      return "Correct the server or the project's key; what the account may not see looks the same as what is not there."
+      return "correct the server or the project's key; what the account may not see looks the same as what is not there"
     default:
       return undefined
   }
 }
 
-/** Of `{"errorMessages": [], "errors": {}}` and `{"message": ""}`; pages of proxies say nothing. */
+/** The messages in `{"errorMessages": [], "errors": {}}` or `{"message": ""}`; "" for error pages of proxies. */
 const wordsOf = (body: string): string => {
   let json: unknown
   try {
@@ -185,22 +185,22 @@ export type Failure = ServiceError | SecretError
 type Query = Readonly<Record<string, string>>
 
 export interface JiraApi {
-  /** The server, without a `/` at the end. */
+  /** The server's address, without a `/` at the end. */
   readonly base: string
-  /** Cloud speaks ADF and pages by token; Server speaks wiki markup and pages by number. */
+  /** Whether the server is Jira Cloud, which has ADF and pages by token; Server has wiki markup and pages by number. */
   readonly cloud: Effect.Effect<boolean, Failure>
-  /** Reads `path` below the server; `what` names it in messages. */
+  /** Reads `path` below the server; `what` names the call in messages. */
   readonly get: <A>(what: string, path: string, query: Query, schema: Schema.Decoder<A>) => Effect.Effect<A, Failure>
-  /** The same with a question too long for an address. Changes nothing, so it may be asked twice. */
+  /** Sends a query that is too long for an address. It changes nothing, so it may be retried. */
   readonly ask: <A>(what: string, path: string, body: object, schema: Schema.Decoder<A>) => Effect.Effect<A, Failure>
-  /** Ready to download what lies below the server. Credentials go no further when it redirects. */
+  /** Prepares downloads from below the server. Credentials are not sent on when it redirects. */
   readonly fetch: Effect.Effect<
     (path: string, what: string, offset: number) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError>,
     Failure
   >
 }
 
-/** No bound of ours: Jira's limits are by cost, and it says when they are met. */
+/** Requests per minute, in effect without a limit: Jira's limits are by cost, and it reports when they are reached. */
 const requestsPerMinute = 60_000
 
 export const jiraApi = Effect.fnUntraced(function*(
@@ -209,7 +209,7 @@ export const jiraApi = Effect.fnUntraced(function*(
   { base, email, token: version }: { readonly base: string; readonly email: string; readonly token: SecretVersion }
 ): Effect.fn.Return<JiraApi> {
   const { token, use } = yield* rotatingToken(secrets, version)
-  /** When Jira says to wait, everything of this account waits. */
+  /** When Jira asks to wait, all calls of this account wait. */
   const turn = inTurn({ account: `jira/${hash("sha256", `${base} ${email}`).slice(0, 16)}`, requestsPerMinute, retry: caller.retry })
 
   const attempt = Effect.fnUntraced(

@@ -9,32 +9,33 @@ import { makeVisibility } from "./Visibility.ts"
 /** A JQL string. */
 const quote = (text: string): string => `"${text.replace(/([\\"])/g, "\\$1")}"`
 
-/** Immutable, so that what changes while it is listed does not move. */
+/** The order by immutable fields, so that issues that change during the listing do not move. */
 const order = "ORDER BY created ASC, key ASC"
 
-/** A condition in the order that listings need, narrowed to what was updated in the last so many minutes. */
+/** A condition in the order that listings need, narrowed to issues updated in the last `minutes` minutes. */
 export const listingJql = (condition: string, minutes?: number): string => {
   const clauses = [
     ...(condition === "" ? [] : [minutes === undefined ? condition : `(${condition})`]),
-    // Absolute times would be read in the account's own time zone.
+    // An absolute time would be interpreted in the account's own time zone.
     ...(minutes === undefined ? [] : [`updated >= "-${minutes}m"`])
   ]
   return `${clauses.join(" AND ")} ${order}`.trim()
 }
 
-/** A query without its ORDER BY, which may also stand in a quoted string. */
+/** A query without its ORDER BY, words that may also stand in a quoted string. */
 export const conditionOf = (jql: string): string => {
   const bare = jql.replace(/"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'/gs, (quoted) => "_".repeat(quoted.length))
   const at = bare.search(/(?:^|[\s)])order\s+by\s/i)
   return (at === -1 ? jql : jql.slice(0, bare[at] === ")" ? at + 1 : at)).trim()
 }
 
-/** Where a search goes on. */
+/** Where a search continues. */
 interface Position {
-  /** Cloud. */
+  /** The page token of Cloud. */
   readonly token?: string
-  /** Server: how many were listed, and the ids on the last page. */
+  /** How many issues Server has listed. */
   readonly startAt?: number
+  /** The ids on the last page of Server. */
   readonly recent?: ReadonlyArray<string>
 }
 
@@ -46,7 +47,7 @@ interface FoundPage {
 
 const pageSize = 100
 
-/** Comments come along for their count. */
+/** The requested fields; comments are included for their number. */
 const fields = [...factFields, "security", "attachment", "comment"]
 
 /** The issues of a query, page by page. `what` names it in messages. */
@@ -63,7 +64,7 @@ const byToken = Effect.fnUntraced(
   function*(api: JiraApi, what: string, jql: string, { token }: Position): Effect.fn.Return<FoundPage, Failure> {
     const body = { jql, fields, maxResults: pageSize }
     const page = yield* api.ask(what, "/rest/api/3/search/jql", token === undefined ? body : { ...body, nextPageToken: token }, Found).pipe(
-      // Tokens end after some days. What is listed again is known by then.
+      // Tokens expire after some days. Issues that are listed again are known by then.
       Effect.catchIf(
         (error) => token !== undefined && error._tag === "ServiceError" && error.code === "INVALID_ARGUMENT",
         () => api.ask(what, "/rest/api/3/search/jql", body, Found)
@@ -76,8 +77,8 @@ const byToken = Effect.fnUntraced(
 )
 
 /**
- * Numbered pages slip when an issue before them is deleted. The order never changes otherwise, so a page begins with
- * the last issue of the page before; where it does not, it is asked for again from further back, until it does.
+ * A page of a numbered search. Such pages shift when an issue before them is deleted. The order never changes otherwise, so a page must
+ * start with the last issue of the previous page; where it does not, it is requested again from further back, until it does.
  */
 const byNumber = Effect.fnUntraced(
   function*(api: JiraApi, what: string, jql: string, { recent = [], startAt = 0 }: Position): Effect.fn.Return<FoundPage, Failure> {
@@ -87,7 +88,7 @@ const byNumber = Effect.fnUntraced(
       const known = ids.findLastIndex((id) => recent.includes(id))
       if (known === -1 && recent.length > 0) {
         if (from > 0) continue
-        return yield* new ServiceError({ code: "ABORTED", message: `${what} changed so much that it must be listed anew` })
+        return yield* new ServiceError({ code: "ABORTED", message: `${what} changed so much that it must be listed again` })
       }
       const end = from + ids.length
       const issues = page.issues.slice(known + 1)
@@ -101,11 +102,11 @@ const idOf = (issue: unknown): string => typeof issue === "object" && issue !== 
 
 /** A project or a query. */
 interface Place {
-  /** As messages call it. */
+  /** Name of the place in messages. */
   readonly name: string
   /** JQL without ORDER BY. */
   readonly condition: string
-  /** Its key, for a project. */
+  /** Key of a project; absent for a query. */
   readonly project?: string
 }
 
@@ -118,15 +119,15 @@ export const placesOf = (projects: ReadonlyArray<string>, queries: ReadonlyArray
   ...[...new Set(queries)].map((query) => ({ name: `query ${query}`, condition: conditionOf(query) }))
 ]
 
-/** Listed again, in case clocks and the index of Jira's search lag. */
+/** Minutes before the last listing's start that are listed again, in case clocks or Jira's search index lag. */
 const overlapMinutes = 5
 
-/** How far a listing has come; `since` alone: a listing that was completed, from which on changes are listed. */
+/** How far a listing has come; with only `since`, a completed listing, after which changes are listed. */
 const Cursor = Schema.Struct({
   of: Schema.String,
-  /** When the listing began; the next one's `since`. Milliseconds, as are all times here. */
+  /** When the listing started, which becomes the next one's `since`. Times here are in milliseconds. */
   began: Schema.Finite,
-  /** Only what was updated since. Absent: everything. */
+  /** Only issues updated since then are listed. Absent: all issues. */
   since: Schema.optionalKey(Schema.Finite),
   at: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   position: Schema.optionalKey(Schema.Struct({
@@ -134,7 +135,7 @@ const Cursor = Schema.Struct({
     startAt: Schema.optionalKey(Schema.Int),
     recent: Schema.optionalKey(Schema.Array(Schema.String))
   })),
-  /** Something could not be listed, so the listing will not be complete. */
+  /** Whether something could not be listed, so that the listing will not be complete. */
   failed: Schema.Boolean
 })
 type Cursor = typeof Cursor.Type
@@ -144,7 +145,7 @@ const decodeCursor = Schema.decodeUnknownEffect(
 )
 const decodeIssue = Schema.decodeUnknownResult(Issue)
 
-/** Issues of every place in turn, each issue once. */
+/** The issues of every place in turn, each issue once. */
 export const listing = (api: JiraApi, places: ReadonlyArray<Place>, cursor: string | undefined): Stream.Stream<Listed, Failure> =>
   Stream.unwrap(Effect.gen(function*() {
     const of = hash("sha256", JSON.stringify([api.base, places])).slice(0, 16)
@@ -178,7 +179,7 @@ export const listing = (api: JiraApi, places: ReadonlyArray<Place>, cursor: stri
       const decoded = decodeIssue(raw)
       if (Result.isFailure(decoded)) {
         const key = keyOf(raw)
-        return [yield* failure(key, new ServiceError({ code: "DATA_LOSS", message: `${key} came in a shape that no issue has` }))]
+        return [yield* failure(key, new ServiceError({ code: "DATA_LOSS", message: `Jira returned ${key} in an unknown form` }))]
       }
       const issue = decoded.success
       if (isRepeat(place, issue)) return []
@@ -217,12 +218,15 @@ const startOf = Effect.fnUntraced(function*(cursor: string | undefined, of: stri
   if (cursor === undefined) return fresh
   const decoded = yield* decodeCursor(cursor).pipe(
     Effect.filterOrFail((decoded) => decoded.of === of),
-    Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these projects' and queries' listing", "List from the start."))
+    Effect.mapError(() => ServiceError.invalid("cursor", "is not from a listing of these projects and queries", "list from the start"))
   )
   return "at" in decoded ? decoded : { ...fresh, since: decoded.since }
 })
 
-/** Whether an issue of a query was listed by a project or another query. Ids are kept only where queries may overlap. */
+/**
+ * A function that returns whether an issue of a query was already listed by a project or another query. Ids are kept only where queries may
+ * overlap.
+ */
 const repeats = (places: ReadonlyArray<Place>) => {
   const projects = new Set(places.flatMap(({ project }) => project ?? []))
   const seen = new Set<string>()

@@ -1,15 +1,15 @@
-/** Markdown characters in plain text made to mean themselves. */
+/** Escapes Markdown characters in plain text. */
 export const escapeText = (text: string): string =>
   text.replace(/([\\`*_[\]<>])/g, "\\$1").replace(
     /^(\s*)(#{1,6}\s|[-+=~]{1,}(?=\s|$)|\d+[.)](?=\s))/gm,
     (_, space: string, mark: string) => /^\d/.test(mark) ? `${space}${mark.slice(0, -1)}\\${mark.slice(-1)}` : `${space}\\${mark}`
   )
 
-/** Headings of a body stand below those of the issue. */
+/** A heading of a body, placed below those of the issue. */
 export const heading = (level: number, text: string): string =>
   `${"#".repeat(Math.min(6, Math.max(1, level) + 2))} ${text.replace(/\s+/g, " ").trim()}`
 
-/** With a fence longer than any inside. */
+/** A code block with a fence longer than any inside it. */
 export const codeBlock = (code: string, language = ""): string => {
   const longest = Math.max(2, ...[...code.matchAll(/`+/g)].map(([ticks]) => ticks.length))
   const fence = "`".repeat(longest + 1)
@@ -32,11 +32,11 @@ export const link = (label: string, url: string): string => {
 
 export const blockquote = (text: string): string => text.replace(/^/gm, "> ").replace(/^> $/gm, ">")
 
-/** Continuation lines of a list item stand under its text. */
+/** A list item whose continuation lines are aligned with its text. */
 export const listItem = (mark: string, body: string): string =>
   `${mark} ${body.trim().replace(/\n(?=.)/g, `\n${" ".repeat(mark.length + 1)}`)}`
 
-/** Rows of cells; the first row is the header. */
+/** A table of rows of cells; the first row is the header. */
 export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   const width = Math.max(0, ...rows.map((row) => row.length))
   const line = (cells: ReadonlyArray<string>): string =>
@@ -47,5 +47,5 @@ export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   return width === 0 ? "" : [line(head), `|${" --- |".repeat(width)}`, ...body.map(line)].join("\n")
 }
 
-/** Blocks with a blank line between them. */
+/** Joins blocks with a blank line between them. */
 export const blocks = (parts: ReadonlyArray<string>): string => parts.filter((part) => part.trim() !== "").join("\n\n")

@@ -12,7 +12,7 @@ import { attachmentPath, type Place, placeOfPath, renderIssue } from "./Issue.ts
 import { type Comment, Comments, factFields, type Failure, Issue, jiraApi, type JiraApi, Project } from "./JiraApi.ts"
 import { listing, listingJql, placesOf, search } from "./Listing.ts"
 
-/** What surrounds the connector. */
+/** Dependencies of the connector. */
 export interface JiraContext {
   readonly secrets: Secrets["Service"]
   /** Default: one for the process, as `src/net/Http.ts` makes it. */
@@ -20,7 +20,7 @@ export interface JiraContext {
   readonly retry?: RetryOptions
 }
 
-/** The connector behind `jira`, with everything that it loads. */
+/** The implementation of `jira`, loaded when it is first connected. */
 export const open = (config: SettingsOf<"jira">, context: JiraContext): Omit<Connector, "kind"> => {
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     const base = yield* baseOf(config.server)
@@ -61,7 +61,7 @@ const baseOf = (server: string): Effect.Effect<string, ServiceError> => {
 
 const commentsPage = 100
 
-/** What an item's path names, as it is now: the next listing has its new revision. */
+/** The content of an item in its current state; the next listing will have its new revision. */
 const readPlace = (api: JiraApi, place: Place, maxBytes: number): Stream.Stream<Uint8Array, Failure> =>
   place._tag === "issue" ? Stream.fromEffect(readIssue(api, place.key, maxBytes)) : Stream.unwrap(Effect.gen(function*() {
     const fetch = yield* api.fetch
@@ -78,7 +78,7 @@ const readIssue = Effect.fn("jira.readIssue")(
     let size = 0
     const comments = yield* commentsOf(api, key, path).pipe(
       Stream.mapEffect((comment) => {
-        // ADF is several times its text, so this bounds memory and not yet the document.
+        // ADF is several times the size of its text, so this bounds memory, not yet the document.
         size += JSON.stringify(comment).length
         return size > 20 * maxBytes ? Effect.fail(tooLarge) : Effect.succeed(comment)
       }),
@@ -89,7 +89,7 @@ const readIssue = Effect.fn("jira.readIssue")(
   }
 )
 
-/** Oldest first. */
+/** The comments of an issue, oldest first. */
 const commentsOf = (api: JiraApi, key: string, path: string): Stream.Stream<Comment, Failure> =>
   Stream.paginate<number, Comment, Failure>(0, (startAt) =>
     Effect.map(

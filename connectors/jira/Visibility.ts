@@ -2,26 +2,27 @@ import { Effect } from "effect"
 import type { Permissions } from "../../src/domain/RagFile.ts"
 import { type Failure, type Holder, type Issue, type JiraApi, LevelMembers, PermissionScheme, type Person, Role } from "./JiraApi.ts"
 
-/** Who is meant, whichever issue it is about. */
+/** The readers that an issue's permissions name, independent of the issue. */
 interface Audience {
   readonly public: boolean
   readonly principals: ReadonlyArray<string>
-  /** The issue's own people. */
+  /** Whether the issue's own reporter is among them. */
   readonly reporter: boolean
+  /** Whether the issue's own assignee is among them. */
   readonly assignee: boolean
 }
 
 interface Visibility {
-  /** Who may read an issue; nothing when Jira does not show this account who may browse the project. */
+  /** Who may read an issue; undefined when Jira does not show this account who may browse the project. */
   readonly of: (issue: Issue) => Effect.Effect<Permissions | undefined, Failure>
 }
 
 const pageSize = 100
 
 /**
- * Permissions of issues: a security level's members, else those whom the project's permission scheme lets browse. Most
- * accounts may see neither. A hidden level is then a principal of its own (`jira-level:{id}`), as an issue under one
- * must not be everyone's. Asked once for each project and level.
+ * Permissions of issues: a security level's members, otherwise those whom the project's permission scheme lets browse. Most accounts may
+ * see neither. A hidden level then becomes a principal (`jira-level:{id}`), since an issue with a level must not be readable by everyone.
+ * Requested once for each project and level.
  */
 export const makeVisibility = (api: JiraApi): Visibility => {
   const known = new Map<string, Audience | undefined>()
@@ -125,11 +126,11 @@ export const makeVisibility = (api: JiraApi): Visibility => {
 
 const groupPrincipal = (name: string): string => `group:${name.toLowerCase()}`
 
-/** By address where Jira shows it, else what Jira calls the person. */
+/** A person's principal: the email address where Jira shows it, otherwise Jira's own id. */
 const personPrincipal = ({ accountId, emailAddress, name }: Person): string =>
   (typeof emailAddress === "string" && emailAddress !== "" ? `user:${emailAddress}` : `jira:${accountId ?? name ?? "unknown"}`)
     .toLowerCase()
 
-/** Only administrators may ask. */
+/** Whether the error means that only administrators may see this. */
 const isHidden = (error: Failure): boolean =>
   error._tag === "ServiceError" && (error.code === "PERMISSION_DENIED" || error.code === "NOT_FOUND" || error.code === "UNAUTHENTICATED")

@@ -1,12 +1,12 @@
 import { blockquote, blocks, codeBlock, codeSpan, heading, link, table } from "./Markdown.ts"
 
-/** Jira's own limit is 32,767 characters. What an unlimited server has beyond this is a log, and no markup. */
+/** Most characters that are read as markup. Jira's own limit is 32,767; longer texts on servers without a limit are logs. */
 const maxLength = 100_000
 
 /** Jira's wiki markup as Markdown. */
 export const wikiToMarkdown = (source: string): string => {
   if (source.length > maxLength) return codeBlock(source)
-  // Code stands aside whole, so that nothing in it is read as markup.
+  // Code is set aside whole, so that nothing in it is read as markup.
   const held: Array<string> = []
   const hold = (text: string): string => `\uE000${held.push(text) - 1}\uE001`
   const text = source.replace(/\r\n?/g, "\n").replace(/[\uE000\uE001]/g, "")
@@ -20,7 +20,7 @@ export const wikiToMarkdown = (source: string): string => {
   return release(body(text), held)
 }
 
-/** What was held may hold something itself. */
+/** Puts back what was set aside, which may contain further such places. */
 const release = (text: string, held: ReadonlyArray<string>, places = /\uE000(\d+)\uE001/g): string => {
   const out = text.replace(places, (_, index: string) => held[Number(index)] ?? "")
   return out === text ? out : release(out, held, places)
@@ -84,12 +84,12 @@ const single = (line: string): string => {
   return quoted === undefined ? "---" : blockquote(inline(quoted))
 }
 
-/** `||` begins a header cell, `|` a cell; bars inside links divide nothing. */
+/** The cells of a row: `||` starts a header cell, `|` a cell; bars inside links divide nothing. */
 const cells = (line: string): ReadonlyArray<string> =>
   line.trim().replace(/\[[^[\]\n]*\]/g, (whole) => whole.replaceAll("|", "\uE002")).replace(/\|+\s*$/, "").split(/\|\|?/).slice(1)
     .map((cell) => inline(cell.replaceAll("\uE002", "|").trim()))
 
-/** `*`, `#` and `-` by depth: `#*` is a bullet in a numbered item. */
+/** A list: `*`, `#` and `-` by depth; `#*` is a bullet in a numbered item. */
 const list = (group: ReadonlyArray<string>): string => {
   const levels: Array<{ readonly marks: string; readonly number: number }> = []
   return group.map((line) => {
@@ -127,11 +127,11 @@ const inline = (text: string): string => {
   return release(out, held, /\uE003(\d+)\uE004/g)
 }
 
-/** `*word*` between spaces and punctuation; a hyphen inside words is none. */
+/** A pattern for marks like `*word*` between spaces and punctuation; a hyphen inside words is not a mark. */
 const mark = (sign: string): RegExp =>
   new RegExp(`(?<=^|[\\s(\\[{"',.:;*_>\uE005-])${sign}(?=\\S)((?:(?!${sign})[^\\n])*?\\S)${sign}(?=$|[\\s)\\]}"',.:;!?*_<\uE005-])`, "g")
 
-/** What stands between brackets; nothing when it is just text in brackets. */
+/** A reference between brackets as Markdown; undefined when it is just text in brackets. */
 const reference = (inner: string): string | undefined => {
   if (inner.startsWith("~")) return `@${inner.slice(1).replace(/^accountid:/, "")}`
   if (inner.startsWith("^")) return `[Attachment: ${inner.slice(1)}]`

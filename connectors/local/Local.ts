@@ -3,8 +3,8 @@ import { lazyConnector } from "../../src/kit/Paged.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
 
 /**
- * A local folder. Paths are relative, `/`-separated and NFC; the revision is size, modification and change time.
- * The listing has no cursor: walking is cheap, and always complete or an error.
+ * A local folder. Paths are relative, `/`-separated and NFC; the revision is size, modification time and change time. Listings have no
+ * cursor: walking is cheap, and either complete or an error.
  */
 export const local = (settings: SettingsOf<"local">, context: { readonly dataDir?: string } = {}): Connector =>
   lazyConnector({ kind: "local", hints: true, settles: true }, () => import("./Open.ts").then(({ open }) => open(settings, context)))

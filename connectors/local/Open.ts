@@ -7,10 +7,10 @@ import type { Connector, SourceItem } from "../../src/ports/Connector.ts"
 import { asServiceError, isYoung, pathOfAddress, revisionOf, walk } from "./Walk.ts"
 import { watchFolder } from "./Watch.ts"
 
-/** Bytes of one read of a large file; smaller ones are read at once. */
+/** Bytes of one read of a large file; smaller files are read at once. */
 const pieceSize = 1024 * 1024
 
-/** The connector behind `local`, with everything that it loads. */
+/** The implementation of `local`, loaded when it is first connected. */
 export const open = (config: SettingsOf<"local">, context: { readonly dataDir?: string }): Omit<Connector, "kind"> => {
   const check = Effect.suspend(() => {
     const stats = statSync(config.path, { throwIfNoEntry: false })
@@ -27,11 +27,11 @@ export const open = (config: SettingsOf<"local">, context: { readonly dataDir?: 
     list: () =>
       Stream.unwrap(Effect.gen(function*() {
         const folders = walk(config, { now: yield* Clock.currentTimeMillis, dataDir: context.dataDir })
-        // One at a time: a chunk of thousands of parts would walk the whole tree at once, and hold it.
+        // One part at a time: a chunk of thousands of parts would walk the whole tree at once, and keep it in memory.
         return Stream.fromIteratorSucceed(guarded(folders, config.path), 1).pipe(
           Stream.mapEffect((part) => part.error === undefined ? Effect.as(Effect.yieldNow, part.listed) : Effect.fail(part.error)),
           Stream.flatMap(Stream.fromIterable),
-          // A folder that went away meanwhile looks as if its files had been deleted.
+          // If the folder disappeared in the meantime, its files would look deleted.
           Stream.concat(Stream.fromEffect(Effect.as(check, { _tag: "complete" as const })))
         )
       })),
@@ -53,18 +53,18 @@ function* guarded(folders: ReturnType<typeof walk>, root: string) {
   }
 }
 
-/** A file's bytes; it must be the same file before and after. */
+/** A file's bytes. Fails where it is not the same file before and after. */
 export const readFile = (item: SourceItem, maxBytes: number, followLinks: boolean): Stream.Stream<Uint8Array, ServiceError> => {
   const notRead = (cause: unknown) => asServiceError(cause, item.path)
   return (item.size ?? Infinity) <= pieceSize
-    // A small file comes from the page cache sooner than a thread could be asked for it.
+    // A small file is read from the page cache faster than a thread could be asked to read it.
     ? Stream.fromEffect(Effect.try({ try: () => readSmall(item, maxBytes, followLinks), catch: notRead }))
     : Stream.fromIterableEffect(Effect.tryPromise({ try: () => readLarge(item, maxBytes, followLinks), catch: notRead }))
 }
 
 /**
- * A file that has become a link since it was listed is not followed: it could lead anywhere. One that has become a pipe
- * or a device is opened without waiting for its other end, and refused by {@link assertFile}.
+ * Flags to open a file with. A file that has become a link since it was listed is not followed: it could lead anywhere. One that has become
+ * a pipe or a device is opened without waiting for its other end, and refused by {@link assertFile}.
  */
 const flags = (followLinks: boolean): number =>
   constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (followLinks ? 0 : constants.O_NOFOLLOW ?? 0)

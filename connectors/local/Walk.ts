@@ -7,17 +7,17 @@ import { ServiceError } from "../../src/domain/Errors.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
 
-/** The name of ignore files where the settings give none. */
+/** The default name of ignore files. */
 export const defaultIgnoreFile = ".sluiceignore"
 
-/** Ignore files in force in a folder, outermost first, each with the folder it stands in. */
+/** The ignore files that apply in a folder, outermost first, each with the folder it stands in. */
 export type IgnoreFiles = ReadonlyArray<{ readonly folder: string; readonly rules: Ignore }>
 
-/** Which files of a folder the configuration takes. Paths are relative to the root, `/`-separated. */
+/** Decides which files of a folder the configuration takes. Paths are relative to the root, `/`-separated. */
 export interface Rules {
-  /** Why a file or folder is left out, or undefined. */
+  /** Why a file or folder is left out; undefined where it is taken. */
   readonly reject: (path: string, name: string, folder: boolean, ignores: IgnoreFiles) => string | undefined
-  /** The ignore files in force inside `folder` (`""` is the root), given those outside it. */
+  /** The ignore files that apply inside `folder` (`""` is the root), given those outside it. */
   readonly enter: (folder: string, outer: IgnoreFiles) => IgnoreFiles
 }
 
@@ -27,7 +27,7 @@ export const makeRules = (config: SettingsOf<"local">): Rules => {
     ? undefined
     : picomatch([...config.include], { dot: true })
   const excluded = picomatch([...config.exclude], { dot: true })
-  // `drafts/**` leaves nothing of `drafts`, so there is no use in entering it.
+  // `drafts/**` leaves nothing of `drafts`, so it need not be entered.
   const excludedFolder = picomatch(config.exclude.map((glob) => glob.replace(/\/\*\*(?:\/\*)?$/, "")), { dot: true })
 
   return {
@@ -57,28 +57,28 @@ const readIfThere = (path: string): string | undefined => {
   }
 }
 
-/** A file this young may change again within the clock's grain, and its revision is not to be trusted. */
+/** Milliseconds during which a new file may change again within the clock's resolution, so its revision cannot be trusted. */
 const unsettledMs = 2_000
 
 export const isYoung = ({ ctimeMs, mtimeMs }: BigIntStats, now: number): boolean =>
   now - Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs) < unsettledMs
 
 interface Folder {
-  /** As the file system spells it, relative to the root. */
+  /** The path as the file system spells it, relative to the root. */
   readonly real: string
-  /** As the ledger spells it (NFC). */
+  /** The path as the ledger spells it (NFC). */
   readonly path: string
   readonly ignores: IgnoreFiles
   /** Real paths of the folders above, to break link loops. */
   readonly above: ReadonlyArray<string>
 }
 
-/** Entries listed before others have their turn, though the folder has more. */
+/** Most entries listed before the caller may let others run, even if the folder has more. */
 const mostAtOnce = 500
 
 /**
- * Lists a folder depth first, names in code-unit order. Plain and synchronous, a folder or {@link mostAtOnce} entries of it
- * at a time: the caller decides when to let others run. Holds the open folders only, never the whole tree.
+ * Lists a folder depth first, names in code-unit order. Synchronous, a folder or {@link mostAtOnce} entries of it at a time: the caller
+ * decides when to let others run. Keeps only the open folders in memory, never the whole tree.
  *
  * @throws {ServiceError} when the root itself cannot be read
  */
@@ -103,7 +103,7 @@ export function* walk(
         yield out
         out = []
       }
-      // Two names that differ in normalisation only are two files; only a lone one is spelled in NFC.
+      // Two names that differ only in normalisation are two files; only a single one is spelled in NFC.
       const composed = entry.name.normalize("NFC")
       const name = composed !== entry.name && names.has(composed) ? entry.name : composed
       const path = folder.path === "" ? name : `${folder.path}/${name}`
@@ -171,17 +171,21 @@ const kindOf = (entry: Dirent, absolute: string, follow: boolean): "file" | "fol
   return target === undefined ? "broken" : target.isFile() ? "file" : target.isDirectory() ? "folder" : "special"
 }
 
-/** What needs no escape in an address: a URL for each of very many files takes longer than to ask for its size. */
+/** Names that need no escape in an address: constructing a URL for each of very many files takes longer than reading its size. */
 const plainName = /^[\w.-]+$/
 const plainAddress = /^file:\/\/(\/[\w./-]+)$/
 
-/** The addresses of files in a folder. */
+/** A function from the names of files in a folder to their addresses. */
 const addressOf = (folder: string): (name: string) => string => {
   const base = pathToFileURL(folder + sep).href
   return (name) => plainName.test(name) ? base + name : pathToFileURL(join(folder, name)).href
 }
 
-/** The path of a file of this machine, by its address. @throws where it is another's */
+/**
+ * The path of a file on this machine, by its address.
+ *
+ * @throws {Error} where the address is another machine's
+ */
 export const pathOfAddress = (uri: string): string => {
   const plain = sep === "/" && !uri.includes("/..") ? plainAddress.exec(uri) : null
   return plain?.[1] ?? fileURLToPath(uri)
@@ -192,7 +196,7 @@ const listFile = (config: SettingsOf<"local">, path: string, absolute: string, u
   try {
     stats = statSync(absolute, { bigint: true })
   } catch (cause) {
-    // Deleted since the folder was read, or a name that is not UTF-8 and so cannot be asked for.
+    // Deleted since the folder was read, or a name that is not UTF-8 and so cannot be opened.
     if (isNodeError(cause) && cause.code === "ENOENT" && lstatSync(absolute, { throwIfNoEntry: false }) === undefined) {
       return path.includes("\ufffd")
         ? { _tag: "skipped", path, reason: "special", detail: "its name is not UTF-8" }
@@ -216,10 +220,11 @@ const listFile = (config: SettingsOf<"local">, path: string, absolute: string, u
   return { _tag: "item", item }
 }
 
-/** Size and both times: a write that puts the modification time back still moves the change time. */
+/** Revision of a file: its size and both times. A write that resets the modification time still moves the change time. */
 export const revisionOf = (stats: BigIntStats): string => `${stats.size}-${stats.mtimeNs}-${stats.ctimeNs}`
 
-const realIfThere = (path: string): string | undefined => {
+/** The real path of a file or folder; undefined where it does not exist. */
+export const realIfThere = (path: string): string | undefined => {
   try {
     return realpathSync(path)
   } catch {
@@ -253,7 +258,7 @@ export const asServiceError = (cause: unknown, what: string): ServiceError => {
 const words: Record<string, string> = {
   ENOENT: "no such file or folder",
   ENOTDIR: "not a folder",
-  ERR_INVALID_URL_SCHEME: "no file of this machine",
+  ERR_INVALID_URL_SCHEME: "not a file on this machine",
   EACCES: "may not be read",
   EPERM: "may not be read"
 }

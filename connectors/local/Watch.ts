@@ -3,24 +3,24 @@ import { realpathSync, statSync } from "node:fs"
 import { basename, relative, sep } from "node:path"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Hint } from "../../src/ports/Connector.ts"
-import { asServiceError, defaultIgnoreFile, type IgnoreFiles, makeRules, type Rules } from "./Walk.ts"
+import { asServiceError, defaultIgnoreFile, type IgnoreFiles, makeRules, realIfThere, type Rules } from "./Walk.ts"
 
-/** How often the folder itself is looked for: it tells of what is in it, never of its own coming and going. */
+/** How often the folder itself is checked: a watcher reports what happens in it, but not its own deletion or return. */
 const rootEvery = "1 second"
 
-/** Hints that wait to be heard. More of them say no more. */
+/** Most hints that wait to be read; more would add nothing. */
 const waiting = 1_024
 
 const changed: Hint = { _tag: "changed" }
 
 /**
- * Hints about a folder, from one watch a folder and none a file: what matters is that something happened, and a tree
- * of 50,000 files then costs no more than its folders. Follows the folder when it goes away and comes back.
+ * Hints about changes in a folder, from one watch for each folder and none for files: it only matters that something happened, and a tree
+ * of 50,000 files then costs no more than its folders. Follows the folder when it disappears and comes back.
  */
 export const watchFolder = (config: SettingsOf<"local">, context: { readonly dataDir?: string }): Stream.Stream<Hint> =>
   Stream.callback<Hint>(
     Effect.fnUntraced(function*(queue) {
-      // Loaded by the first that watches: most commands do not.
+      // Loaded by the first watch: most commands need none.
       const chokidar = yield* Effect.promise(() => import("chokidar"))
       const tell = (hint: Hint) => void Queue.offerUnsafe(queue, hint)
       let open: { readonly root: string; readonly close: () => Promise<void> } | undefined
@@ -46,19 +46,19 @@ export const watchFolder = (config: SettingsOf<"local">, context: { readonly dat
             (!stats.isDirectory() || path === dataDir || folderRejected(rules, relative(at, path)))
         })
         let whole = true
-        /** The next look at the root opens another watcher. */
+        /** Closes the watcher; the next check of the root opens another one. */
         const beginAnew = () => {
           if (open?.root === root) open = { ...open, root: "" }
         }
         open = { root, close: () => watcher.close() }
         watcher.on("ready", () => tell(whole ? { _tag: "watching" } : changed))
         watcher.on("all", () => tell(changed))
-        // The root may be back before it is missed; its watches are not.
+        // The root may be back before its absence is noticed; its watches are not.
         watcher.on("unlinkDir", (path) => path === at && beginAnew())
-        // Every event of a watched folder, those of its files too, which have no watch of their own.
+        // Reports every event of a watched folder, including its files, which have no watch themselves.
         watcher.on("raw", (_event, name) => {
           if (name === ignoreFile) {
-            // Other folders are to be watched now.
+            // Other folders must be watched now.
             beginAnew()
             return tell(changed)
           }
@@ -87,7 +87,7 @@ export const watchFolder = (config: SettingsOf<"local">, context: { readonly dat
     { bufferSize: waiting, strategy: "sliding" }
   )
 
-/** The folder behind the path: another one may stand in its place, and is then watched instead. */
+/** The folder behind the path: if another folder takes its place, that is watched instead. */
 const identityOf = (path: string): { readonly at: string; readonly root: string } | { readonly missing: string } => {
   try {
     const at = realpathSync(path)
@@ -113,13 +113,5 @@ const folderRejected = (rules: Rules, path: string): boolean => {
   return false
 }
 
-/** Editors keep their own files beside the ones they edit. */
+/** Whether changes to this name matter. Editors keep hidden files beside the ones they edit. */
 const nameMatters = (config: SettingsOf<"local">, name: string): boolean => config.hidden || !name.startsWith(".")
-
-const realIfThere = (path: string): string | undefined => {
-  try {
-    return realpathSync(path)
-  } catch {
-    return undefined
-  }
-}

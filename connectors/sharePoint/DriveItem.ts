@@ -10,7 +10,7 @@ const Person = Schema.Struct({ displayName: key(Schema.String), email: key(Schem
 export const Identities = Schema.Struct({ user: key(Person) })
 const Facet = key(Schema.Struct({}))
 
-/** What is asked of an item of a library. */
+/** The requested fields of a library's item. */
 export const DriveItem = Schema.Struct({
   id: Schema.String,
   name: key(Schema.String),
@@ -37,10 +37,10 @@ export type DriveItem = typeof DriveItem.Type
 export const itemFields =
   "id,name,size,file,folder,package,root,deleted,malware,remoteItem,parentReference,eTag,cTag,webUrl,createdDateTime,lastModifiedDateTime,createdBy,lastModifiedBy"
 
-/** The content tag, which the content moves and the name does not; else the tag of all. */
+/** The content tag, which changes with the content but not with the name; otherwise the tag of the whole item. */
 export const revisionOf = ({ cTag, eTag }: { readonly cTag?: string; readonly eTag?: string }): string => cTag ?? eTag ?? "unknown"
 
-/** Why an item is not offered; nothing for one that is. */
+/** The event with which an item is skipped; undefined for one that is offered. */
 export const skipOf = (item: DriveItem, path: string, maxFileSize: number | undefined): Listed | undefined => {
   if (item.remoteItem !== undefined) return { _tag: "skipped", path, reason: "link", detail: "it lies in another library" }
   if (item.package !== undefined || item.file === undefined) {
@@ -52,7 +52,7 @@ export const skipOf = (item: DriveItem, path: string, maxFileSize: number | unde
     : undefined
 }
 
-/** A file as it is offered. */
+/** The event that offers a file. */
 export const offered = (item: DriveItem, path: string, driveId: string, permissions: Permissions): Listed => {
   const name = item.name ?? path
   const mimeType = item.file?.mimeType
@@ -73,7 +73,7 @@ export const offered = (item: DriveItem, path: string, driveId: string, permissi
   }
 }
 
-/** Who and when, of files and pages. */
+/** Author and times of a file or page, as metadata. */
 export const factsOf = (
   { createdBy, createdDateTime, lastModifiedBy, lastModifiedDateTime }: Pick<
     DriveItem,
@@ -115,20 +115,20 @@ const Permission = Schema.Struct({
 
 const Answer = Schema.Struct({ value: Schema.Array(Permission), "@odata.nextLink": key(Schema.String) })
 
-/** Batches on their way at once. */
+/** Most batches requested at the same time. */
 const concurrency = 4
 
-/** What permissions are asked of. */
+/** An item whose permissions are requested. */
 interface Target {
-  /** For messages. */
+  /** Name of the item in messages. */
   readonly name: string
-  /** In Graph: `/drives/…/items/…`. */
+  /** Path of the item in Graph: `/drives/…/items/…`. */
   readonly at: string
 }
 
 /**
- * Who may read each target, in their order; a failure is that target's own. Whoever may not be known grants nobody:
- * where the app may not see the permissions, the item is for no principal.
+ * Who may read each target, in order; a failure affects only its target. Readers who cannot be determined are not granted access: where the
+ * app may not see the permissions, the item is for no principal.
  */
 export const permissionsOf = (
   graph: Graph,
@@ -148,7 +148,7 @@ const permissionsOfBatch = Effect.fnUntraced(function*(graph: Graph, targets: Re
   if (Result.isFailure(answers)) return targets.map(() => Result.fail(answers.failure))
   return yield* Effect.forEach(targets, ({ at, name }, index) => {
     const answer = answers.success[index]
-    // One that failed, or has more pages, is asked for by itself, which waits and tries again as is due.
+    // One that failed, or has more pages, is requested separately, with the usual waits and retries.
     const found = answer !== undefined && answer["@odata.nextLink"] === undefined
       ? Effect.succeed(answer.value)
       : graph.all(`the permissions of ${name}`, `${at}/permissions`, Permission).pipe(
@@ -189,7 +189,10 @@ const principalOf = ({ group, siteGroup, siteUser, user }: Grantee, tenantId: st
   return name === undefined ? [] : [`${kind}:${name.toLowerCase()}`]
 }
 
-/** The address where there is one; a site's own groups have names only. */
+/**
+ * The email address where there is one; otherwise, with `byName`, the display name, since a site's own groups have no other; otherwise an
+ * address in the login name, or the id.
+ */
 const nameOf = ({ displayName, email, id, loginName, userPrincipalName }: Identity, byName: boolean): string | undefined => {
   const candidates = [email, userPrincipalName, byName ? displayName : undefined, /\|([^|\s]+@[^|\s]+)$/.exec(loginName ?? "")?.[1], id]
   return candidates.find((candidate) => typeof candidate === "string" && candidate !== "") ?? undefined

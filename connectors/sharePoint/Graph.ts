@@ -10,40 +10,40 @@ import { retry } from "../../src/net/Retry.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
 import { makeAccount } from "../Account.ts"
 
-/** What Microsoft Graph says in a refusal; its code is the error's `reason`. */
+/** The error of a refusal by Microsoft Graph, with Graph's code as its `reason`. */
 const graphError = (what: string, response: HttpClientResponse.HttpClientResponse): Effect.Effect<ServiceError> =>
   Effect.map(serviceErrorOf(what, response), (error) => {
     // Throttling, whatever the status it comes with.
     if (error.reason === "activityLimitReached") return error.with({ code: "RESOURCE_EXHAUSTED" })
-    if (response.status === 423) return error.with({ code: "FAILED_PRECONDITION", fix: "The site is locked: ask its administrator." })
+    if (response.status === 423) return error.with({ code: "FAILED_PRECONDITION", fix: "the site is locked: ask its administrator" })
     switch (error.code) {
       case "UNAUTHENTICATED":
-        return error.with({ fix: "Check tenantId and clientId: Microsoft Graph does not take their token." })
+        return error.with({ fix: "check tenantId and clientId: Microsoft Graph does not accept their token" })
       case "PERMISSION_DENIED":
         return error.with({
           fix:
-            "Grant the app the application permission Sites.Read.All with admin consent, or Sites.Selected and the role read on this site."
+            "grant the app the application permission Sites.Read.All with admin consent, or Sites.Selected and the role read on this site"
         })
       case "NOT_FOUND":
-        return error.with({ message: `${what} was not found`, fix: "Correct its name or id, or take it out of the source." })
+        return error.with({ message: `${what} was not found`, fix: "correct its name or id, or take it out of the source" })
       default:
         return error
     }
   })
 
-/** What Microsoft's sign-in service means by its numbers (its "error codes" reference). */
+/** Fixes by the numbers of Microsoft's sign-in service (its "error codes" reference). */
 const fixes: Readonly<Record<string, string>> = {
-  AADSTS7000215: "The client secret is not the app's: store the secret's value, not its id.",
-  AADSTS7000222: "The client secret has expired: make a new one and store it as a new secret version.",
-  AADSTS700016: "There is no such app in the tenant: check clientId and tenantId.",
-  AADSTS7000229: "The app has no service principal in the tenant: an administrator consents to it once.",
-  AADSTS7000112: "The app is disabled in the tenant: ask its administrator.",
-  AADSTS90002: "There is no such tenant: check tenantId.",
-  AADSTS900023: "tenantId is neither a tenant's id nor its domain.",
-  AADSTS53003: "A conditional access policy of the tenant blocks the app: ask its administrator."
+  AADSTS7000215: "the client secret is not the app's: store the secret's value, not its id",
+  AADSTS7000222: "the client secret has expired: make a new one and store it as a new secret version",
+  AADSTS700016: "there is no such app in the tenant: check clientId and tenantId",
+  AADSTS7000229: "the app has no service principal in the tenant: an administrator consents to it once",
+  AADSTS7000112: "the app is disabled in the tenant: ask its administrator",
+  AADSTS90002: "there is no such tenant: check tenantId",
+  AADSTS900023: "tenantId is neither a tenant's id nor its domain",
+  AADSTS53003: "a conditional access policy of the tenant blocks the app: ask its administrator"
 }
 
-/** Why there is no token. */
+/** The error for a failed sign-in. */
 const loginError = Effect.fnUntraced(function*(
   what: string,
   response: HttpClientResponse.HttpClientResponse,
@@ -59,7 +59,7 @@ const loginError = Effect.fnUntraced(function*(
     code: "UNAUTHENTICATED",
     message: `${what} was refused${said === "" ? "" : `: ${redactText(said.replace(/ Trace ID: .*$/s, ""), [secret], 300)}`}`,
     ...(number === undefined ? {} : { reason: number }),
-    fix: fixes[number ?? ""] ?? "Check tenantId, clientId and the client secret."
+    fix: fixes[number ?? ""] ?? "check tenantId, clientId and the client secret"
   })
 })
 
@@ -73,15 +73,15 @@ const descriptionOf = (body: string): string => {
   }
 }
 
-/** A token with less than this left is replaced before it is used, in milliseconds. */
+/** Milliseconds of remaining life below which a token is replaced before it is used. */
 const spareMs = 5 * 60_000
 
 const Answer = Schema.Struct({ access_token: Schema.String, expires_in: Schema.Union([Schema.Finite, Schema.FiniteFromString]) })
 const decode = Schema.decodeUnknownEffect(Answer)
 
 /**
- * Tokens of an app (client credentials), in the shape that `sendAuthorized` takes: cached, replaced ahead of their
- * end by one request for all who wait, and once more when Graph refuses one.
+ * Tokens of an app (client credentials), in the form that `sendAuthorized` takes: cached, replaced ahead of their expiry by one request for
+ * all waiting calls, and once more when Graph refuses one.
  */
 export const graphAuth = (
   caller: Caller,
@@ -95,7 +95,7 @@ export const graphAuth = (
   const what = `the sign-in of app ${config.clientId}`
 
   const attempt = Effect.gen(function*() {
-    // Resolved each time, so that a rotated secret is taken up.
+    // Resolved each time, so that a rotated secret is picked up.
     const secret = yield* secrets.resolve(config.clientSecret).pipe(
       Effect.mapError(({ fix, message }) => new ServiceError({ code: "UNAUTHENTICATED", message, fix }))
     )
@@ -111,7 +111,7 @@ export const graphAuth = (
     if (response.status !== 200) return yield* yield* loginError(what, response, secret)
     const answer = yield* decode(yield* jsonOf(what, response)).pipe(Effect.mapError(() => malformed(what, "no token")))
     const now = yield* Clock.currentTimeMillis
-    // Tokens that live shorter than the spare are used for half their life.
+    // Tokens that live shorter than the spare time are used for half their life.
     const life = answer.expires_in * 1000
     held = { token: Redacted.make(answer.access_token, { label: "access token" }), until: now + Math.max(life - spareMs, life / 2) }
     return held.token
@@ -132,29 +132,29 @@ export const graphAuth = (
 /** One page of a collection. */
 interface GraphPage<A> {
   readonly value: ReadonlyArray<A>
-  /** Of the next page, or at the end of a delta of the next delta: below the endpoint, with its query. */
+  /** Path of the next page, or at the end of a delta of the next delta: below the endpoint, with its query. */
   readonly next?: string
   readonly delta?: string
 }
 
-/** Microsoft Graph. Paths are below the endpoint and begin with `/`. */
+/** The Microsoft Graph API. Paths are below the endpoint and start with `/`. */
 export interface Graph {
   readonly get: <A>(what: string, path: string, schema: Schema.Decoder<A>) => Effect.Effect<A, ServiceError>
   readonly page: <A>(what: string, path: string, schema: Schema.Decoder<A>) => Effect.Effect<GraphPage<A>, ServiceError>
-  /** All pages, up to 10,000 things. */
+  /** All items of a collection, up to 10,000. */
   readonly all: <A>(what: string, path: string, schema: Schema.Decoder<A>) => Effect.Effect<ReadonlyArray<A>, ServiceError>
-  /** Up to {@link batchSize} GETs in one request. Absent are those that failed, to be asked for singly. */
+  /** Sends up to {@link batchSize} GETs in one request. Those that failed are absent from the result, to be requested separately. */
   readonly batch: <A>(
     what: string,
     paths: ReadonlyArray<string>,
     schema: Schema.Decoder<A>
   ) => Effect.Effect<ReadonlyArray<A | undefined>, ServiceError>
-  /** Bytes by an address that needs no credentials and gets none, from `offset` on. */
+  /** Downloads bytes from `offset` on, from an address that needs no credentials and receives none. */
   readonly bytes: (what: string, address: string, offset: number) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError>
 }
 
 const maxThings = 10_000
-/** What Graph takes in one batch. */
+/** Most requests in one batch of Graph. */
 export const batchSize = 20
 
 const Answers = Schema.Struct({
@@ -163,23 +163,23 @@ const Answers = Schema.Struct({
 
 export const defaultEndpoint = "https://graph.microsoft.com/v1.0"
 
-/** `caller` has the credentials, `bare` has none. `account` is the tenant, which is throttled as a whole. */
+/** Makes a client. `caller` has the credentials, `bare` has none. `account` is the tenant, which is throttled as a whole. */
 export const graph = (caller: Caller, bare: Caller, endpoint: string, account: string, requestsPerMinute = 6000): Graph => {
   const base = endpoint.replace(/\/+$/, "")
   const { json } = makeAccount({ caller, account: `${base} ${account}`, requestsPerMinute, errorOf: graphError })
 
-  /** Links are followed below the endpoint only: they get the token. */
+  /** The path of a link below the endpoint. Links elsewhere are not followed, since they would receive the token. */
   const below = (what: string, link: string | undefined): Effect.Effect<string | undefined, ServiceError> => {
     if (link === undefined) return Effect.undefined
     return link.startsWith(`${base}/`)
       ? Effect.succeed(link.slice(base.length))
-      : Effect.fail(ServiceError.internal(`${what} goes on at another address than ${base}, which is not followed`))
+      : Effect.fail(ServiceError.internal(`${what} continues at an address outside ${base}, which is not followed`))
   }
 
-  // Readers of URLs take such parts for a way up, out of what was named, and the token would go along.
+  // URL parsers would resolve such parts upwards, out of the named item, and the token would go along.
   const get: Graph["get"] = (what, path, schema) =>
     /\/\.{1,2}(?:[/?:]|$)/.test(path)
-      ? Effect.fail(ServiceError.invalid("sharePoint", `${what} has a part that is . or .. in its name, which no address can say`))
+      ? Effect.fail(ServiceError.invalid("sharePoint", `${what} has a part that is . or .. in its name, which no address can contain`))
       : json(what, HttpClientRequest.get(base + path), schema)
 
   const page: Graph["page"] = Effect.fnUntraced(function*<A>(what: string, path: string, schema: Schema.Decoder<A>) {

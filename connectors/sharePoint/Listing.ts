@@ -21,15 +21,15 @@ const Cursor = Schema.fromJsonString(Schema.Struct({
 }))
 const decode = Schema.decodeUnknownEffect(Cursor)
 
-/** Where a folder is, and whether what lies in it belongs to the source. */
+/** The path of a folder, and whether its contents belong to the source. */
 interface FolderPlace {
   readonly path: string
   readonly inside: boolean
 }
 
-/** How far a listing has come: all that a cursor says. Changed in place as it goes. */
+/** The progress of a listing: everything that a cursor contains. Mutated as the listing proceeds. */
 interface Progress extends PagesProgress {
-  /** The delta's next page; once it was `read`, where the next delta begins. */
+  /** The delta's next page; once it was `read`, where the next delta starts. */
   at: string
   read: boolean
   readonly folders: Map<string, FolderPlace>
@@ -54,7 +54,7 @@ const encodeProgress = (place: Place, progress: Progress, finished: boolean): st
   return JSON.stringify({
     of: digest(place),
     at: progress.at,
-    // From the end of a listing on, a cursor tells changes.
+    // After the end of a listing, a cursor lists changes.
     full: progress.full && !finished,
     read: progress.read && !finished,
     folders: [...progress.folders].map(([id, { inside, path }]) => [id, path, inside]),
@@ -83,13 +83,13 @@ const decodeProgress = (place: Place, cursor: string): Effect.Effect<Progress, S
 
 const readItems = eachOf(DriveItem)
 
-/** Deeper than SharePoint's longest path can be (400 characters). */
+/** Most levels of folders: deeper than SharePoint's longest path (400 characters) allows. */
 const maxDepth = 200
 
-/** Of the whole library: libraries have no delta of single folders. */
+/** The first page of the delta of the whole library: libraries have no delta of single folders. */
 const firstDelta = ({ driveId }: Place): string => `/drives/${driveId}/root/delta?$select=${itemFields}&$top=500`
 
-/** The next page of a library's delta, as events; `progress` goes along. */
+/** The next page of a library's delta, as events; updates `progress`. */
 const deltaPage = Effect.fnUntraced(function*(
   graph: Graph,
   config: SettingsOf<"sharePoint">,
@@ -107,7 +107,7 @@ const deltaPage = Effect.fnUntraced(function*(
 
   const items = readItems(told)
 
-  /** Folders mostly come before what is in them; one that did not is asked for. */
+  /** The place of a folder. Folders mostly come before their contents; one that did not is requested. */
   const placeOf: (id: string, depth?: number) => Effect.Effect<FolderPlace | undefined, ServiceError> = Effect.fnUntraced(
     function*(id: string, depth = 0): Effect.fn.Return<FolderPlace | undefined, ServiceError> {
       const found = folders.get(id)
@@ -155,7 +155,7 @@ const deltaPage = Effect.fnUntraced(function*(
     return gone ? [{ _tag: "deleted", path }] : []
   }
 
-  // Whatever comes twice counts as it came last.
+  // Of several changes to one item, the last counts.
   const events: Array<Listed> = []
   const files: Array<readonly [DriveItem, string]> = []
   for (const item of new Map(items.good.map((each) => [each.id, each])).values()) {
@@ -192,7 +192,7 @@ const deltaPage = Effect.fnUntraced(function*(
     if (item === undefined || path === undefined) continue
     if (Result.isSuccess(readers)) events.push(offered(item, path, place.driveId, readers.success))
     else if (readers.failure.code === "NOT_FOUND") {
-      // Gone since the page was made.
+      // Deleted since the page was made.
       events.push(...full ? [] : remove(item.id))
     } else {
       progress.failed = true
@@ -204,11 +204,11 @@ const deltaPage = Effect.fnUntraced(function*(
     events.push({
       _tag: "failed",
       path: name,
-      error: new ServiceError({ code: "DATA_LOSS", message: `SharePoint tells of ${name} in a shape that no item has` })
+      error: new ServiceError({ code: "DATA_LOSS", message: `SharePoint returned ${name} in an unknown form` })
     })
   }
   if (next === undefined && delta === undefined) {
-    return yield* ServiceError.internal("the listing of the library ended without a link to go on from")
+    return yield* ServiceError.internal("the listing of the library ended without a link to continue from")
   }
   progress.at = next ?? delta ?? progress.at
   progress.read = next === undefined
@@ -217,7 +217,7 @@ const deltaPage = Effect.fnUntraced(function*(
 
 const tooMany = Effect.fail(listFromStart("is of more files than a cursor remembers, and something changed"))
 
-/** Everything from the start; the rest, from a checkpoint; what changed, from the cursor of a finished listing. */
+/** Lists everything from the start; the rest, from a checkpoint; the changes, from the cursor of a finished listing. */
 export const listing = (graph: Graph, config: SettingsOf<"sharePoint">, cursor: string | undefined): Stream.Stream<Listed, ServiceError> =>
   Stream.unwrap(Effect.gen(function*() {
     const place = yield* resolvePlace(graph, config)
@@ -232,7 +232,7 @@ export const listing = (graph: Graph, config: SettingsOf<"sharePoint">, cursor: 
         Effect.gen(function*(): Effect.fn.Return<readonly [ReadonlyArray<Listed>, Option.Option<void>], ServiceError> {
           if (progress.read) return [end(place.pages ? yield* listPages(graph, config, place, progress) : []), Option.none()]
           const events = yield* deltaPage(graph, config, place, progress)
-          // Changes are read again from where they began, if any of them could not be taken.
+          // Changes are read again from where they started, if any of them could not be taken.
           const resumable = progress.full || !progress.failed
           return [
             resumable ? [...events, { _tag: "checkpoint", cursor: encodeProgress(place, progress, false) }] : events,

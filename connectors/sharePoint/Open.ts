@@ -14,18 +14,18 @@ import { listing } from "./Listing.ts"
 import { resolvePlace } from "./ResolveSite.ts"
 import { readPage } from "./SitePages.ts"
 
-/** What surrounds the connector. */
+/** Dependencies of the connector. */
 export interface SharePointContext {
   /** Resolves the client secret, when a token is first needed. */
   readonly secrets: Secrets["Service"]
   /** Default: one for the process, as `src/net/Http.ts` makes it. */
   readonly http?: HttpClient.HttpClient
   readonly retry?: RetryOptions
-  /** Default 6,000. SharePoint counts costs, not requests: this only evens out bursts, and throttling is obeyed. */
+  /** Default 6,000. SharePoint's limits count costs, not requests: this only evens out bursts, and throttling is obeyed. */
   readonly requestsPerMinute?: number
 }
 
-/** The connector behind `sharePoint`, with everything that it loads. */
+/** The implementation of `sharePoint`, loaded when it is first connected. */
 export const open = (config: SettingsOf<"sharePoint">, context: SharePointContext): Omit<Connector, "kind"> => {
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     for (const field of ["site", "tenantId", "clientId"] as const) {
@@ -33,7 +33,7 @@ export const open = (config: SettingsOf<"sharePoint">, context: SharePointContex
     }
     const endpoint = config.endpoint ?? defaultEndpoint
     const origin = URL.parse(endpoint)?.origin
-    if (origin === undefined) return yield* ServiceError.invalid("endpoint", "is no address")
+    if (origin === undefined) return yield* ServiceError.invalid("endpoint", "is not an address")
     const bare: Caller = {
       http: context.http ?? (yield* processHttp),
       ...(context.retry === undefined ? {} : { retry: context.retry })
@@ -48,7 +48,7 @@ export const open = (config: SettingsOf<"sharePoint">, context: SharePointContex
   })))
   return {
     check: Effect.andThen(
-      // First, so that a secret that is not there is told as such.
+      // First, so that a missing secret is reported as such.
       context.secrets.resolve(config.clientSecret),
       Effect.flatMap(prepared, (api) => Effect.asVoid(resolvePlace(api, config)))
     ),
@@ -64,8 +64,8 @@ const Content = Schema.Struct({
 })
 
 /**
- * A file's bytes, or a page as HTML. Files come from an address that Graph signs for the moment, on another host,
- * which gets no credentials of ours; its version is checked each time one is asked for.
+ * A file's bytes, or a page as HTML. Files come from a temporary address signed by Graph, on another host, which receives no credentials;
+ * the file's version is checked each time an address is requested.
  */
 const reading = (graph: Graph, item: SourceItem, maxBytes: number): Stream.Stream<Uint8Array, ServiceError> => {
   const { driveId, itemId, pageId, siteId } = item.metadata ?? {}
@@ -78,7 +78,7 @@ const reading = (graph: Graph, item: SourceItem, maxBytes: number): Stream.Strea
     }))
   }
   if (driveId === undefined || itemId === undefined) {
-    return Stream.fail(ServiceError.notFound(item.path, "It was not listed by this source."))
+    return Stream.fail(ServiceError.notFound(item.path, "it was not listed by this source"))
   }
   const open = Effect.fnUntraced(function*(offset: number) {
     const content = yield* graph.get(
@@ -94,7 +94,7 @@ const reading = (graph: Graph, item: SourceItem, maxBytes: number): Stream.Strea
       return yield* new ServiceError({
         code: "PERMISSION_DENIED",
         message: `${item.path} cannot be downloaded`,
-        fix: "Check the library's information protection and access policies."
+        fix: "check the library's information protection and access policies"
       })
     }
     return yield* graph.bytes(item.path, address, offset)

@@ -11,13 +11,13 @@ const Named = Schema.Struct({
 })
 type Named = typeof Named.Type
 
-/** The ids of what the configuration names. */
+/** The ids of the site, library and folder that the configuration names. */
 export interface Place {
   readonly siteId: string
   readonly driveId: string
   /** Absent for the whole library. */
   readonly folderId?: string
-  /** The site's pages belong to the source. */
+  /** Whether the site's pages belong to the source. */
   readonly pages: boolean
 }
 
@@ -50,14 +50,14 @@ const siteOf = Effect.fnUntraced(function*(graph: Graph, site: string): Effect.f
     return yield* graph.get(what, path === "" ? `/sites/${byAddress[1]}` : `/sites/${byAddress[1]}:/${encodePath(path)}`, Named)
   }
   const found = yield* graph.all(what, `/sites?search=${encodeURIComponent(site)}&$select=id,name,displayName,webUrl`, Named)
-  return yield* named(found, site, "site", "the tenant", "Write the site as host:/sites/path.")
+  return yield* named(found, site, "site", "the tenant", "write the site as host:/sites/path")
 })
 
 const driveOf = Effect.fnUntraced(
   function*(graph: Graph, site: Named, { drive, site: siteName }: SettingsOf<"sharePoint">): Effect.fn.Return<Named, ServiceError> {
     if ("id" in drive) return yield* graph.get(`library ${drive.id}`, `/drives/${encodeURIComponent(drive.id)}?$select=id,name`, Named)
     const found = yield* graph.all(`the libraries of site ${siteName}`, `/sites/${site.id}/drives?$select=id,name`, Named)
-    return yield* named(found, drive.name, "library", `site ${siteName}`, "Give driveId.")
+    return yield* named(found, drive.name, "library", `site ${siteName}`, "give driveId")
   }
 )
 
@@ -80,7 +80,7 @@ const folderOf = Effect.fnUntraced(function*(graph: Graph, driveId: string, fold
   return found.folder === undefined ? yield* ServiceError.invalid("folder", `${name} is a file`) : found.id
 })
 
-/** The one thing of a name, whatever its case; an error that says what there is instead. */
+/** The only item with a name, ignoring case; otherwise an error that lists the existing ones. */
 const named = (
   found: ReadonlyArray<Named>,
   name: string,
@@ -106,7 +106,7 @@ const named = (
   const others = found.slice(0, 8).flatMap((each) => each.displayName ?? each.name ?? [])
   return Effect.fail(ServiceError.notFound(
     `${kind} ${name} of ${where}`,
-    others.length === 0 ? `Check the name, or give the ${kind}'s id.` : `There are: ${others.join(", ")}.`
+    others.length === 0 ? `check the name, or give the ${kind}'s id` : `there are: ${others.join(", ")}`
   ))
 }
 

@@ -4,17 +4,17 @@ import type { Connector } from "../../src/ports/Connector.ts"
 import type { SharePointContext } from "./Open.ts"
 
 /**
- * A document library of a SharePoint site. Paths are those of the library (`Policies/Leave.docx`) and, for the site's
- * pages, `pages:/Home.aspx`, which no file can be called. Revisions are content tags. A finished listing's cursor
- * tells what changed since; where that cannot be told (a folder was renamed, the token ended) the cursor is refused
- * with a violation of `cursor`, and a listing without one is due.
+ * A document library of a SharePoint site. Paths are those of the library (`Policies/Leave.docx`) and, for the site's pages,
+ * `pages:/Home.aspx`, a name that no file can have. Revisions are content tags. A finished listing's cursor lists what changed since; where
+ * that cannot be determined (a folder was renamed, the token expired), the cursor is refused with a violation of `cursor`, and a listing
+ * without a cursor is needed.
  *
- * Who may read an item is asked when it is listed or has changed. Changes to a whole site's or library's members are
- * in no feed of Microsoft Graph: a listing from the start has them.
+ * An item's readers are requested when it is listed or has changed. No feed of Microsoft Graph reports changes to the members of a whole
+ * site or library: a listing from the start includes them.
  */
 export const sharePoint = (settings: SettingsOf<"sharePoint">, context: SharePointContext): Connector =>
   lazyConnector({
     kind: "sharePoint",
-    // A delta does not name what was only shared anew.
+    // A delta does not include items whose sharing alone changed.
     cursorMisses: ["permissions"]
   }, () => import("./Open.ts").then(({ open }) => open(settings, context)))

@@ -26,17 +26,17 @@ type SitePage = typeof SitePage.Type
 
 const pageFields = "id,name,title,webUrl,eTag,createdDateTime,lastModifiedDateTime,createdBy,lastModifiedBy,publishingState"
 
-/** How far a listing of a site's pages has come. Changed in place as it goes. */
+/** The progress of a listing of a site's pages. Mutated as the listing proceeds. */
 export interface PagesProgress {
-  /** A listing of everything, as against one of changes. */
+  /** Whether everything is listed, rather than changes. */
   readonly full: boolean
   /** The site's pages: path and revision by id. */
   readonly pages: Map<string, readonly [path: string, revision: string]>
-  /** Something could not be listed, so the listing is not complete. */
+  /** Whether something could not be listed, so that the listing is not complete. */
   failed: boolean
 }
 
-/** The site's pages, which have no delta: in a listing of changes, those whose tag moved and those that are gone. */
+/** Lists the site's pages, which have no delta: a listing of changes has those with a new tag and those that are gone. */
 export const listPages = Effect.fnUntraced(function*(
   graph: Graph,
   config: SettingsOf<"sharePoint">,
@@ -105,7 +105,7 @@ const offered = (page: SitePage, path: string, { siteId }: Place, permissions: P
   }
 }
 
-/** The library that holds the pages as files, which is where their permissions are. */
+/** The library that stores the pages as files, which has their permissions. */
 const pageLibrary = (
   graph: Graph,
   { site }: SettingsOf<"sharePoint">,
@@ -142,7 +142,7 @@ const PageContent = Schema.Struct({
   })))
 })
 
-/** A page as HTML: its title, the text parts as they are, and the texts of other parts that search may see. */
+/** A page as HTML: its title, its text parts as they are, and the texts of other parts that search may see. */
 export const readPage = Effect.fnUntraced(
   function*(graph: Graph, path: string, siteId: string, pageId: string, revision: string): Effect.fn.Return<string, ServiceError> {
     const page = yield* graph.get(path, `/sites/${siteId}/pages/${pageId}/microsoft.graph.sitePage?$expand=canvasLayout`, PageContent)

@@ -6,22 +6,22 @@ import { AuthTest, ChannelInfo, type Failure, MemberList, type SlackApi, type Us
 
 export interface ChannelFacts {
   readonly id: string
-  /** `#general`, as `channelTitle` makes it. */
+  /** The channel's name as `channelTitle` returns it: `#general`. */
   readonly name: string
   readonly permissions: Permissions
 }
 
-/** Who and what ids are: people and names are asked for once and kept, members are not, as permissions depend on them. */
+/** Looks up ids. People and names are requested once and cached; members are not, since permissions depend on them. */
 export interface Directory {
-  /** Of the workspace, with a `/` at the end, and its id. */
+  /** Address of the workspace, with a `/` at the end, and its id. */
   readonly workspace: Effect.Effect<{ readonly url: string; readonly teamId: string }, Failure>
   readonly channel: (id: string) => Effect.Effect<ChannelFacts, Failure>
   readonly userName: (id: string) => Effect.Effect<string, Failure>
-  /** Names for all of these ids; an id nobody knows is its own name. */
+  /** The names of all these ids; an unknown id is its own name. */
   readonly names: (ids: { readonly users: Iterable<string>; readonly channels: Iterable<string> }) => Effect.Effect<Names, Failure>
 }
 
-/** How long people and names are kept. */
+/** How long people and names are cached. */
 const ttl = "30 minutes"
 
 export const makeDirectory = Effect.fnUntraced(function*(api: SlackApi): Effect.fn.Return<Directory> {
@@ -40,7 +40,7 @@ export const makeDirectory = Effect.fnUntraced(function*(api: SlackApi): Effect.
       )
   )
 
-  // People of other workspaces are in no list.
+  // People of other workspaces are not in the list.
   const person = Effect.fnUntraced(function*(id: string) {
     const known = yield* people
     const found = known.get(id)
@@ -62,7 +62,7 @@ export const makeDirectory = Effect.fnUntraced(function*(api: SlackApi): Effect.
     return name
   })
 
-  /** `user:` and the address; without one, or without the scope to see it, Slack's own id. */
+  /** A person's principal: `user:` and the email address; without one, or without the scope to see it, Slack's own id. */
   const principal = (id: string, teamId: string) =>
     Effect.map(person(id), ({ email }) => (email === undefined ? `slack:${teamId}/${id}` : `user:${email}`).toLowerCase())
 
@@ -99,7 +99,7 @@ export const makeDirectory = Effect.fnUntraced(function*(api: SlackApi): Effect.
   }
 })
 
-/** `#general`; for a conversation without a name its id. */
+/** The title of a channel, `#general`; for a conversation without a name, its id. */
 export const channelTitle = (id: string, name: string): string => name === id ? id : `#${name}`
 
 interface Person {
@@ -113,7 +113,7 @@ const personOf = ({ id, name, profile, real_name }: User): Person => {
   return { name: names.find((each) => typeof each === "string" && each !== "") ?? id, ...(email === "" ? {} : { email }) }
 }
 
-/** Everything on the pages of a list. */
+/** The items of all pages of a list. */
 const pages = <A>(
   ask: (cursor: string | undefined) => Effect.Effect<
     readonly [ReadonlyArray<A>, { readonly response_metadata?: { readonly next_cursor?: string | null } | null }],
@@ -127,7 +127,7 @@ const pages = <A>(
       return Effect.succeed([found, next === "" ? Option.none() : Option.some<string | undefined>(next)] as const)
     }))
 
-/** Nothing where nobody, or nobody like us, knows it. */
+/** Undefined where the item is unknown, or invisible to this token. */
 const orUndefined = <A>(effect: Effect.Effect<A, Failure>): Effect.Effect<A | undefined, Failure> =>
   Effect.catchIf(
     effect,

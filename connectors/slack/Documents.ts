@@ -14,7 +14,7 @@ export const microsOf = (ts: string): number => {
 
 export const tsOf = (micros: number): string => `${Math.floor(micros / 1_000_000)}.${String(micros % 1_000_000).padStart(6, "0")}`
 
-/** An RFC 3339 time, what is finer than microseconds cut off. */
+/** An RFC 3339 time as microseconds since 1970; finer fractions are cut off. */
 export const microsOfTime = (time: string): number => {
   const fraction = /\.(\d+)/.exec(time)?.[1] ?? ""
   return Date.parse(time.replace(/\.\d+/, "")) * 1000 + Number(fraction.padEnd(6, "0").slice(0, 6))
@@ -22,14 +22,14 @@ export const microsOfTime = (time: string): number => {
 
 const timeOf = (micros: number): string => new Date(Math.floor(micros / 1000)).toISOString()
 
-/** The UTC day: `2026-10-12`. */
+/** The UTC day of a time in microseconds: `2026-10-12`. */
 export const dayOf = (micros: number): string => timeOf(micros).slice(0, 10)
 
 export const startOfDay = (day: string): number => Date.parse(`${day}T00:00:00Z`) * 1000
 
 export const dayMicros = 86_400_000_000
 
-/** Moments from `from` on and before `until`, in microseconds. */
+/** A range of times, from `from` (inclusive) to `until` (exclusive), in microseconds. */
 export interface Range {
   readonly from: number
   readonly until: number
@@ -40,32 +40,32 @@ export const intersect = (a: Range, b: Range): Range => ({
   until: Math.min(a.until, b.until)
 })
 
-/** What Slack itself notes in a channel, and what is left of deleted messages. */
+/** Subtypes of Slack's own notices, and of what is left of deleted messages. */
 const noise =
   /^(?:channel_|group_|bot_(?:add|remove|enable|disable)|pinned_item|unpinned_item|reminder_|tombstone|message_|ekm_|sh_room_|huddle_)/
 
-/** Whether a message says something: people's and apps' words and files, no notices and nothing deleted. */
+/** Whether a message has content: words and files of people and apps, not notices or deleted messages. */
 export const isSaid = (message: Message): boolean =>
   message.hidden !== true && !noise.test(message.subtype ?? "") &&
   (textOf(message).trim() !== "" || (message.attachments ?? []).length > 0 || (message.files ?? []).length > 0)
 
-/** Which document a message of a channel's history belongs to, or none. */
+/** The kind of document that a message of a channel's history belongs to; undefined for none. */
 export const placeOf = (message: Message, range: Range): "thread" | "day" | undefined => {
   const { thread_ts: thread, ts } = message
-  // The parent may be deleted; what was answered is still there.
+  // The parent may be deleted while its replies are still there.
   if (thread === ts && (message.reply_count ?? 0) > 0) return "thread"
   if (!isSaid(message)) return undefined
-  // A reply that was sent to the channel too stands in its thread, unless that one is out of range.
+  // A reply that was also sent to the channel belongs to its thread, unless the thread is out of range.
   return typeof thread === "string" && thread !== ts && microsOf(thread) >= range.from ? undefined : "day"
 }
 
-/** The message's own text, in mrkdwn; of the blocks where an app gave no other. */
+/** The message's own text, in mrkdwn, or that of its blocks where an app sent no other. */
 const textOf = ({ blocks, text }: Message): string =>
   typeof text === "string" && text.trim() !== ""
     ? text
     : (blocks ?? []).map((block) => blockText(block, 0)).filter((part) => part !== "").join("\n")
 
-/** The words in a block, whatever its kind (Block Kit nests texts, fields and elements). */
+/** The words in a block of any kind (Block Kit nests texts, fields and elements). */
 const blockText = (block: unknown, depth: number): string => {
   if (!Predicate.isObject(block) || depth > 8) return ""
   const text = "text" in block ? block.text : undefined
@@ -79,10 +79,10 @@ const blockText = (block: unknown, depth: number): string => {
   return [own, ...parts].filter((part) => part !== "").join(inline ? "" : "\n")
 }
 
-/** When it was said or last edited, in microseconds. */
+/** When a message was sent or last edited, in microseconds. */
 const modifiedOf = ({ edited, ts }: Message): number => Math.max(microsOf(ts), microsOf(edited?.ts ?? "0"))
 
-/** Everything about a message that its document shows. */
+/** Everything about a message that its document shows, for a digest. */
 export const digestible = (message: Message): string =>
   JSON.stringify([
     message.ts,
@@ -103,13 +103,13 @@ const attachmentFacts = (attachment: Attachment) => [
   attachment.fields ?? null
 ]
 
-/** A document of messages in the making: no more of it is kept than its item needs. */
+/** A document that messages are being added to: it keeps only what its item needs. */
 export interface Digest {
   readonly add: (message: Message) => void
   readonly count: () => number
-  /** The earliest message. */
+  /** The earliest message; undefined where there is none. */
   readonly first: () => Message | undefined
-  /** Microseconds. */
+  /** The latest time of sending or editing, in microseconds. */
   readonly modified: () => number
   readonly revision: () => string
 }
@@ -162,13 +162,13 @@ export const itemOf = (digest: Digest, document: {
   }
 }
 
-/** Where a person opens a message. */
+/** The address at which a person opens a message. */
 export const permalink = (workspace: string, channel: string, ts: string): string =>
   `${workspace}archives/${channel}/p${ts.replace(".", "")}`
 
 export const dayTitle = (channel: string, day: string): string => `${channel}, ${day}`
 
-/** The channel and the first words. */
+/** A thread's title: the channel and the first words. */
 export const threadTitle = (channel: string, first: Message): string => {
   const words = textOf(first).replace(/<(?:[^<>|]*\|)?([^<>]*)>/g, "$1").replace(/&amp;/g, "&").replace(/&lt;/g, "<").replace(/&gt;/g, ">")
     .replace(/[`*_~]/g, "").replace(/\s+/g, " ").trim()
@@ -176,7 +176,7 @@ export const threadTitle = (channel: string, first: Message): string => {
   return cut === "" ? `${channel}, thread of ${dayOf(microsOf(first.ts))}` : `${channel}: ${cut}`
 }
 
-/** What a path of ours names. */
+/** What the path of an item refers to. */
 export type Place =
   | { readonly _tag: "day"; readonly channel: string; readonly day: string }
   | { readonly _tag: "thread"; readonly channel: string; readonly ts: string }
@@ -192,7 +192,7 @@ export const placeOfPath = (path: string): Place | undefined => {
   return id === undefined ? undefined : { _tag: "file", channel, id }
 }
 
-/** An attached file as an item of its own; nothing when it is gone. */
+/** The event for an attached file as a separate item; undefined when the file is gone. */
 export const listedFile = (
   file: File,
   channel: ChannelFacts,
@@ -208,7 +208,7 @@ export const listedFile = (
     return { _tag: "skipped", path, reason: "unsupported", detail: "kept outside Slack" }
   }
   const url = addressOf(file)
-  // Files of other workspaces are known by their id alone until they are asked for.
+  // Files of other workspaces are known only by their id until they are requested.
   if (file.file_access !== "check_file_info" && (url === undefined || !owns(url))) {
     return { _tag: "skipped", path, reason: "unsupported", detail: url === undefined ? "has no address" : "kept outside Slack" }
   }
@@ -238,14 +238,14 @@ export const listedFile = (
   }
 }
 
-/** Files are not edited, only canvases and snippets are. */
+/** Revision of a file. Only canvases and snippets can be edited. */
 const revisionOf = ({ created, id, size, timestamp, updated }: File): string =>
   [id, size ?? 0, updated ?? timestamp ?? created ?? 0].join("-")
 
 export const addressOf = ({ url_private, url_private_download }: File): string | undefined =>
   url_private_download ?? url_private ?? undefined
 
-/** Canvases download as HTML. */
+/** Whether a file is a canvas, which downloads as HTML. */
 export const isCanvas = ({ filetype }: File): boolean => filetype === "quip" || filetype === "canvas"
 
 const nameOf = (file: File): string => {
@@ -253,7 +253,7 @@ const nameOf = (file: File): string => {
   return (isCanvas(file) && !/\.html?$/i.test(name) ? `${name}.html` : name).normalize("NFC")
 }
 
-/** Ids whose names a rendering of these messages wants. */
+/** The ids whose names are needed to render these messages. */
 export const idsIn = (messages: ReadonlyArray<Message>): { readonly users: Set<string>; readonly channels: Set<string> } => {
   const users = new Set<string>()
   const channels = new Set<string>()
@@ -268,7 +268,7 @@ export const idsIn = (messages: ReadonlyArray<Message>): { readonly users: Set<s
   return { users, channels }
 }
 
-/** Messages as Markdown, oldest first, each under who said it and when. */
+/** Messages as Markdown, oldest first, each with its author and time. */
 export const renderMessages = (title: string, messages: ReadonlyArray<Message>, names: Names): string =>
   [`# ${title.replace(/([\\`*_<>[\]])/g, "\\$1")}`, ...messages.filter(isSaid).map((message) => renderMessage(message, names))].join(
     "\n\n"

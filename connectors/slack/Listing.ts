@@ -21,20 +21,20 @@ import {
 } from "./Documents.ts"
 import { type Failure, type File, type Message, Messages, type SlackApi } from "./SlackApi.ts"
 
-/** What Slack recommends at most. */
+/** The most that Slack recommends. */
 const pageSize = "200"
 
 interface At {
   readonly cursor?: string
-  /** What the cursor was asked with: it holds for no other question. */
+  /** End of the range that the cursor was made with; it is valid for no other query. */
   readonly until: number
-  /** The oldest moment seen. */
+  /** The time of the oldest message seen. */
   readonly seen: number
 }
 
 /**
- * A channel's messages within a range, newest first, a page at a time. A cursor that Slack no longer knows is done
- * without: the rest is what is older than the last message seen.
+ * A channel's messages within a range, newest first, a page at a time. If Slack no longer knows a cursor, the listing continues without it,
+ * from the oldest message seen.
  */
 export const history = (api: SlackApi, channel: string, { from, until }: Range): Stream.Stream<ReadonlyArray<Message>, Failure> => {
   const ask = ({ cursor, until }: Omit<At, "seen">) =>
@@ -65,7 +65,7 @@ export const history = (api: SlackApi, channel: string, { from, until }: Range):
     }))
 }
 
-/** A thread's messages before a moment, its first and then the replies, oldest first. */
+/** A thread's messages before a time, the first message and then the replies, oldest first. */
 export const thread = (api: SlackApi, channel: string, ts: string, until: number): Stream.Stream<Message, Failure> =>
   Stream.paginate<string | undefined, Message, Failure>(undefined, (cursor) =>
     api.call("conversations.replies", `${channel}/${ts}`, {
@@ -78,12 +78,12 @@ export const thread = (api: SlackApi, channel: string, ts: string, until: number
     }, Messages).pipe(Effect.flatMap(({ messages, response_metadata }) => {
       const next = response_metadata?.next_cursor ?? ""
       if (next !== "" && next === cursor) return Effect.fail(circles("thread", `${channel}/${ts}`))
-      // Slack may put the first message on every page.
+      // Slack may repeat the first message on every page.
       const fresh = messages.filter((message) => microsOf(message.ts) < until && (cursor === undefined || message.ts !== ts))
       return Effect.succeed([fresh, next === "" ? Option.none() : Option.some<string | undefined>(next)] as const)
     })))
 
-/** `latest` as Slack wants it, which counts it in. */
+/** `latest` for Slack, which includes it in the range. */
 const before = (until: number): string | undefined => until === Infinity ? undefined : tsOf(until - 1)
 
 const circles = (noun: string, what: string): ServiceError => ServiceError.internal(`the ${noun} of ${what} goes round in circles`)
@@ -97,14 +97,14 @@ export interface Channel {
 /** Some days of a channel. */
 interface Days {
   readonly events: ReadonlyArray<Listed>
-  /** Everything from this moment on is listed. */
+  /** The end of the days: everything from this time on has been listed. */
   readonly until: number
 }
 
-/** Threads read at once. */
+/** Most threads read at the same time. */
 const concurrency = 4
 
-/** A day as it comes in, newest first. */
+/** A day whose messages are still arriving, newest first. */
 interface Day {
   readonly day: string
   readonly said: Digest
@@ -113,8 +113,8 @@ interface Day {
 }
 
 /**
- * A channel, day by day, from `until` back; `failure` turns what breaks one thread into events. A file that was
- * shared several times is listed once.
+ * Lists a channel, day by day, back from `until`; `failure` turns a thread's error into events. A file that was shared several times is
+ * listed once.
  */
 const listChannel = (
   api: SlackApi,
@@ -129,7 +129,7 @@ const listChannel = (
     const filesSeen = new Set<string>()
     let current: Day | undefined
 
-    /** The days that these messages bring to their end. */
+    /** The days that these messages complete. */
     const ended = (messages: ReadonlyArray<Message>): ReadonlyArray<Day> => {
       const days: Array<Day> = []
       for (const message of messages) {
@@ -214,15 +214,15 @@ const digestOf = (messages: Stream.Stream<Message, Failure>) =>
     return sum
   })
 
-/** Deleted between its page and its turn. */
+/** Whether the thread was deleted after its page was read. */
 const isGone = (error: Failure): boolean => error._tag === "ServiceError" && error.reason === "thread_not_found"
 
-/** How far a listing has come: the channel, and the moment from which on everything in it was listed. */
+/** How far a listing has come: the channel, and the time from which on everything in it was listed. */
 const Cursor = Schema.Struct({
   of: Schema.String,
   at: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   until: Schema.optionalKey(Schema.Finite),
-  /** Something could not be listed, so the listing will not be complete. */
+  /** Whether something could not be listed, so that the listing will not be complete. */
   failed: Schema.Boolean
 })
 const decodeCursor = Schema.decodeUnknownEffect(Schema.fromJsonString(Cursor))
@@ -238,7 +238,7 @@ export const listing = (
     const of = hash("sha256", JSON.stringify(channels)).slice(0, 16)
     const start = cursor === undefined ? { of, at: 0, failed: false } : yield* decodeCursor(cursor).pipe(
       Effect.filterOrFail((decoded) => decoded.of === of),
-      Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these channels' listing", "List from the start."))
+      Effect.mapError(() => ServiceError.invalid("cursor", "is not from a listing of these channels", "list from the start"))
     )
     let failed = start.failed
     const failure = (path: string) => (error: Failure): Effect.Effect<ReadonlyArray<Listed>, Failure> => {

@@ -11,8 +11,8 @@ export const mentionsOf = (text: string): { readonly users: ReadonlyArray<string
 })
 
 /**
- * Slack's mrkdwn as Markdown. Code keeps its letters; elsewhere `&lt;`, `&gt;` and `&amp;` stay escaped, which Markdown
- * reads the same, so that nothing said becomes markup.
+ * Slack's mrkdwn as Markdown. Code keeps its characters; elsewhere `&lt;`, `&gt;` and `&amp;` stay escaped, which Markdown reads alike, so
+ * that no text becomes markup.
  */
 export const toMarkdown = (text: string, names: Names): string =>
   text.split(/(```[^]*?```|`[^`\n]+`)/).map((part, index) => index % 2 === 0 ? prose(part, names) : code(part, names)).join("").replace(
@@ -31,7 +31,7 @@ const unescape = (text: string): string =>
   text.replace(/&(lt|gt|amp);/g, (_, name: string) => name === "lt" ? "<" : name === "gt" ? ">" : "&")
 
 const prose = (part: string, names: Names): string => {
-  // Addresses hold * and _ that mean nothing, so references stand aside while emphasis is read.
+  // Addresses contain * and _ without meaning, so references are set aside while emphasis is read.
   const references: Array<string> = []
   const bare = part.replace(/[\uE000-\uE002]/g, "").replace(/<([^<>\n]+)>/g, (_, inner: string) => {
     const { label, url } = reference(inner, names)
@@ -54,7 +54,7 @@ const wrapped = (mark: string): RegExp =>
 
 const [bold, strike] = [wrapped("\\*"), wrapped("~")]
 
-/** `_italic_` is Markdown already; a `*` that is left over must not become one of Markdown's. */
+/** Emphasis as Markdown. `_italic_` is Markdown already; a `*` that is left over must not become Markdown's. */
 const emphasis = (text: string): string =>
   text.replace(bold, "\uE002$1\uE002").replace(/\*(?=\S)|(?<=\S)\*/g, "\\*").replaceAll("\uE002", "**").replace(strike, "~~$1~~")
 
@@ -63,7 +63,7 @@ const link = (label: string, url: string): string =>
     ? `<${url}>`
     : `[${label.replace(/([[\]])/g, "\\$1")}](${url.replace(/[()\s]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)})`
 
-/** What stands between `<` and `>`. A label without an address is a mention. */
+/** A reference between `<` and `>`. A label without an address is a mention. */
 const reference = (inner: string, names: Names): { readonly label: string; readonly url?: string } => {
   const bar = inner.indexOf("|")
   const [target, label] = bar === -1 ? [inner, ""] : [inner.slice(0, bar), inner.slice(bar + 1)]

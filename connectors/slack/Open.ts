@@ -28,7 +28,7 @@ import {
 import { type Channel, history, listing, thread } from "./Listing.ts"
 import { type Failure, FileInfo, type Message, Messages, slackApi, type SlackApi, UserList } from "./SlackApi.ts"
 
-/** What surrounds the connector. */
+/** Dependencies of the connector. */
 export interface SlackContext {
   readonly secrets: Secrets["Service"]
   /** Default: one for the process, as `src/net/Http.ts` makes it. */
@@ -36,7 +36,7 @@ export interface SlackContext {
   readonly retry?: RetryOptions
 }
 
-/** The connector behind `slack`, with everything that it loads. */
+/** The implementation of `slack`, loaded when it is first connected. */
 export const open = (config: SettingsOf<"slack">, context: SlackContext): Omit<Connector, "kind"> => {
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     const channels = yield* channelsOf(config)
@@ -64,7 +64,7 @@ export const open = (config: SettingsOf<"slack">, context: SlackContext): Omit<C
         const place = placeOfPath(item.path)
         const channel = channels.find(({ id }) => id === place?.channel)
         return place === undefined || channel === undefined
-          ? Effect.fail(ServiceError.notFound(item.path, "It is no longer among the source's channels."))
+          ? Effect.fail(ServiceError.notFound(item.path, "it is no longer among the source's channels"))
           : Effect.succeed(readPlace(api, directory, channel, place, maxBytes))
       }))
   }
@@ -78,7 +78,7 @@ const channelsOf = Effect.fnUntraced(function*({ channels }: SettingsOf<"slack">
     const range = { from: start === undefined ? 0 : microsOfTime(start), until: end === undefined ? Infinity : microsOfTime(end) }
     if (!/^[A-Z0-9]+$/.test(id)) return Effect.fail(ServiceError.invalid(`${field}.id`, "must be a channel's id, such as C012AB3CD"))
     if (ids.has(id)) {
-      return Effect.fail(ServiceError.invalid(`${field}.id`, `${id} is given twice`, "Give each channel once, with one start and one end."))
+      return Effect.fail(ServiceError.invalid(`${field}.id`, `${id} is given twice`, "give each channel once, with one start and one end"))
     }
     if (!(range.from < range.until)) return Effect.fail(ServiceError.invalid(`${field}.end`, "must be an RFC 3339 time later than start"))
     ids.add(id)
@@ -87,8 +87,8 @@ const channelsOf = Effect.fnUntraced(function*({ channels }: SettingsOf<"slack">
 })
 
 /**
- * What an item's path names, as it is now: a channel that people talk in would never hold still to be read as it was
- * listed, and the next listing has its new revision.
+ * The content of an item in its current state: a busy channel would never stay as it was listed, and the next listing will have its new
+ * revision.
  */
 const readPlace = (
   api: SlackApi,
@@ -111,7 +111,7 @@ const readPlace = (
         maxBytes
       )
     const first = messages[0]
-    if (first === undefined) return yield* ServiceError.notFound(what, "Its messages were deleted.")
+    if (first === undefined) return yield* ServiceError.notFound(what, "its messages were deleted")
     const ids = idsIn(messages)
     const names = yield* directory.names({ users: ids.users, channels: ids.channels.add(id) })
     const name = channelTitle(id, names.channel(id))
@@ -123,7 +123,7 @@ const readPlace = (
   }))
 }
 
-/** Messages that are no larger than what may come of them. */
+/** Passes messages on until they are larger than the document may be. */
 const bounded = (
   messages: Stream.Stream<Message, Failure>,
   what: string,
@@ -131,7 +131,7 @@ const bounded = (
 ): Effect.Effect<ReadonlyArray<Message>, Failure> => {
   let size = 0
   return Stream.runCollect(Stream.mapEffect(messages, (message): Effect.Effect<Message, ServiceError> => {
-    // A digest holds what a rendering shows; names and markup may come to more, which is checked in the end.
+    // A digest contains what a rendering shows; names and markup may make it longer, which is checked at the end.
     size += digestible(message).length
     return size > 4 * maxBytes ? Effect.fail(tooLarge(what, maxBytes)) : Effect.succeed(message)
   }))
@@ -155,7 +155,7 @@ const readFile = (api: SlackApi, id: string, maxBytes: number): Stream.Stream<Ui
       maxBytes,
       open: (offset) =>
         Effect.flatMap(fetch(url, what, offset), (response) =>
-          // Without the scope Slack sends the page of its login in place of the file.
+          // Without the scope, Slack sends its login page instead of the file.
           /^text\/html\b/i.test(response.headers["content-type"] ?? "") && !isCanvas(file) && !/html/i.test(`${file.mimetype} ${file.name}`)
             ? Effect.andThen(
               discard(response),
@@ -163,7 +163,7 @@ const readFile = (api: SlackApi, id: string, maxBytes: number): Stream.Stream<Ui
                 new ServiceError({
                   code: "PERMISSION_DENIED",
                   message: `${what} answers with a login page`,
-                  fix: "Add the scope files:read to the app and install it again."
+                  fix: "add the scope files:read to the app and install it again"
                 })
               )
             )

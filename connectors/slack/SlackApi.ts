@@ -9,7 +9,7 @@ import { redactText } from "../../src/net/Redact.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
 import { inTurn, rotatingToken } from "../Account.ts"
 
-/** Slack leaves out, and now and then nulls, what does not apply. */
+/** Slack omits, and sometimes nulls, fields that do not apply. */
 const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
 
 const text = maybe(Schema.String)
@@ -25,7 +25,7 @@ export const File = Schema.Struct({
   /** `hosted`, `snippet`, `external`, `tombstone`, `hidden_by_limit`, … */
   mode: text,
   is_external: maybe(Schema.Boolean),
-  /** `check_file_info`: known by its id alone, as files of other workspaces are. */
+  /** `check_file_info`: only its id is known, as for files of other workspaces. */
   file_access: text,
   size: maybe(Schema.Finite),
   created: maybe(Schema.Finite),
@@ -103,26 +103,26 @@ interface Meaning {
 
 const badToken: Meaning = {
   code: "UNAUTHENTICATED",
-  fix: "Install the app in the workspace again and store its new token as a version of the secret."
+  fix: "install the app in the workspace again and store its new token as a version of the secret"
 }
 const hidden: Meaning = {
   code: "PERMISSION_DENIED",
-  fix: "Ask an administrator of the workspace to let the app in."
+  fix: "ask an administrator of the workspace to let the app in"
 }
 const later: Meaning = { code: "UNAVAILABLE" }
 
-/** Slack's error words; the others are `FAILED_PRECONDITION`. */
+/** The meaning of Slack's error codes; any other is `FAILED_PRECONDITION`. */
 const meanings: Readonly<Record<string, Meaning>> = {
   invalid_auth: badToken,
   not_authed: badToken,
   account_inactive: badToken,
   token_revoked: badToken,
   token_expired: badToken,
-  not_allowed_token_type: { code: "PERMISSION_DENIED", fix: "Use a bot or user token of the app, xoxb- or xoxp-." },
-  not_in_channel: { code: "PERMISSION_DENIED", fix: "Invite the app to the channel: /invite @the-app." },
+  not_allowed_token_type: { code: "PERMISSION_DENIED", fix: "use a bot or user token of the app, xoxb- or xoxp-" },
+  not_in_channel: { code: "PERMISSION_DENIED", fix: "invite the app to the channel: /invite @the-app" },
   channel_not_found: {
     code: "NOT_FOUND",
-    fix: "Correct the channel's id; a private channel is seen only after the app was invited to it."
+    fix: "correct the channel's id; a private channel is seen only after the app was invited to it"
   },
   thread_not_found: { code: "NOT_FOUND" },
   file_not_found: { code: "NOT_FOUND" },
@@ -143,7 +143,7 @@ const meanings: Readonly<Record<string, Meaning>> = {
   invalid_cursor: { code: "INVALID_ARGUMENT" }
 }
 
-/** What `{"ok": false, "error": …}` says. `what` names the call: "conversations.history of C012AB3CD". */
+/** The error in `{"ok": false, "error": …}`. `what` names the call: "conversations.history of C012AB3CD". */
 const slackError = (what: string, answer: object): ServiceError => {
   const said = "error" in answer && typeof answer.error === "string" ? answer.error : "unknown_error"
   const reason = redactText(said, [], 100)
@@ -153,7 +153,7 @@ const slackError = (what: string, answer: object): ServiceError => {
       code: "PERMISSION_DENIED",
       reason,
       message: `${what} needs a scope that the token lacks${needed === undefined ? "" : `: ${needed}`}`,
-      fix: `Add ${needed === undefined ? "the scope" : `one of the scopes ${needed}`} to the app and install it again.`
+      fix: `add ${needed === undefined ? "the scope" : `one of the scopes ${needed}`} to the app and install it again`
     })
   }
   const { code, fix } = meanings[said] ?? { code: "FAILED_PRECONDITION" as const }
@@ -165,18 +165,18 @@ export type Failure = ServiceError | SecretError
 type Query = Readonly<Record<string, string | undefined>>
 
 export interface SlackApi {
-  /** Calls a method that reads; `what` names its object in messages: "C012AB3CD". */
+  /** Calls a method that only reads; `what` names its object in messages: "C012AB3CD". */
   readonly call: <A>(method: string, what: string, query: Query, schema: Schema.Decoder<A>) => Effect.Effect<A, Failure>
-  /** Whether an address is Slack's, and so may be sent the token. */
+  /** Whether an address is Slack's own, so that the token may be sent to it. */
   readonly owns: (url: string) => boolean
-  /** Ready to fetch what lies at addresses that {@link owns} takes. */
+  /** Prepares downloads from addresses that {@link owns} accepts. */
   readonly fetch: Effect.Effect<
     (url: string, what: string, offset: number) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError>,
     Failure
   >
 }
 
-/** No bound of ours: Slack's limits differ by method and app, and it says when they are met. */
+/** Requests per minute, in effect without a limit: Slack's limits differ by method and app, and it reports when they are reached. */
 const requestsPerMinute = 60_000
 
 export const slackApi = Effect.fnUntraced(function*(
@@ -188,7 +188,7 @@ export const slackApi = Effect.fnUntraced(function*(
   const base = url.replace(/\/+$/, "")
   const origin = new URL(base).origin
   const { token, use } = yield* rotatingToken(secrets, version)
-  /** When Slack says to wait, everything with this token waits. */
+  /** When Slack asks to wait, all calls with this token wait. */
   const turnOf = (token: Redacted.Redacted<string>) =>
     inTurn({ account: `slack/${hash("sha256", Redacted.value(token)).slice(0, 16)}`, requestsPerMinute, retry: caller.retry })
 

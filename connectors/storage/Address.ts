@@ -4,12 +4,12 @@ import { ServiceError } from "../../src/domain/Errors.ts"
 import { isConfidential } from "../../src/domain/HttpAddress.ts"
 import { redactUrl } from "../../src/net/Redact.ts"
 
-/** One of the configured addresses. `text` is what paths are made of; it holds no credentials. */
+/** One of the configured addresses. Paths are made of `text`; it contains no credentials. */
 export type Address =
   | {
     readonly scheme: "gs" | "s3"
     readonly text: string
-    /** Everything whose key begins with `key`, rather than the one object of that key. */
+    /** Whether the address means all objects whose key starts with `key`, rather than the one object with that key. */
     readonly under: boolean
     readonly bucket: string
     readonly key: string
@@ -19,7 +19,7 @@ export type Address =
 
 export type BucketAddress = Extract<Address, { readonly scheme: "gs" | "s3" }>
 
-/** Reads an address. Plain http is for this machine only. */
+/** Parses an address. Plain http is allowed for this machine only. */
 export const parseAddress = (uri: string): Result.Result<Address, ServiceError> => {
   const bucket = /^(gs|s3):\/\/([A-Za-z0-9][A-Za-z0-9._-]{1,221})(?:\/([^]*))?$/.exec(uri)
   if (bucket !== null) return bucketAddress(bucket[1] === "gs" ? "gs" : "s3", bucket[2] ?? "", bucket[3] ?? "")
@@ -37,7 +37,7 @@ export const parseAddress = (uri: string): Result.Result<Address, ServiceError> 
 
 const bucketAddress = (scheme: "gs" | "s3", bucket: string, rest: string): Result.Result<Address, ServiceError> => {
   const key = rest.replace(/\*+$/, "")
-  // No Cloud Storage object is called so, and in a URL it would climb out of the bucket.
+  // No Cloud Storage object has such a name, and in a URL it would climb out of the bucket.
   if (scheme === "gs" && (key === "." || key === "..")) return invalid(`gs://${bucket}/${key} names no object`)
   if (key.includes("*")) return invalid(`${scheme}://${bucket}/${rest} has a * that is not at its end`)
   const under = key !== rest || key === "" || key.endsWith("/")
@@ -45,8 +45,8 @@ const bucketAddress = (scheme: "gs" | "s3", bucket: string, rest: string): Resul
 }
 
 /**
- * The path of an object: its address, unescaped. Paths are NFC and keys need not be; the parts of a key that are not
- * are percent-encoded, so that two keys never become one path.
+ * The path of an object: its address, unescaped. Paths are NFC and keys need not be; parts of a key that are not NFC are percent-encoded,
+ * so that two keys never become one path.
  */
 export const objectPath = (scheme: "gs" | "s3", bucket: string, key: string): string => {
   const parts = key === key.normalize("NFC")
@@ -61,15 +61,15 @@ const fileAddress = (url: URL): Result.Result<Address, ServiceError> => {
     const under = /[/\\]$/.test(path)
     return Result.succeed({ scheme: "file", text: fileText(path), under, path })
   } catch {
-    return invalid(`${url.href} is no file of this machine`)
+    return invalid(`${url.href} is not a file on this machine`)
   }
 }
 
-/** A file's address as people read it: nothing escaped, `#`, `?` and `%` included. Keeps a `/` at the end. */
+/** A file's address as people read it, with nothing escaped, not even `#`, `?` and `%`. Keeps a `/` at the end. */
 export const fileText = (path: string): string =>
   `file://${pathToFileURL(path).pathname.split("/").map(decodeURIComponent).join("/").normalize("NFC")}`
 
-/** What lies under an address that turned out to name nothing itself. */
+/** The folder of an address that turned out not to name an object itself. */
 export const folderOf = (address: Address): Address =>
   address.scheme === "https" ?
     address
@@ -80,8 +80,8 @@ export const folderOf = (address: Address): Address =>
 const invalid = (description: string) => Result.fail(ServiceError.invalid("uris", description))
 
 /**
- * Says whether a path was listed already by an address that comes before place `at`, where places count through the
- * addresses and then through `folders` (indexes of addresses that are listed as folders in the end).
+ * Returns a function that decides whether a path was already listed by an address before place `at`. Places count through the addresses and
+ * then through `folders` (indexes of addresses that are listed as folders at the end).
  */
 export const overlapOf = (addresses: ReadonlyArray<Address>) => {
   const singles = new Map<string, number>()

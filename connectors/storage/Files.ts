@@ -9,10 +9,10 @@ import { asServiceError, revisionOf, walk } from "../local/Walk.ts"
 import { type Address, fileText } from "./Address.ts"
 import type { Backend, Page } from "./Listing.ts"
 
-/** A file this young may change again within the clock's grain. */
+/** Milliseconds during which a new file may change again within the clock's resolution. */
 const unsettledMs = 2_000
 
-/** Files of this machine: what the `local` source reads, by address. Folders are taken whole. */
+/** Files on this machine, read like those of the `local` source, by address. Folders are taken whole. */
 export const fileBackend = (maxFileSize: number | undefined, dataDir: string | undefined): Backend => {
   const under = Effect.fnUntraced(function*(address: Address): Effect.fn.Return<Page, ServiceError> {
     const path = pathOf(address)
@@ -61,7 +61,7 @@ export const fileBackend = (maxFileSize: number | undefined, dataDir: string | u
       }
     }),
     page: under,
-    // Reading goes by the item's own address.
+    // Files are read by the item's own address.
     read: (item, maxBytes) => readFile(item, maxBytes, false)
   }
 }

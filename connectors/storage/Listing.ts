@@ -4,7 +4,7 @@ import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
 import { type Address, folderOf, overlapOf } from "./Address.ts"
 
-/** Where a listing goes on: a page token, or after a key when there is no token or it has expired. */
+/** Where a listing continues: a page token, or after a key when there is no token or it has expired. */
 export interface Position {
   readonly token?: string
   readonly after?: string
@@ -12,24 +12,24 @@ export interface Position {
 
 export interface Page {
   readonly events: ReadonlyArray<Listed>
-  /** Where the next page begins, in words that outlive the process; absent where there are none. */
+  /** Where the next page starts, in a form that outlives the process; absent where the backend has none. */
   readonly position?: Position
   /** Absent on the last page. */
   readonly next?: Effect.Effect<Page, ServiceError>
 }
 
-/** One kind of address. */
+/** The implementation of one kind of address. */
 export interface Backend {
-  /** Whether credentials and the address do. Reads as little as it can. */
+  /** Checks that credentials and the address work, reading as little as possible. */
   readonly check: (address: Address) => Effect.Effect<void, ServiceError>
-  /** The one thing an address names; nothing when there is no such thing, but things may lie under it. */
+  /** The object that an address names; undefined when there is none, although objects may lie under it. */
   readonly one: (address: Address) => Effect.Effect<Listed | undefined, ServiceError>
-  /** What lies under an address, from a position of an earlier listing or from the start. */
+  /** The objects under an address, from a position of an earlier listing or from the start. */
   readonly page: (address: Address, position: Position) => Effect.Effect<Page, ServiceError>
   readonly read: (item: SourceItem, maxBytes: number) => Stream.Stream<Uint8Array, ServiceError>
 }
 
-/** Single objects asked for at once. */
+/** Most single objects requested at the same time. */
 const concurrency = 8
 /** Single objects between two checkpoints. */
 const batchSize = 64
@@ -39,9 +39,9 @@ const Progress = Schema.Struct({
   at: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
   /** Indexes of addresses that name no object and so are listed as folders, after all others. */
   folders: Schema.Array(Schema.Int),
-  /** Something could not be listed, so the listing will not be complete. */
+  /** Whether something could not be listed, so that the listing will not be complete. */
   failed: Schema.Boolean,
-  /** Within the address at `at`; absent at its beginning. */
+  /** Position inside the address at `at`; absent at its start. */
   position: Schema.optionalKey(Schema.Struct({
     token: Schema.optionalKey(Schema.String),
     after: Schema.optionalKey(Schema.String)
@@ -53,15 +53,15 @@ const decodeCursor = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Str
 
 interface Step {
   readonly events: ReadonlyArray<Listed>
-  /** Absent at the end. */
+  /** The progress after this step; absent at the end. */
   readonly to?: Progress
-  /** The rest of the address at hand. */
+  /** The rest of the current address. */
   readonly next?: Page["next"]
 }
 
 /**
- * Everything the addresses name, a page at a time, each thing once. An address that cannot be listed is a `failed`
- * event and the others go on; only bad credentials end the stream.
+ * All objects that the addresses name, a page at a time, each object once. An address that cannot be listed is a `failed` event, and the
+ * others go on; only bad credentials end the stream.
  */
 export const listing = (
   addresses: ReadonlyArray<Address>,
@@ -80,7 +80,7 @@ export const listing = (
     return Effect.succeed({ events: failed ? [] : [{ _tag: "complete" }] })
   }
 
-  /** A page of what lies under an address, which messages call `name`. */
+  /** A page of the objects under an address, which messages call `name`. */
   const page = Effect.fnUntraced(
     function*(from: Progress, address: Address, next: Page["next"], name: string): Effect.fn.Return<Step, ServiceError> {
       const { at, failed, folders } = from
@@ -92,7 +92,7 @@ export const listing = (
       if (Result.isFailure(result)) return failedHere(result.failure)
       const found = result.success
       if (name !== address.text && from.position === undefined && found.events.length === 0 && found.next === undefined) {
-        return failedHere(ServiceError.notFound(name, "Correct the address, or end it with / if it is an empty folder."))
+        return failedHere(ServiceError.notFound(name, "correct the address, or end it with / if it is an empty folder"))
       }
       const seen = overlap(folders, at)
       const events = found.events.filter((event) => !seen(pathOf(event)))
@@ -102,7 +102,7 @@ export const listing = (
     }
   )
 
-  /** The next addresses of single objects, several at once. */
+  /** The next addresses of single objects, several at the same time. */
   const singles = Effect.fnUntraced(function*({ at, failed, folders }: Progress): Effect.fn.Return<Step, ServiceError> {
     let end = at
     while (end < addresses.length && end - at < batchSize && addresses[end]?.under === false) end++
@@ -135,7 +135,7 @@ export const listing = (
     ? Effect.succeed<Progress>({ at: 0, folders: [], failed: false })
     : decodeCursor(cursor).pipe(
       Effect.filterOrFail((decoded) => decoded.of === of),
-      Effect.mapError(() => ServiceError.invalid("cursor", "is not one of these addresses' listing", "List from the start."))
+      Effect.mapError(() => ServiceError.invalid("cursor", "is not from a listing of these addresses", "list from the start"))
     )
 
   return Stream.unwrap(
@@ -160,11 +160,11 @@ interface Found {
   readonly failed?: boolean
 }
 
-/** In the middle of an address that has no positions, going on would list its beginning again. */
+/** Whether the listing can resume here: inside an address without positions, it would list the start again. */
 const resumable = ({ position }: Progress): boolean =>
   position === undefined || position.token !== undefined || position.after !== undefined
 
-/** One address's failure is its own, but without credentials none will do. */
+/** Confines a failure to one address, except where credentials are refused: then no other address will work either. */
 const isolated = <A>(effect: Effect.Effect<A, ServiceError>): Effect.Effect<Result.Result<A, ServiceError>, ServiceError> =>
   Effect.map(effect, (value): Result.Result<A, ServiceError> => Result.succeed(value)).pipe(
     Effect.catchIf((error) => error.code !== "UNAUTHENTICATED", (error) => Effect.succeed(Result.fail(error)))

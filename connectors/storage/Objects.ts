@@ -18,12 +18,12 @@ export interface StoredObject {
   /** Compressed by its owner (`Content-Encoding: gzip`), so `size` is not the content's. */
   readonly compressed?: boolean
   readonly contentType?: string
-  /** RFC 3339. */
+  /** Time of the last update, RFC 3339. */
   readonly updated?: string
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** What an object store must do. Errors name the bucket and the fix. */
+/** What a backend needs of an object store. Errors name the bucket and the fix. */
 export interface ObjectApi {
   /** A page of at most `size` objects, in order of keys. */
   readonly list: (bucket: string, prefix: string, position: Position, size: number) => Effect.Effect<
@@ -31,7 +31,7 @@ export interface ObjectApi {
     ServiceError
   >
   readonly head: (bucket: string, key: string) => Effect.Effect<StoredObject, ServiceError>
-  /** Bytes as stored, from `offset`, of that revision or `ABORTED`. */
+  /** Opens the stored bytes of a revision, from `offset` on. Fails with `ABORTED` where the object has another revision. */
   readonly open: (
     bucket: string,
     key: string,
@@ -42,18 +42,18 @@ export interface ObjectApi {
 
 const pageSize = 1000
 
-/** Default types of stores, which say nothing. */
+/** Default types of stores, which carry no information. */
 const noType = new Set(["application/octet-stream", "binary/octet-stream"])
 
-/** What a store answers to a page token it no longer knows. */
+/** Codes with which a store refuses a page token that it no longer knows. */
 const tokenRefused = new Set<ServiceError["code"]>(["INVALID_ARGUMENT", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE"])
 
 export const objectBackend = (api: ObjectApi, maxFileSize: number | undefined): Backend => {
   const listed = (address: BucketAddress, object: StoredObject): Listed | undefined => {
     const path = objectPath(address.scheme, address.bucket, object.key)
     if (object.key.endsWith("/")) {
-      // Consoles make empty objects to show folders.
-      return object.size === 0 ? undefined : { _tag: "skipped", path, reason: "special", detail: "its name is a folder's" }
+      // Consoles create empty objects to show folders.
+      return object.size === 0 ? undefined : { _tag: "skipped", path, reason: "special", detail: "its name is that of a folder" }
     }
     if (maxFileSize !== undefined && object.size > maxFileSize) {
       return { _tag: "skipped", path, reason: "limit", detail: `${object.size} bytes; maxFileSize is ${maxFileSize}` }
@@ -123,7 +123,7 @@ const inBucket = <A>(
     ? use(address)
     : Effect.fail(ServiceError.internal(`${address.text} is in no object store`))
 
-/** Cloud Storage: the revision is the generation, which changes with the content and nothing else. */
+/** Cloud Storage. The revision is the generation, which changes with the content and with nothing else. */
 export const gcsApi = (client: GcsClient): ObjectApi => ({
   list: (bucket, prefix, position, size) =>
     Effect.map(client.list(bucket, prefix, position, size), ({ items = [], nextPageToken }) => ({

@@ -15,27 +15,27 @@ import { gcsApi, objectBackend } from "./Objects.ts"
 import { s3Api } from "./S3.ts"
 import { webBackend } from "./Web.ts"
 
-/** What surrounds the connector. Everything has a default. */
+/** Dependencies of the connector. Everything has a default. */
 export interface StorageContext {
   /** Default: one for the process, as `src/net/Http.ts` makes it. */
   readonly http?: HttpClient.HttpClient
   /**
-   * The addresses come from someone who must not reach what we can reach: `file://` is refused, and `https://` goes
-   * to public addresses only, after redirects too. Default false.
+   * The addresses come from someone who must not gain this machine's access: `file://` is refused, and `https://` goes to public addresses
+   * only, also after redirects. Default false.
    */
   readonly untrusted?: boolean
   /** Fetches `https://` for `untrusted`. Default: a client of `layer({ publicOnly: {} })`. */
   readonly publicHttp?: HttpClient.HttpClient
-  /** Default: Application Default Credentials; none when `STORAGE_EMULATOR_HOST` is set. */
+  /** Google credentials. Default: Application Default Credentials; none when `STORAGE_EMULATOR_HOST` is set. */
   readonly google?: GoogleAuth["Service"]
-  /** Default: the process's. */
+  /** Environment variables. Default: those of the process. */
   readonly environment?: Readonly<Record<string, string | undefined>>
   readonly retry?: RetryOptions
-  /** Never listed as documents. */
+  /** The data directory, which is never listed as documents. */
   readonly dataDir?: string
 }
 
-/** The connector behind `storage`, with everything that it loads. */
+/** The implementation of `storage`, loaded when it is first connected. */
 export const open = (config: SettingsOf<"storage">, context: StorageContext): Omit<Connector, "kind"> => {
   const prepared = Effect.runSync(Effect.cached(Effect.gen(function*() {
     const addresses = yield* Effect.forEach(config.uris, (uri) => Effect.fromResult(parseAddress(uri)))
@@ -56,7 +56,7 @@ export const open = (config: SettingsOf<"storage">, context: StorageContext): Om
         const scheme = item.uri.slice(0, item.uri.indexOf("://")).replace(/^http$/, "https")
         const backend = Object.entries(backends).find(([name]) => name === scheme)?.[1]
         return backend === undefined
-          ? Effect.fail(ServiceError.invalid("uri", `${item.uri} is not of this source`))
+          ? Effect.fail(ServiceError.invalid("uri", `${item.uri} does not belong to this source`))
           : Effect.succeed(backend.read(item, maxBytes))
       }))
   }
@@ -97,7 +97,7 @@ const notHere = (what: string): ServiceError =>
   new ServiceError({
     code: "PERMISSION_DENIED",
     message: `${what} is not fetched here`,
-    fix: "Give gs://, s3:// or https:// addresses."
+    fix: "give gs://, s3:// or https:// addresses"
   })
 
 const refused: Backend = {
@@ -107,7 +107,7 @@ const refused: Backend = {
   read: ({ path }) => Stream.fail(notHere(path))
 }
 
-/** The first address in each bucket, each file, and no more than that. */
+/** The first address in each bucket, and each file and page. */
 const onePerPlace = (addresses: ReadonlyArray<Address>): ReadonlyArray<Address> => [
   ...new Map(
     addresses.toReversed().map((address) => ["bucket" in address ? `${address.scheme}://${address.bucket}` : address.text, address])

@@ -11,9 +11,7 @@ import { redactText } from "../../src/net/Redact.ts"
 import { retry } from "../../src/net/Retry.ts"
 import type { ObjectApi, StoredObject } from "./Objects.ts"
 
-/**
- * The objects and the next token of a ListObjectsV2 answer. Throws on what is not one, or is cut short.
- */
+/** The objects and the next token of a ListObjectsV2 response. Throws where it is not one, or is cut short. */
 const parseList = (xml: string): { readonly objects: ReadonlyArray<StoredObject>; readonly token?: string } => {
   const objects: Array<StoredObject> = []
   const top: Record<string, string> = {}
@@ -43,7 +41,7 @@ const parseList = (xml: string): { readonly objects: ReadonlyArray<StoredObject>
   })
   parser.write(xml).close()
   const token = top["NextContinuationToken"]
-  // Keys come escaped where the service understood that we asked for it, and only then.
+  // Keys are escaped only where the service understood that this was requested.
   const escaped = top["EncodingType"] === "url"
   return {
     objects: escaped ? objects.map((object) => ({ ...object, key: unescape(object.key) })) : objects,
@@ -63,7 +61,7 @@ const objectOf = (fields: Readonly<Record<string, string>>): StoredObject => {
 
 const bareEtag = (etag: string): string => etag.replace(/^"(.*)"$/, "$1")
 
-/** The fields of an S3 error body; empty for anything else. */
+/** The fields of an S3 error body; empty for any other body. */
 const parseError = (xml: string): { readonly code?: string; readonly message?: string; readonly region?: string } => {
   const field = (name: string): string | undefined => new RegExp(`<${name}>([^<]{1,500})</${name}>`).exec(xml)?.[1]
   const [code, message, region] = [field("Code"), field("Message"), field("Region")]
@@ -74,7 +72,7 @@ const parseError = (xml: string): { readonly code?: string; readonly message?: s
   }
 }
 
-/** S3's error codes that say more than the status they come with. */
+/** S3's error codes that are more precise than their HTTP status. */
 const codes: Readonly<Record<string, ServiceError["code"]>> = {
   InvalidAccessKeyId: "UNAUTHENTICATED",
   SignatureDoesNotMatch: "UNAUTHENTICATED",
@@ -89,7 +87,7 @@ const codes: Readonly<Record<string, ServiceError["code"]>> = {
   PreconditionFailed: "ABORTED"
 }
 
-/** A refusal by S3, with the bucket named and what mends it. */
+/** The error of a refusal by S3, with the bucket and the fix. */
 const s3Error = (what: string, bucket: string, key: string | undefined, failure: {
   readonly status: number
   readonly body: string
@@ -115,20 +113,20 @@ const wordsOf = (
   bucket: string,
   uri: string
 ): { readonly message?: string; readonly fix?: string } => {
-  if (reason === "RequestTimeTooSkewed") return { fix: "Set this machine's clock." }
+  if (reason === "RequestTimeTooSkewed") return { fix: "set this machine's clock" }
   switch (code) {
     case "UNAUTHENTICATED":
-      return { fix: "Check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; session tokens expire." }
+      return { fix: "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; session tokens expire" }
     case "PERMISSION_DENIED":
-      return { fix: `Allow s3:ListBucket on ${bucket} and s3:GetObject on ${bucket}/*; a requester-pays bucket needs s3.requesterPays.` }
+      return { fix: `allow s3:ListBucket on ${bucket} and s3:GetObject on ${bucket}/*; a requester-pays bucket needs s3.requesterPays` }
     case "NOT_FOUND":
       return reason === "NoSuchBucket"
-        ? { message: `the bucket s3://${bucket} does not exist`, fix: "Correct the bucket's name, or the endpoint." }
-        : { message: `${uri} was not found`, fix: "Correct the address; what lies under a folder ends in /." }
+        ? { message: `the bucket s3://${bucket} does not exist`, fix: "correct the bucket's name, or the endpoint" }
+        : { message: `${uri} was not found`, fix: "correct the address; the address of a folder ends in /" }
     case "ABORTED":
       return { message: `${uri} changed meanwhile` }
     default:
-      return reason === "InvalidObjectState" ? { message: `${uri} is archived`, fix: "Restore it from the archive class first." } : {}
+      return reason === "InvalidObjectState" ? { message: `${uri} is archived`, fix: "restore it from the archive class first" } : {}
   }
 }
 
@@ -143,18 +141,18 @@ interface Ask {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** S3 and what speaks like it, by ListObjectsV2 and SigV4. The revision is the etag. */
+/** S3 and compatible stores, through ListObjectsV2 and SigV4. The revision is the etag. */
 export const s3Api = (caller: Caller, config: Partial<NonNullable<SettingsOf<"storage">["s3"]>>, environment: Environment): ObjectApi => {
   const set = (name: string): string | undefined => environment[name] === "" ? undefined : environment[name]
   const endpoint = config.endpoint ?? set("AWS_ENDPOINT_URL_S3") ?? set("AWS_ENDPOINT_URL")
   const home = config.region ?? set("AWS_REGION") ?? set("AWS_DEFAULT_REGION") ?? "us-east-1"
-  /** Where buckets turned out to live. */
+  /** Regions of buckets, as far as they have been found out. */
   const regions = new Map<string, string>()
   const [accessKeyId, secretAccessKey, sessionToken] = [set("AWS_ACCESS_KEY_ID"), set("AWS_SECRET_ACCESS_KEY"), set("AWS_SESSION_TOKEN")]
 
   const requestOf = Effect.fnUntraced(function*({ bucket, headers, key = "", method, query = {} }: Ask) {
     if (key.split("/").some((part) => part === "." || part === "..")) {
-      return yield* ServiceError.invalid("uri", `s3://${bucket}/${key} has a part that is . or .., which no URL can say`)
+      return yield* ServiceError.invalid("uri", `s3://${bucket}/${key} has a part that is . or .., which no URL can contain`)
     }
     const region = regions.get(bucket) ?? home
     const url = `${baseOf(endpoint, region, bucket)}/${encodeKey(key)}${queryOf(query)}`
@@ -164,7 +162,7 @@ export const s3Api = (caller: Caller, config: Partial<NonNullable<SettingsOf<"st
       return yield* new ServiceError({
         code: "UNAUTHENTICATED",
         message: `there are no credentials for s3://${bucket}`,
-        fix: "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or s3.unsigned for a public bucket."
+        fix: "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or s3.unsigned for a public bucket"
       })
     }
     const now = yield* Clock.currentTimeMillis
@@ -246,13 +244,16 @@ export const s3Api = (caller: Caller, config: Partial<NonNullable<SettingsOf<"st
   }
 }
 
-/** Amazon's own buckets by host name, except those whose dots no certificate covers; other services by path. */
+/**
+ * The base address of a bucket: Amazon's buckets by host name, except for names with dots, which no certificate covers; other services by
+ * path.
+ */
 const baseOf = (endpoint: string | undefined, region: string, bucket: string): string => {
   if (endpoint !== undefined) return `${endpoint.replace(/\/+$/, "")}/${bucket}`
   return bucket.includes(".") ? `https://s3.${region}.amazonaws.com/${bucket}` : `https://${bucket}.s3.${region}.amazonaws.com`
 }
 
-/** As SigV4 wants it: everything but unreserved characters escaped, slashes kept. */
+/** A key as SigV4 requires it: everything but unreserved characters escaped, slashes kept. */
 const encodeKey = (key: string): string => key.split("/").map(escape3986).join("/")
 
 const escape3986 = (text: string): string =>

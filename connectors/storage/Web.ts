@@ -10,11 +10,11 @@ import type { Backend } from "./Listing.ts"
 type WebAddress = Extract<Address, { readonly scheme: "https" }>
 
 /**
- * Single pages and files by address. The revision is the etag, else the modification time; a server that gives
- * neither is read each time. `addresses` are looked up by path, because a signed address is not what is stored.
+ * Single pages and files by address. The revision is the etag, otherwise the modification time; a page of a server that returns neither is
+ * read each time. `addresses` are looked up by path, because signed addresses are not stored.
  */
 export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, maxFileSize: number | undefined): Backend => {
-  // The first of two that differ in their signatures is the one that is listed.
+  // Of two addresses that differ only in their signatures, the first is listed.
   const urls = new Map(
     addresses.toReversed().flatMap((address) => address.scheme === "https" ? [[address.text, address.url] as const] : [])
   )
@@ -33,8 +33,8 @@ export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, ma
           Effect.fail(
             new ServiceError({
               code: "FAILED_PRECONDITION",
-              message: `${path} redirects to where it is not followed`,
-              fix: "Give the final address, by https."
+              message: `${path} redirects to an address that is not followed`,
+              fix: "give the final address, by https"
             })
           )
         )
@@ -78,7 +78,7 @@ export const webBackend = (caller: Caller, addresses: ReadonlyArray<Address>, ma
     page: () => Effect.succeed({ events: [] }),
     read: (item, maxBytes) => {
       const url = urls.get(item.path)
-      if (url === undefined) return Stream.fail(ServiceError.notFound(item.path, "It is no longer among the source's addresses."))
+      if (url === undefined) return Stream.fail(ServiceError.notFound(item.path, "it is no longer among the source's addresses"))
       const open = Effect.fnUntraced(function*(offset: number) {
         const etag = /^etag ("[^"]*")$/.exec(item.revision)?.[1]
         const response = yield* ask(
@@ -128,22 +128,22 @@ const nameOf = (url: URL): string => {
   }
 }
 
-/** Without the body of the answer, which is a document of someone's and not a message to us. */
+/** The error without the response's body, which is someone's document, not a message. */
 const explain = (path: string, failure: ServiceError): ServiceError => {
   const error = failure.with({ message: failure.message.replace(/(answered \d{3}): .*$/s, "$1") })
   switch (error.code) {
     case "UNAUTHENTICATED":
       return error.with({
         code: "PERMISSION_DENIED",
-        message: `${path} wants a login`,
-        fix: "Give an address that anyone, or whoever has it, may read."
+        message: `${path} requires a login`,
+        fix: "give a public or a signed address"
       })
     case "PERMISSION_DENIED":
       return error.status === 403
-        ? error.with({ fix: "Give an address that anyone, or whoever has it, may read; signed addresses expire." })
+        ? error.with({ fix: "give a public or a signed address; signed addresses expire" })
         : error
     case "NOT_FOUND":
-      return error.with({ message: `${path} was not found`, fix: "Correct the address, or take it out of the source." })
+      return error.with({ message: `${path} was not found`, fix: "correct the address, or take it out of the source" })
     default:
       return error
   }

@@ -22,18 +22,19 @@ import { canonical, openSite, pathOf, scopeOf, type Site } from "./Site.ts"
 
 type Failure = ServiceError | SecretError
 
-/** Bytes of a page of HTML. */
+/** Most bytes of an HTML page. */
 const maxPage = 10_000_000
-/** Pages between two checkpoints, and the share of those done that they are at least: a checkpoint names all of them. */
+/** Fewest pages between two checkpoints. */
 const fewest = 20
+/** Pages between two checkpoints, as a share of those visited: a checkpoint names all of them. */
 const share = 0.1
 
 const optional = Schema.optionalKey(Schema.String)
 
-/** A page that is known: to be looked at, or looked at. With a revision, it was told already. */
+/** A known page, visited or not. With a revision, it has been reported before. */
 const Entry = Schema.Struct({
   url: Schema.String,
-  /** Links from the first page. */
+  /** Number of links from the first page. */
   depth: Schema.Int,
   revision: optional,
   etag: optional,
@@ -41,29 +42,29 @@ const Entry = Schema.Struct({
 })
 type Entry = typeof Entry.Type
 
-/** Of a complete listing, `queue` is every page, to be asked for again. */
+/** Position of a listing. After a complete one, `queue` is every page, to be requested again. */
 const Position = Schema.Struct({
   queue: Schema.Array(Entry),
   done: Schema.Array(Entry),
-  /** The first pages are in the queue. */
+  /** Whether the first pages are in the queue. */
   started: Schema.Boolean,
-  /** A page could not be looked at, and what it links is not known. */
+  /** Whether a page could not be visited, so that its links are not known. */
   incomplete: Schema.Boolean,
-  /** More pages were found than are taken. */
+  /** Whether more pages were found than are taken. */
   full: Schema.Boolean
 })
 type Position = typeof Position.Type
 
-/** What became of one page. */
+/** The outcome of visiting one page. */
 interface Visit {
   readonly events: ReadonlyArray<Listed>
-  /** To be asked for again the next time. */
+  /** The entry with which the page is requested the next time; absent where it is not. */
   readonly entry?: Entry
   readonly links?: ReadonlyArray<string>
   readonly incomplete?: boolean
 }
 
-/** The connector behind `web`, with everything that it loads. */
+/** The implementation of `web`, loaded when it is first connected. */
 export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): Omit<Connector, "kind"> => {
   const { first, holds } = scopeOf(config)
   const maxPages = config.maxPages
@@ -97,7 +98,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       })
       const letGo = (visit: Visit): Effect.Effect<Visit> => Effect.as(discard(response), visit)
       if (response.status === 304) return yield* letGo({ events: [], entry })
-      if (response.status >= 300) return yield* letGo(skipped("special", "it redirects to where it is not followed"))
+      if (response.status >= 300) return yield* letGo(skipped("special", "it redirects to an address that is not followed"))
       const at = canonical(response.request.url) ?? url
       if (at !== url) return yield* letGo({ ...gone, links: [at] })
       const type = response.headers["content-type"]?.replace(/;.*$/s, "").trim().toLowerCase() ?? ""
@@ -133,10 +134,10 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
 
   let current: Site | undefined
   const opened = Effect.map(openSite(config), (site) => current = site)
-  /** That of the last listing, so that its robots.txt is not asked for with each page. */
+  /** The site of the last listing, so that its robots.txt is not requested with each page. */
   const siteOf = Effect.suspend(() => current === undefined ? opened : Effect.succeed(current))
 
-  /** A page's failure is that page's, unless it is the first. */
+  /** Visits a page. A failure affects only that page, unless it is the first. */
   const visited = (site: Site, entry: Entry): Effect.Effect<Visit, Failure> =>
     visit(site, entry).pipe(
       Effect.catchTag("ServiceError", (error): Effect.Effect<Visit, ServiceError> => {
@@ -151,7 +152,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
               _tag: "skipped",
               path,
               reason: "special",
-              detail: error.status === undefined ? "its host is not public" : "it wants a login"
+              detail: error.status === undefined ? "its host is not public" : "it requires a login"
             }]
           })
         }
@@ -165,7 +166,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       })
     )
 
-  /** Where a listing begins: the known pages, and those that the site names first. */
+  /** Where a listing starts: the known pages, and those that the site names first. */
   const started = Effect.fnUntraced(
     function*(site: Site, position: Position): Effect.fn.Return<readonly [Position, ReadonlyArray<Listed>], Failure> {
       if (position.started) return [position, []]
@@ -177,7 +178,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
           message: bySitemap
             ? `no sitemap names a page under ${first} that may be crawled`
             : `${first} may not be crawled, by its robots.txt or by exclude`,
-          fix: bySitemap ? "Leave sitemap out to follow links, or correct the url." : "Ask the site's owner, or begin elsewhere."
+          fix: bySitemap ? "leave sitemap out to follow links, or correct the url" : "ask the site's owner, or start elsewhere"
         })
       }
       const isSeed = new Set(seeds)
@@ -248,7 +249,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
           first: { started: false, queue: [], done: [], incomplete: false, full: false },
           page: listPage(site)
         }))),
-    // As it is now: the next listing has its new revision.
+    // In its current state; the next listing will have its new revision.
     read: (item, maxBytes) =>
       Stream.unwrap(Effect.gen(function*() {
         const site = yield* siteOf
@@ -266,7 +267,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
   }
 }
 
-/** What is no text: pictures, sound, films, fonts, programs, archives. */
+/** Types that are not text: pictures, sound, films, fonts, programs, archives. */
 const noDocument =
   /^(?:image|audio|video|font)\/|\/(?:css|javascript|ecmascript|x-javascript|wasm|zip|gzip|x-gzip|x-tar|x-7z-compressed|octet-stream|x-msdownload|rss\+xml|atom\+xml|manifest\+json)$/
 
@@ -290,13 +291,13 @@ const metadataOf = ({ headers }: Headers): Pick<SourceItem, "metadata"> => {
   return Number.isNaN(modified) ? {} : { metadata: { modifiedTime: new Date(modified).toISOString() } }
 }
 
-/** Without the body of the answer, which is a page of someone's and not a message to us. */
+/** The error without the response's body, which is someone's page, not a message. */
 const withoutBody = (error: ServiceError): ServiceError => error.with({ message: error.message.replace(/(answered \d{3}): .*$/s, "$1") })
 
-/** Why the first page, on which all others hang, cannot be had. */
+/** Why the first page, on which all others depend, could not be read. */
 const explained = (error: ServiceError, first: string): ServiceError =>
   error.code === "NOT_FOUND"
-    ? ServiceError.notFound(first, "Correct the source's url.")
+    ? ServiceError.notFound(first, "correct the source's url")
     : error.code === "PERMISSION_DENIED" && error.status === undefined
-    ? error.with({ fix: "Only public addresses are crawled. A host of your own network goes into privateHosts." })
+    ? error.with({ fix: "only public addresses are crawled; list a host of your own network in privateHosts" })
     : withoutBody(error)

@@ -4,21 +4,21 @@ import { parseHTML } from "linkedom"
 import { markdownFromHtml } from "../../src/ConnectorKit.ts"
 import { canonical } from "./Site.ts"
 
-/** What a page says to those who crawl it. */
+/** What a page states for crawlers. */
 interface PageFacts {
   readonly title: string | undefined
-  /** Where the page says its content belongs. */
+  /** The address that the page declares as its own. */
   readonly canonical: string | undefined
   readonly index: boolean
   /** Addresses of the links that may be followed, in order, each once. */
   readonly links: ReadonlyArray<string>
 }
 
-/** Links of one page that are looked at. */
+/** Most links of one page that are read. */
 const maxLinks = 5_000
-/** Elements of a page whose main content is looked for; of a larger one all text is taken. */
+/** Most elements of a page whose main content is searched for; of a larger page, all text is taken. */
 const maxElements = 50_000
-/** Characters of main content below which all text is taken: pages of links, and what is no article. */
+/** Characters of main content below which all text is taken: pages of links, and pages that are not articles. */
 const enoughCharacters = 200
 
 /** A page's text, by the charset that its header or its `meta` names. Default UTF-8. */
@@ -71,7 +71,7 @@ export const factsOf = (html: string, address: string, robotsTag: string | undef
   }
 }
 
-/** The main content of a page as Markdown, headed by its title; of a page without one, all its text. */
+/** The main content of a page as Markdown, under its title; all its text where no main content is found. */
 export const markdownOf = (html: string): string => {
   const all = markdownFromHtml(html)
   const article = articleOf(html)

@@ -6,17 +6,17 @@ import { SaxesParser } from "saxes"
 import { bodyOf, collect, discard, httpCaller, type HttpCaller, type SecretError, ServiceError } from "../../src/ConnectorKit.ts"
 import type { SettingsOf } from "../../src/ConnectorKit.ts"
 
-/** Parameters that say where a visitor came from, and nothing of the page. */
+/** Parameters that say where a visitor came from, and nothing about the page. */
 const tracking = /^(?:utm_\w+|gclid|fbclid|msclkid|mc_[ce]id|yclid|_ga|ref_src)$/i
 
-/** What is no document, by the ending of its name: never asked for. */
+/** Endings of names that are not documents; these are never requested. */
 const noDocument =
   /\.(?:avif|bmp|css|eot|gif|ico|jpe?g|js|mjs|map|mp[34]|m4[av]|mov|avi|mkv|webm|ogg|wav|flac|otf|png|svg|tiff?|ttf|webp|woff2?|zip|gz|bz2|xz|7z|rar|tar|tgz|dmg|exe|msi|deb|rpm|iso|apk|jar|wasm|bin)$/i
 
-/** Longer ones are made by a trap, not by a person. */
+/** Most characters of an address; longer ones come from a crawler trap, not from a person. */
 const maxAddress = 2_000
 
-/** The one form of an address: without fragment, tracking parameters, an index's name, empty parts. */
+/** The canonical form of an address: without fragment, tracking parameters, the name of an index page, and empty parts. */
 export const canonical = (address: string, base?: string): string | undefined => {
   const url = URL.parse(address, base)
   if (url === null || !/^https?:$/.test(url.protocol) || url.username !== "" || url.password !== "") return undefined
@@ -26,7 +26,7 @@ export const canonical = (address: string, base?: string): string | undefined =>
   return url.href.length > maxAddress ? undefined : url.href.replace(/\?$/, "")
 }
 
-/** Which addresses are of the site: of the first one's origin, under its folder. */
+/** Returns a function that decides which addresses belong to the site: those of the first one's origin, under its folder. */
 export const scopeOf = (
   { url }: Pick<SettingsOf<"web">, "url">
 ): { readonly first: string; readonly holds: (address: string) => boolean } => {
@@ -36,7 +36,7 @@ export const scopeOf = (
   return { first, holds: (address) => (address.startsWith(folder) || address === first) && !noDocument.test(new URL(address).pathname) }
 }
 
-/** The path of an item: that of its address, escapes undone where that can be told back. */
+/** The path of an item: that of its address, unescaped where this is reversible. */
 export const pathOf = (address: string): string => {
   const { pathname, search } = new URL(address)
   const parts = pathname.slice(1).split("/").map((part, at, all) => part === "" && at === all.length - 1 ? "index.html" : plain(part))
@@ -56,14 +56,15 @@ const plain = (part: string): string => {
 
 type Failure = ServiceError | SecretError
 
-// The package's types say that it is an ES module, which it is not.
+// The package's types declare it an ES module, which it is not.
 const parseRobots = robotsParser as unknown as typeof robotsParser.default
 
-/** Bytes of robots.txt that are read (RFC 9309 asks for 500 KiB at least), and of one sitemap (the protocol's bound). */
+/** Most bytes of robots.txt that are read (RFC 9309 requires at least 500 KiB). */
 const maxRobots = 512 * 1024
+/** Most bytes of one sitemap (the protocol's bound). */
 const maxSitemap = 50 * 1024 * 1024
 const maxSitemaps = 50
-/** The most seconds between two requests that a crawl delay is kept for. */
+/** Longest crawl delay between two requests that is honoured, in seconds. */
 const maxDelay = 60
 
 export interface Site {
@@ -79,14 +80,14 @@ export interface SitemapPages {
   readonly failed: ReadonlyArray<readonly [address: string, error: ServiceError]>
 }
 
-/** A site as its robots.txt wants it crawled. A site whose robots.txt cannot be had now is not crawled. */
+/** A site, crawled as its robots.txt allows. A site whose robots.txt cannot be read now is not crawled. */
 export const openSite = Effect.fn("web.openSite")(function*(config: SettingsOf<"web">): Effect.fn.Return<Site, Failure> {
   const { origin } = new URL(config.url)
   const publicOnly = { allowHosts: config.privateHosts }
   const { concurrency, requestsPerSecond } = config
   const first = httpCaller({ publicOnly, retry: { times: 2 } })
   const address = `${origin}/robots.txt`
-  // A larger one is none: rules that were cut would be other rules.
+  // A larger one is ignored: truncated rules would be different rules.
   const rules = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string, ServiceError> =>
     response.status >= 200 && response.status < 300
       ? Effect.map(collect(bodyOf(address, response, maxRobots)), (bytes) => bytes.toString("utf8"))
@@ -97,7 +98,7 @@ export const openSite = Effect.fn("web.openSite")(function*(config: SettingsOf<"
   }).pipe(
     Effect.mapError((error) =>
       error._tag === "ServiceError" && error.code === "PERMISSION_DENIED"
-        ? error.with({ fix: "Only public addresses are crawled. A host of your own network goes into privateHosts." })
+        ? error.with({ fix: "only public addresses are crawled; list a host of your own network in privateHosts" })
         : error
     )
   )
@@ -133,8 +134,8 @@ const sitemapPages = Effect.fn("web.sitemaps")(
             catch: () =>
               new ServiceError({
                 code: "DATA_LOSS",
-                message: `${address} is no sitemap`,
-                fix: "Give the address of a sitemap, or leave sitemap out to follow links."
+                message: `${address} is not a sitemap`,
+                fix: "give the address of a sitemap, or leave sitemap out to follow links"
               })
           })
         ),
@@ -154,7 +155,7 @@ const sitemapPages = Effect.fn("web.sitemaps")(
   }
 )
 
-/** What a sitemap, or an index of sitemaps, names. */
+/** The addresses in a sitemap, or in an index of sitemaps. */
 const locations = (bytes: Buffer): { readonly pages: ReadonlyArray<string>; readonly sitemaps: ReadonlyArray<string> } => {
   const xml = bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes, { maxOutputLength: maxSitemap }) : bytes
   const pages: Array<string> = []

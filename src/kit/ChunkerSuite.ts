@@ -12,14 +12,15 @@ import { runnerOf, type TestRunner } from "./Suite.ts"
 
 /** A chunker, and documents for it to cut. */
 export interface ChunkerFixture {
-  /** With its settings, as a pipeline has it: `turns({})`. */
+  /** The chunker with its settings, as a pipeline has it: `turns({})`. */
   readonly chunker: Chunker
   /** At least one file, read as an import reads it. */
   readonly files: ReadonlyArray<{ readonly name: string; readonly content: Uint8Array }>
-  /** Tokens that a chunk may have, and that it shares with the one before it. Default 256 and 32. */
+  /** Most tokens of a chunk. Default 256. */
   readonly size?: number
+  /** Most tokens that a chunk shares with the one before it. Default 32. */
   readonly overlap?: number
-  /** It leaves text out on purpose. Default false. */
+  /** Whether the chunker leaves out text on purpose. Default false. */
   readonly leavesOut?: boolean
   /** Values of the secret versions that its settings name. */
   readonly secrets?: Readonly<Record<string, string>>
@@ -28,8 +29,8 @@ export interface ChunkerFixture {
 type Make = Effect.Effect<ChunkerFixture, unknown, Scope.Scope>
 
 /**
- * Tests that every chunker must pass, written with the `describe` and `it` of your test runner (default: the global ones):
- * its spans keep the rules, all of the text is in them, and the same text is cut alike.
+ * Tests that every chunker must pass, written with the `describe` and `it` of your test runner (default: the global ones): its spans keep
+ * the rules, all of the text is in them, and the same text is always cut alike.
  *
  * @example
  * ```ts
@@ -94,7 +95,7 @@ const isRepeatable = Effect.fnUntraced(function*(fixture: ChunkerFixture, { cut 
   assert.deepEqual(again, [...once, ...once], "the same text is cut alike, several at a time")
 })
 
-/** Texts that few have in mind. */
+/** Texts that authors of chunkers rarely think of. */
 const odd: Readonly<Record<string, string>> = {
   "one character": "a",
   "a heading alone": "# Leave",

@@ -7,17 +7,17 @@ import { redactText, redactUrl } from "../net/Redact.ts"
 import { make as makeBuckets } from "../net/RateLimit.ts"
 import { retry, type RetryOptions } from "../net/Retry.ts"
 
-/** How many calls may start in a second, and be under way at once. */
+/** Limits on how many calls may start in a second, and run at the same time. */
 export interface RateLimitOptions {
-  /** Default: as many as come. */
+  /** Most requests started in a second. Default: no limit. */
   readonly requestsPerSecond?: number | undefined
-  /** Requests under way at once. Default: as many as come. */
+  /** Most requests at the same time. Default: no limit. */
   readonly concurrency?: number | undefined
 }
 
 /**
- * Holds calls to a rate, first come, first served: a call starts when it is its turn. Where one fails with a
- * `retryAfter`, all wait that long, and not only the one that met it.
+ * Limits the rate of calls, first come, first served: a call starts when it is its turn. When one fails with a `retryAfter`, all calls wait
+ * that long, not only the one that failed.
  */
 export const rateLimit = ({ concurrency, requestsPerSecond }: RateLimitOptions) => {
   const buckets = makeBuckets()
@@ -34,63 +34,66 @@ export const rateLimit = ({ concurrency, requestsPerSecond }: RateLimitOptions) 
   }
 }
 
-/** Where a caller calls, with which credentials, how often and how patiently. */
+/** Where a caller sends its requests, with which credentials, at what rate and with what timeout and retries. */
 export interface HttpCallerOptions extends RateLimitOptions {
-  /** Default: the process's own client (pooled, through the proxy of the environment, five redirects at most). */
+  /** The HTTP client. Default: the process's own (pooled, through the proxy of the environment, five redirects at most). */
   readonly http?: HttpClient.HttpClient | undefined
   /**
-   * Connect to public addresses only, redirects included, as for addresses that pages name. `allowHosts` are taken
-   * wherever they lead. Takes the place of `http`, and goes without a proxy.
+   * Connects to public addresses only, also after redirects, for addresses that come from untrusted pages. Hosts in `allowHosts` are
+   * exempt. Replaces `http`, and uses no proxy.
    */
   readonly publicOnly?: { readonly allowHosts: ReadonlyArray<string> } | undefined
-  /** Sent with every request to the origin of `baseUrl`, and to no other. Their values are kept out of errors. */
+  /** Headers sent with every request to the origin of `baseUrl`, and to no other. Their values are kept out of errors. */
   readonly credentials?: Effect.Effect<Readonly<Record<string, Redacted.Redacted<string>>>, ServiceError | SecretError> | undefined
-  /** What relative addresses are relative to. */
+  /** The address that relative addresses are resolved against. */
   readonly baseUrl?: string | undefined
-  /** Milliseconds until an answer begins. Default 30,000. */
+  /** Milliseconds until a response starts. Default 30,000. */
   readonly timeoutMs?: number | undefined
   readonly retry?: RetryOptions | undefined
 }
 
-/** One request. Default: a GET without headers of its own. */
+/** Options of one request. Default: a GET without headers of its own. */
 export interface HttpRequestOptions {
   readonly method?: "GET" | "HEAD" | "POST" | undefined
   readonly headers?: Readonly<Record<string, string>> | undefined
-  /** Sent as JSON. Of a POST that may be made twice only, as calls are tried again. */
+  /** Sent as JSON. Only for a POST that may be made twice, since calls are retried. */
   readonly body?: unknown
-  /** Answers that are no errors. Default: any 2xx. */
+  /** Returns whether a status is a success. Default: any 2xx. */
   readonly accept?: ((status: number) => boolean) | undefined
 }
 
 type Failure = ServiceError | SecretError
 
-/** `what` names the call in messages: `the entries of news.acme.com`. */
+/** Makes HTTP calls. `what` names the call in messages: `the entries of news.acme.com`. */
 export interface HttpCaller {
-  /** The answer, its body unread: read it, or let go of it with `discard`. */
+  /** Returns the response with its body unread: read it, or release it with `discard`. */
   readonly send: (what: string, url: string, options?: HttpRequestOptions) => Effect.Effect<HttpClientResponse.HttpClientResponse, Failure>
-  /** What `use` makes of the answer, body and all; what it fails with counts as a failed attempt, so that a body that breaks off is asked for again. */
+  /**
+   * Returns what `use` makes of the response, including its body. A failure of `use` counts as a failed attempt, so that a body that breaks
+   * off is requested again.
+   */
   readonly read: <A>(
     what: string,
     url: string,
     use: (response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>,
     options?: HttpRequestOptions
   ) => Effect.Effect<A, Failure>
-  /** The answer's JSON; one that is cut short or is not `schema` counts as a failed attempt. */
+  /** Returns the response's JSON; a response that is cut short or does not match `schema` counts as a failed attempt. */
   readonly json: <A>(what: string, url: string, schema: Schema.Decoder<A>, options?: HttpRequestOptions) => Effect.Effect<A, Failure>
-  /** The body, gunzipped where it is stored so. `OUT_OF_RANGE` once more than `maxBytes` came. */
+  /** Streams the body, gunzipped where it is stored compressed. Fails with `OUT_OF_RANGE` once it exceeds `maxBytes`. */
   readonly download: (what: string, url: string, maxBytes: number, options?: HttpRequestOptions) => Stream.Stream<Uint8Array, Failure>
 }
 
 /**
- * Calls over HTTP as every connector of Sluice makes them: under a timeout, tried again (bounded, jittered, honouring
- * `Retry-After`), with errors that are typed and hold no secret, and no header of yours on the way to another origin.
+ * Makes HTTP calls like all of Sluice's connectors: with a timeout and with retries (bounded, jittered, honouring `Retry-After`). Errors
+ * are typed and contain no secret, and none of your headers are sent to another origin.
  */
 export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
   const limit = rateLimit(options)
   const client = Effect.runSync(Effect.cached(Effect.suspend(() => {
     const { http, publicOnly } = options
     if (http !== undefined && publicOnly === undefined) return Effect.succeed(http)
-    // The client is large, and most programs that know of a source never call it.
+    // The client is large, and most programs that declare a source never call it.
     return Effect.flatMap(
       Effect.promise(() => import("../net/ProcessHttp.ts")),
       ({ processHttp, publicProcessHttpWith }) => publicOnly === undefined ? processHttp : publicProcessHttpWith(publicOnly.allowHosts)
@@ -101,10 +104,10 @@ export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
     const url = URL.parse(address, options.baseUrl)
     return url !== null && /^https?:$/.test(url.protocol)
       ? Effect.succeed(url)
-      : Effect.fail(ServiceError.invalid("url", `${redactUrl(address)} is no http or https address`))
+      : Effect.fail(ServiceError.invalid("url", `${redactUrl(address)} is not an http or https address`))
   }
 
-  /** How to make one attempt, its credentials at hand. */
+  /** Prepares one attempt, with its credentials resolved. */
   const prepared = Effect.fnUntraced(
     function*(what: string, address: string, { accept, body, headers, method = "GET" }: HttpRequestOptions) {
       const http = yield* client
@@ -144,8 +147,8 @@ export const httpCaller = (options: HttpCallerOptions): HttpCaller => {
 }
 
 /**
- * The body of an answer, gunzipped where it came so (ask with `accept-encoding: gzip`). `OUT_OF_RANGE` once more than
- * `maxBytes` came, `UNAVAILABLE` where it breaks off: the rest may be of another version, so it is not gone on with.
+ * The body of a response, gunzipped where it is compressed (request this with `accept-encoding: gzip`). Fails with `OUT_OF_RANGE` once it
+ * exceeds `maxBytes`, and with `UNAVAILABLE` where it breaks off: it is not resumed, since the rest may be of another version.
  */
 export const bodyOf = (
   what: string,
@@ -159,7 +162,7 @@ export const bodyOf = (
       offset === 0 ? Effect.succeed(response) : Effect.fail(new ServiceError({ code: "UNAVAILABLE", message: `${what} broke off` }))
   })
 
-/** All the bytes of a stream that is bounded already, as {@link HttpCaller.download} is. */
+/** Collects all bytes of a stream that is already bounded, such as that of {@link HttpCaller.download}. */
 export const collect = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Effect.Effect<Buffer, E, R> =>
   Effect.map(Stream.runCollect(bytes), (pieces) => Buffer.concat(pieces))
 

@@ -1,13 +1,13 @@
 import { DocumentBuilder } from "../text/parse/DocumentBuilder.ts"
 import { htmlBlocks } from "../text/parse/Html.ts"
 
-/** UTF-16 units; a page of more text than this is a `ReadFailure`. */
+/** Most UTF-16 units of a page's text; a longer one is a `ReadFailure`. */
 const maxCharacters = 50_000_000
 
 /**
- * The text of an HTML page or fragment as Markdown: headings, paragraphs, lists, tables and code. Scripts, styles,
- * forms, and what is hidden are left out; navigation, footers and sidebars too, unless the page has next to nothing
- * else. Addresses of links and pictures are not kept. Linear in the length of the page.
+ * Converts an HTML page or fragment to Markdown: headings, paragraphs, lists, tables and code. Scripts, styles, forms, and hidden elements
+ * are left out; navigation, footers and sidebars too, unless the page has next to nothing else. Addresses of links and pictures are not
+ * kept. Takes time linear in the length of the page.
  */
 export const markdownFromHtml = (html: string): { readonly markdown: string; readonly title: string | undefined } => {
   const builder = new DocumentBuilder(maxCharacters)
@@ -31,7 +31,7 @@ export const markdownFromHtml = (html: string): { readonly markdown: string; rea
   return { markdown: parts.length === 0 ? "" : `${parts.join("\n\n")}\n`, title }
 }
 
-/** Lines that Markdown would take for something else than text. */
+/** Escapes lines that Markdown would not read as text. */
 const escaped = (text: string): string => text.replace(/^(\s{0,3})(#{1,6} |[-+*] |>|\d{1,9}[.)] |```|~~~|=+$|-+$|\|)/gm, "$1\\$2")
 
 const fenced = (code: string): string => {
@@ -40,7 +40,7 @@ const fenced = (code: string): string => {
   return `${fence}\n${code}\n${fence}`
 }
 
-/** Rows as lines, cells parted by ` | `, become a table whose first row is its head. */
+/** A Markdown table of rows given as lines with cells separated by ` | `; the first row is its header. */
 const table = (rows: string): string => {
   const cells = rows.split("\n").map((row) => row.split(" | ").map((cell) => cell.replaceAll("|", "\\|")))
   const width = Math.max(...cells.map(({ length }) => length))

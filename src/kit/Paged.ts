@@ -3,20 +3,20 @@ import { hash } from "node:crypto"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
 
-/** What one step of a listing found, and where the listing goes on. */
+/** The items found in one step of a listing, and where the listing continues. */
 export interface ListedPage<Position> {
   readonly listed: ReadonlyArray<Listed>
-  /** Where the next page begins. Absent: this is the last page. */
+  /** Where the next page starts. Absent on the last page. */
   readonly next?: Position | undefined
-  /** Of the last page: from where a later listing tells what changed since. Absent: every listing is of everything. */
+  /** On the last page: the position from which a later listing finds what changed since. Absent: every listing is complete. */
   readonly since?: Position | undefined
-  /** Of the last page: something was not seen, so nothing may be deleted on this listing's word. Default false. */
+  /** On the last page: whether something could not be seen, so that nothing may be deleted because of this listing. Default false. */
   readonly incomplete?: boolean | undefined
 }
 
 /**
- * Positions of a listing as cursors: JSON, with a mark of what the listing is of (`of`: whatever decides what is listed).
- * A cursor of anything else is refused with `INVALID_ARGUMENT`, after which the sync lists from the start.
+ * Cursors for positions of a listing: JSON, with a fingerprint of `of`, which is whatever determines the listing's content. A cursor of
+ * another listing is refused with `INVALID_ARGUMENT`, after which the sync lists from the start.
  */
 export const cursors = <Position>(of: unknown, position: Schema.Codec<Position, unknown>) => {
   const mark = hash("sha256", JSON.stringify(of)).slice(0, 16)
@@ -30,13 +30,13 @@ export const cursors = <Position>(of: unknown, position: Schema.Codec<Position, 
   }
 }
 
-/** Makes the sync list from the start: the cursor is of other settings, or of what is no longer there. */
+/** The error that makes the sync list from the start: the cursor belongs to other settings, or to something that no longer exists. */
 export const cursorRefused = (): ServiceError =>
-  ServiceError.invalid("cursor", "is not one of this source's listing", "List from the start.")
+  ServiceError.invalid("cursor", "is not from a listing of this source", "list from the start")
 
 /**
- * A listing made of pages. Each page is followed by a checkpoint, so that a listing that is cut short goes on from there;
- * the last one by `complete`. `Position` is all that is known between two pages: it goes into cursors as JSON.
+ * A listing made of pages. Each page is followed by a checkpoint, from which an interrupted listing resumes; the last page by `complete`.
+ * `Position` is everything that has to be known between two pages: it is stored in cursors as JSON.
  *
  * A cursor of other settings is refused: see {@link cursors}.
  *
@@ -53,7 +53,7 @@ export const cursorRefused = (): ServiceError =>
  */
 export const paged = <Position, E, R = never>(options: {
   readonly cursor: string | undefined
-  /** What the listing is of: settings that decide what it tells. Must have a JSON form. */
+  /** The settings that determine the listing's content. Must have a JSON form. */
   readonly of: unknown
   readonly position: Schema.Codec<Position, unknown>
   readonly first: Position
@@ -78,14 +78,14 @@ export const paged = <Position, E, R = never>(options: {
 }
 
 /**
- * A connector whose code is loaded when it is first used: a program that only knows of the source then starts without it.
- * `load` is called once.
+ * A connector whose code is loaded when it is first used, so that a program that only declares the source starts without it. `load` is
+ * called once.
  */
 export const lazyConnector = (
   facts: Pick<Connector, "kind" | "cursorMisses"> & {
-    /** What is loaded has `hints`. Default false. */
+    /** Whether the loaded connector has `hints`. Default false. */
     readonly hints?: boolean
-    /** What is loaded has `settled`. Default false. */
+    /** Whether the loaded connector has `settled`. Default false. */
     readonly settles?: boolean
   },
   load: () => Promise<Omit<Connector, "kind" | "cursorMisses">>
@@ -102,12 +102,12 @@ export const lazyConnector = (
       : {}),
     check: Effect.flatMap(loaded, ({ check }) => check),
     list: (cursor) => Stream.unwrap(Effect.map(loaded, ({ list }) => list(cursor))),
-    // Of very many files, nearly all come when it is there.
+    // With very many files, nearly all are read after it is loaded.
     read: (item, maxBytes) => made?.read(item, maxBytes) ?? Stream.unwrap(Effect.map(loaded, ({ read }) => read(item, maxBytes)))
   }
 }
 
-/** Fails with `OUT_OF_RANGE` once more than `maxBytes` came: what `read` owes its caller. `what` names the item. */
+/** Fails with `OUT_OF_RANGE` once a stream exceeds `maxBytes`, as `read` must. `what` names the item. */
 export const atMost =
   (maxBytes: number, what: string) => <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<Uint8Array, E | ServiceError, R> =>
     Stream.suspend(() => {

@@ -9,19 +9,19 @@ import { runnerOf, type TestRunner } from "./Suite.ts"
 
 /** A parser, and files for it to read. */
 export interface ParserFixture {
-  /** With its settings, as a pipeline has it: `calls({})`. */
+  /** The parser with its settings, as a pipeline has it: `calls({})`. */
   readonly parser: Parser
-  /** At least one, each with texts that have to be found in it. */
+  /** At least one file, each with texts that its Markdown must contain. */
   readonly files: ReadonlyArray<FileToParse & { readonly says: ReadonlyArray<string> }>
-  /** Values of the secret versions that its settings name: no error may hold one. */
+  /** Values of the secret versions that its settings name. No error may contain one. */
   readonly secrets?: Readonly<Record<string, string>>
 }
 
 type Make = Effect.Effect<ParserFixture, unknown, Scope.Scope>
 
 /**
- * Tests that every parser must pass, written with the `describe` and `it` of your test runner (default: the global ones):
- * it reads its files, gives the same for the same bytes, and answers what is damaged with text or a typed error.
+ * Tests that every parser must pass, written with the `describe` and `it` of your test runner (default: the global ones): it reads its
+ * files, returns the same for the same bytes, and answers damaged files with text or a typed error.
  *
  * @example
  * ```ts
@@ -47,7 +47,7 @@ interface Made {
   readonly settings: CommonParserSettings
 }
 
-/** Secrets that a fixture has the values of. */
+/** A store of the secrets whose values a fixture gives. */
 export const secretsOf = (secrets: Readonly<Record<string, string>> = {}): Secrets["Service"] => ({
   resolve: (version) =>
     secrets[version] === undefined
@@ -61,7 +61,7 @@ const parserOf = Effect.fnUntraced(function*({ parser: { definition, settings: w
   return { parse, settings: settings as CommonParserSettings } satisfies Made // every parser's settings have them
 })
 
-/** What it makes of a file, as an engine reads it. */
+/** The text that it makes of a file, read as by an engine. */
 const textOf = Effect.fnUntraced(function*({ parse }: Made, file: FileToParse) {
   const parsed = yield* parse(file)
   const markdown = typeof parsed === "string" ? parsed : parsed.markdown

@@ -5,59 +5,59 @@ import { ServiceError } from "../domain/Errors.ts"
 import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
 import { type FaultInPlace, type SourceFault, testServer } from "./TestServer.ts"
 
-/** A connector, and the source that it lists, in the hands of a test. */
+/** A connector, and the source that it lists, as controlled by a test. */
 export interface ConnectorFixture {
-  /** Lists at least three items, one of them {@link sample}. */
+  /** The connector. It lists at least three items, one of them {@link sample}. */
   readonly connector: Connector
   /** The path of an item of at least four bytes. */
   readonly sample: string
-  /** Gives the sample another content at the source. Absent: what the source holds does not change. */
+  /** Changes the sample's content at the source. Absent: content there never changes. */
   readonly edit?: Effect.Effect<void, unknown>
-  /** Gives the sample another name at the source; gives its new path. Absent: items are not renamed there. */
+  /** Renames the sample at the source, and returns its new path. Absent: items are not renamed there. */
   readonly rename?: Effect.Effect<string, unknown>
   /** Deletes the sample at the source. */
   readonly remove: Effect.Effect<void, unknown>
   /**
-   * What was listed is on this machine, and can be read to the letter although it is gone at the source, as from a
-   * repository of versions. Default false: reading it is `NOT_FOUND`.
+   * Listed items are on this machine, and remain readable in the listed version after they are deleted at the source, as from a
+   * version-control repository. Default false: reading one is `NOT_FOUND`.
    */
   readonly keepsVersions?: boolean
-  /** Has the source answer otherwise: {@link faultsOf} makes it of a test server. Only local sources do without. */
+  /** Makes the source respond differently: {@link faultsOf} makes this of a test server. Only local sources do without. */
   readonly fault?: (fault: SourceFault) => Effect.Effect<FaultInPlace, unknown>
-  /** A body that no listing has, such as a proxy's page with status 200. Absent: the connector takes any. */
+  /** A body that no listing has, such as a proxy's page with status 200. Absent: the connector accepts any body. */
   readonly garbage?: string
-  /** Texts that no error may hold, and that go to no other server: tokens, passwords, and what they are sent as. */
+  /** Texts that no error may contain, and that may be sent to no other server: tokens, passwords, and their encoded forms. */
   readonly secrets?: ReadonlyArray<string>
 }
 
-/** How tests are written: of vitest, Jest, Mocha or `node:test`. */
+/** The functions with which tests are written, as in vitest, Jest, Mocha or `node:test`. */
 export interface TestRunner {
   readonly describe: (name: string, tests: () => void) => unknown
   readonly it: (name: string, test: () => Promise<void>) => unknown
 }
 
-/** What a connector's fixture can show, and the test runner to use. */
+/** What a connector's fixture can do, and the test runner to use. */
 export interface SuiteOptions extends Partial<TestRunner> {
   /** The source is on this machine, and reaching it cannot fail or stall. Default false. */
   readonly local?: boolean
-  /** A whole listing of the fixture takes more than one page, so it must have checkpoints. Default: not with `local`. */
+  /** A complete listing of the fixture takes more than one page, so it must have checkpoints. Default: true, except with `local`. */
   readonly paged?: boolean
   /** The fixture has {@link ConnectorFixture.edit}. Default true. */
   readonly edits?: boolean
   /** The fixture has {@link ConnectorFixture.rename}. Default true. */
   readonly renames?: boolean
-  /** What lists sees the header `Retry-After`, and waits as long. Default true. */
+  /** The connector honours the header `Retry-After` when listing. Default true. */
   readonly retryAfter?: boolean
 }
 
 type Make = Effect.Effect<ConnectorFixture, unknown, Scope.Scope>
 
-/** Milliseconds in which what is interrupted must have ended. */
+/** Milliseconds within which an interrupted call must have ended. */
 const promptMs = 5_000
 
 /**
- * Tests that every connector must pass, written with the `describe` and `it` of your test runner (default: the global
- * ones). `make` gives a fresh fixture to each test, which is closed after it.
+ * Tests that every connector must pass, written with the `describe` and `it` of your test runner (default: the global ones). `make` creates
+ * a fresh fixture for each test, which is closed after it.
  *
  * @example
  * ```ts
@@ -74,7 +74,7 @@ export const connectorSuite = (name: string, make: Make, options: SuiteOptions =
   })
 }
 
-/** The functions of a test runner: those given, or else the global ones. */
+/** The given functions of a test runner, or else the global ones. */
 export const runnerOf = ({ describe, it }: Partial<TestRunner>): TestRunner => {
   const runner = {
     ...globalThis as Partial<TestRunner>,
@@ -243,7 +243,7 @@ const followsRenames = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
   assert.deepEqual(yield* read(fixture, renamed), content, "the content is what it was")
   const cursor = cursorOf(before)
   if (cursor === undefined) return
-  // A connector may say that it can only tell by listing anew.
+  // A connector may report that it has to list from the start.
   const changes = yield* Effect.result(listed(connector, cursor))
   if (changes._tag === "Failure") {
     return yield* fails(Effect.fail(changes.failure), "INVALID_ARGUMENT", "a cursor that cannot tell of the new name")
@@ -269,7 +269,7 @@ const faultOf = ({ fault }: ConnectorFixture): NonNullable<ConnectorFixture["fau
   return fault
 }
 
-/** What a listing tells until it ends, and every error of it. */
+/** The events of a listing until it ends, and its errors. */
 const listedOrFailed = Effect.fnUntraced(function*(connector: Connector) {
   const events: Array<Listed> = []
   const end = yield* Effect.result(Stream.runForEach(connector.list(), (event) => Effect.sync(() => void events.push(event))))
@@ -277,7 +277,7 @@ const listedOrFailed = Effect.fnUntraced(function*(connector: Connector) {
   return { events, errors: end._tag === "Failure" ? [...told, end.failure] : told }
 })
 
-/** Milliseconds that clocks may differ by. */
+/** Milliseconds by which clocks may differ. */
 const clockMs = 50
 
 const waitsAndTriesAgain = Effect.fnUntraced(function*(fixture: ConnectorFixture, retryAfter: boolean) {
@@ -309,7 +309,7 @@ const staysIncomplete = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
 })
 
 const failsOneItem = Effect.fnUntraced(function*(fixture: ConnectorFixture) {
-  // What is on this machine is read whatever the source does.
+  // Items on this machine are read whatever the source does.
   if (fixture.keepsVersions === true) return
   const fault = faultOf(fixture)
   const events = yield* listed(fixture.connector)

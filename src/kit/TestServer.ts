@@ -2,7 +2,7 @@ import { Effect, type Scope } from "effect"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 
-/** One request that a {@link TestServer} got, its body read. */
+/** One request received by a {@link TestServer}, its body read. */
 export interface TestRequest {
   readonly method: string
   readonly url: URL
@@ -10,13 +10,16 @@ export interface TestRequest {
   readonly body: Buffer
 }
 
-/** A server of a test. */
+/** An HTTP server for a test. */
 export interface TestServer {
   /** `http://127.0.0.1:PORT` */
   readonly origin: string
-  /** Every request, in the order in which they came. */
+  /** Every request, in the order of arrival. */
   readonly asked: Array<TestRequest>
-  /** The next `times` requests that match are answered by `act`; of several faults the first that matches acts. Gives what ends it. */
+  /**
+   * Lets `act` answer the next `times` requests that match; of several faults, the first that matches acts. Returns a function that ends
+   * the fault.
+   */
   readonly fault: (
     times: number,
     match: (asked: TestRequest) => boolean,
@@ -24,7 +27,7 @@ export interface TestServer {
   ) => () => void
 }
 
-/** A server on a free port of this machine, for as long as the scope: `answer` plays the service, and faults come before it. */
+/** A server on a free port of this machine, for as long as the scope. `answer` plays the service, and faults take precedence over it. */
 export const testServer = (answer: (asked: TestRequest, response: ServerResponse) => void): Effect.Effect<TestServer, never, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.promise(async () => {
@@ -73,13 +76,13 @@ export const testServer = (answer: (asked: TestRequest, response: ServerResponse
       })
   ).pipe(Effect.map(({ made }) => made))
 
-/** What a source answers in the place of what it would. */
+/** How a source responds instead of normally. */
 export interface SourceFault {
-  /** Which requests: those that list, those for an item's content, or all. */
+  /** Which requests are affected: those that list, those for an item's content, or all. */
   readonly to: "list" | "read" | "all"
-  /** How many of them. Default: every one, until it is ended. */
+  /** How many requests are affected. Default: all, until the fault is ended. */
   readonly times?: number | undefined
-  /** Another answer; `cut`: one that breaks off half way; `stall`: none at all. */
+  /** Another response; `cut` is one that breaks off halfway; `stall` is none at all. */
   readonly answer: "cut" | "stall" | {
     readonly status: number
     readonly headers?: Readonly<Record<string, string>> | undefined
@@ -87,18 +90,18 @@ export interface SourceFault {
   }
 }
 
-/** A fault that was set. */
+/** A fault that is in effect. */
 export interface FaultInPlace {
   /** The number of requests that met it. */
   readonly met: () => number
-  /** Of those, the ones that are still open. */
+  /** How many of these requests are still open. */
   readonly waiting: () => number
   readonly end: () => void
 }
 
 /**
- * The `fault` of a `connectorSuite`'s fixture, for a source that is a {@link TestServer}: `list` and `read` say which of its
- * requests list, and which ask for an item's content. `content` is another server where the content is.
+ * The `fault` of a `connectorSuite`'s fixture, for a source that is a {@link TestServer}: `list` and `read` return whether a request lists,
+ * or requests an item's content. `content` is another server, where the content is served by one.
  */
 export const faultsOf = (
   server: TestServer,
@@ -106,7 +109,7 @@ export const faultsOf = (
     readonly list: (asked: TestRequest) => boolean
     readonly read: (asked: TestRequest) => boolean
     readonly content?: TestServer | undefined
-    /** The content type of what breaks off. Default `application/json`. */
+    /** The content type of a response that breaks off. Default `application/json`. */
     readonly type?: string | undefined
   }
 ) =>

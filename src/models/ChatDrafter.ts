@@ -5,10 +5,10 @@ import type { ChatModel } from "../ports/ChatModel.ts"
 import { Drafter, type Passage } from "../ports/Drafter.ts"
 import { draftPrompt } from "./Prompts.ts"
 
-/** UTF-16 units of what a model writes that are read, thoughts included. */
+/** Most UTF-16 units of a model's reply that are read, thoughts included. */
 const longestReply = 20_000
 
-/** Lets a model draft questions, a passage in each call. */
+/** Lets a chat model draft questions, one passage per call. */
 export const make = (chat: ChatModel["Service"]): Drafter["Service"] =>
   Drafter.of({
     model: chat.model,
@@ -27,12 +27,15 @@ export const make = (chat: ChatModel["Service"]): Drafter["Service"] =>
     })
   })
 
-/** The questions of a reply, each with the words under it. What has only one of both is none. */
+/**
+ * The questions of a reply, each with the sentence under it. A question without a sentence, and a sentence without a question, are left
+ * out.
+ */
 const draftsIn = (said: string): ReadonlyArray<{ readonly question: string; readonly span: string }> => {
   const drafts: Array<{ readonly question: string; readonly span: string }> = []
   let question: string | undefined
   for (const line of withoutThoughts(said).split("\n")) {
-    // Models number lines and set them in bold whatever they are told.
+    // Models number lines and set them in bold whatever the instruction.
     const [, kind, text = ""] = /^[\s\d.)*_#-]*([QA])[*_]*\s*[:.][*_\s]*(.*)$/.exec(line) ?? []
     const words = unquoted(text)
     if (kind === "Q") question = words
@@ -44,5 +47,5 @@ const draftsIn = (said: string): ReadonlyArray<{ readonly question: string; read
   return drafts
 }
 
-/** Without the bold face and the quotation marks around the whole. */
+/** A text without bold face and quotation marks around the whole. */
 const unquoted = (text: string): string => text.trim().replace(/(?:\*\*|__)$/, "").replace(/^(["“'`«])(.*)(["”'`»])$/, "$2").trim()

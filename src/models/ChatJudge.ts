@@ -5,10 +5,10 @@ import type { ChatModel } from "../ports/ChatModel.ts"
 import { Judge, type JudgeRequest } from "../ports/Judge.ts"
 import { judgePrompt } from "./Prompts.ts"
 
-/** UTF-16 units of a verdict that are read, thoughts included. */
+/** Most UTF-16 units of a verdict that are read, thoughts included. */
 const longestVerdict = 20_000
 
-/** Lets a model judge answers, each in a call of its own at temperature 0. */
+/** Lets a chat model judge answers, each in a separate call at temperature 0. */
 export const make = (chat: ChatModel["Service"]): Judge["Service"] =>
   Judge.of({
     model: chat.model,
@@ -28,8 +28,8 @@ export const make = (chat: ChatModel["Service"]): Judge["Service"] =>
   })
 
 /**
- * The verdict of what a model wrote: its first or last line, where that is the word alone. Words that stand in a sentence
- * are none ("It would be wrong to say …"), nor are two lines that contradict each other.
+ * The verdict in a model's reply: its first or last line, where that is only the word. Words inside a sentence do not count ("It would be
+ * wrong to say …"), nor do two lines that contradict each other.
  */
 const verdictIn = (said: string): boolean | undefined => {
   // A model that reasons aloud weighs both words there.

@@ -6,15 +6,15 @@ import type { ChatModel } from "../ports/ChatModel.ts"
 import { Ranker } from "../ports/Ranker.ts"
 import { gradedPassage, gradePrompt } from "./Prompts.ts"
 
-/** UTF-16 units of all passages of one call; more are put to it in further calls. */
+/** Most UTF-16 units of all passages in one call; more go in further calls. */
 const passagesAtOnce = 60_000
-/** UTF-16 units of an answer that are read. */
+/** Most UTF-16 units of an answer that are read. */
 const longestAnswer = 20_000
 
 /**
- * Lets a model grade every context on its own, 0 to 10, and orders by the grades. Ties, and contexts that it left out,
- * keep the order they came in. `score` becomes the grade as 0..1, so that grades of several searches compare. An answer
- * without any grade is an error: the order asked for is not there.
+ * Lets a chat model grade every context separately, 0 to 10, and orders them by grade. Ties, and contexts that it left out, keep their
+ * order. `score` becomes the grade as 0..1, so that grades of several searches are comparable. An answer without any grade is an error,
+ * since it contains no order.
  */
 export const make = (chat: ChatModel["Service"]): Ranker["Service"] => {
   const graded = Effect.fnUntraced(function*(query: string, contexts: ReadonlyArray<Context>) {
@@ -28,7 +28,7 @@ export const make = (chat: ChatModel["Service"]): Ranker["Service"] => {
     if (grades.size === 0) {
       return yield* new ServiceError({
         code: "FAILED_PRECONDITION",
-        message: `${chat.model} was to rank ${contexts.length} contexts, and graded none of them`,
+        message: `${chat.model} graded none of the ${contexts.length} contexts that it was to rank`,
         fix: "rank with another model, or leave ranking out"
       })
     }
@@ -44,7 +44,7 @@ export const make = (chat: ChatModel["Service"]): Ranker["Service"] => {
   })
 }
 
-/** The contexts in their order, in as many calls as their length takes. */
+/** The contexts in their order, split into as many calls as their length requires. */
 const calls = (contexts: ReadonlyArray<Context>): ReadonlyArray<ReadonlyArray<Context>> => {
   const all: Array<Array<Context>> = []
   let room = 0
@@ -60,7 +60,7 @@ const calls = (contexts: ReadonlyArray<Context>): ReadonlyArray<ReadonlyArray<Co
   return all
 }
 
-/** Grades by a passage's number; what is out of bounds is left out, and of several the first counts. */
+/** Grades by a passage's number. Grades that are out of bounds are left out, and of several the first counts. */
 const gradesIn = (answer: string, passages: number): ReadonlyMap<number, number> => {
   const grades = new Map<number, number>()
   // A model that reasons aloud writes lines of numbers there too.

@@ -4,10 +4,10 @@ import type { ChatModel } from "../ports/ChatModel.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import { rewritePrompt } from "./Prompts.ts"
 
-/** UTF-16 units of a rewritten question; a model that writes more has not rewritten it. */
+/** Most UTF-16 units of a rewritten question; a model that writes more has not rewritten it. */
 const longestQuestion = 1_000
 
-/** Lets a model rewrite questions. The first one of a conversation is asked as it is, at no cost. */
+/** Lets a chat model rewrite questions. The first one of a conversation is used as it is, at no cost. */
 export const make = (chat: ChatModel["Service"]): QueryRewriter["Service"] =>
   QueryRewriter.of({
     rewrite: Effect.fn("QueryRewriter.rewrite")(function*(question: string, history: ReadonlyArray<Exchange>) {

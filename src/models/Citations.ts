@@ -2,10 +2,10 @@ import type { Citation } from "../domain/Answer.ts"
 import type { Context } from "../domain/Retrieval.ts"
 
 /**
- * Cites a stretch of a context: the quote to the letter, its byte span in the document's parsed text (the context's own
- * byte offset plus the UTF-8 length of what is before it), its pages.
+ * Cites a stretch of a context: the exact quote, its byte span in the document's parsed text (the context's own byte offset plus the UTF-8
+ * length of the text before it), and its pages.
  *
- * `start` and `end` are UTF-16 offsets into `context.text`; `heading` is the one within it that the stretch stands under.
+ * `start` and `end` are UTF-16 offsets into `context.text`; `heading` is the heading inside it that the stretch stands under.
  */
 export const citationOf = (index: number, context: Context, start: number, end: number, heading?: string): Citation => {
   const headings = heading === undefined || context.headings.includes(heading) ? context.headings : [...context.headings, heading]

@@ -7,9 +7,9 @@ import { type LocalModelOptions, openModel } from "./local/ModelProcess.ts"
 import { scoredText } from "./Scored.ts"
 
 /**
- * Orders contexts by a cross encoder in a process on this machine, which reads the question and a text together. `score` becomes the
- * probability that the text answers it, 0 to 1. Of a text that is longer than the model reads, the window that answers best
- * counts; a question takes at most half of what it reads, and is cut there.
+ * Reranks contexts by a cross encoder in a process on this machine, which reads the question and a text together. `score` becomes the
+ * probability that the text answers the question, 0 to 1. For a text longer than the model's input, the window with the best answer counts;
+ * a question takes at most half of the input, and is cut there.
  */
 export const make = Effect.fn("CrossEncoder.make")(function*(field: string, settings: LocalModel, options: LocalModelOptions) {
   const { ask, found, name } = yield* openModel(field, settings, options)

@@ -8,19 +8,19 @@ import type { Generator } from "../ports/Generator.ts"
 import { make as makeGrounded } from "./GroundedGenerator.ts"
 
 /**
- * Any `LanguageModel` of `effect/ai` as a generator, for `generateBy`: it answers from the contexts and nothing else, and
- * its citations are verified to the letter. `name` is what answers call the model.
+ * Makes any `LanguageModel` of `effect/ai` a generator, for `generateBy`: it answers from the contexts and nothing else, and every citation
+ * is verified word for word. `name` is how answers name the model.
  *
- * Sampling settings are the provider's, given where the model is made: those of a stage are refused by name.
+ * Sampling settings belong to the provider and are given where the model is made; a stage that has them fails, and the error names them.
  *
- * `maxContextCharacters`: UTF-16 units of contexts in a prompt, together. Default 100,000.
+ * `maxContextCharacters`: most UTF-16 units of all contexts in a prompt. Default 100,000.
  */
 export const fromLanguageModel = (
   model: LanguageModel.LanguageModel,
   { maxContextCharacters, name = "language-model" }: { readonly name?: string; readonly maxContextCharacters?: number } = {}
 ): Generator["Service"] => makeGrounded(chatModelOf(model, name), maxContextCharacters)
 
-/** What `effect/ai` leaves to the provider: a request that has one of these cannot be kept. */
+/** Request fields that `effect/ai` leaves to the provider: a request with one of these cannot be served. */
 const unserved = [
   "tools",
   "toolChoice",
@@ -38,13 +38,13 @@ const unserved = [
   "thinking"
 ] as const satisfies ReadonlyArray<keyof ChatRequest>
 
-/** A `LanguageModel` as a model that carries on a conversation in text. */
+/** Makes a `LanguageModel` a chat model that converses in text. */
 export const chatModelOf = (model: LanguageModel.LanguageModel, name: string): ChatModel["Service"] => ({
   model: name,
   stream: (request) => {
     const field = unserved.find((field) => request[field] !== undefined)
     if (field !== undefined) {
-      return Stream.fail(ServiceError.invalid(field, "is not passed on to a model of effect/ai", "Set it where the model is made."))
+      return Stream.fail(ServiceError.invalid(field, "is not passed on to a model of effect/ai", "set it where the model is made"))
     }
     return Stream.suspend(() => model.streamText({ prompt: promptOf(request) })).pipe(
       Stream.mapError((error) => serviceErrorOf(error, name)),
@@ -95,7 +95,7 @@ const codes: Readonly<Record<string, ServiceError["code"]>> = {
   InternalProviderError: "UNAVAILABLE"
 }
 
-/** Providers' own words may hold what was sent to them: what kind of failure it is is all that is kept. */
+/** The kind of a provider's failure. Its own message may contain what was sent to it, so it is not kept. */
 const serviceErrorOf = (error: AiError.AiError, name: string): ServiceError => {
   const { reason } = error
   const retryAfter = "retryAfter" in reason && Duration.isDuration(reason.retryAfter) ? Duration.toMillis(reason.retryAfter) : undefined
@@ -108,9 +108,9 @@ const serviceErrorOf = (error: AiError.AiError, name: string): ServiceError => {
 }
 
 /**
- * Any `EmbeddingModel` of `effect/ai` as an embedder, for `Embedded.layer({ embedder })`. `id` names everything that
- * decides the numbers (model, version, dimensions): a corpus remembers it, and another id means that it is embedded anew.
- * Vectors are brought to length 1. Documents and questions are embedded alike.
+ * Makes any `EmbeddingModel` of `effect/ai` an embedder, for `Embedded.layer({ embedder })`. `id` must name everything that determines the
+ * vectors (model, version, dimensions): a corpus stores it, and a different id means that the corpus is embedded again. Vectors are
+ * normalised to length 1. Documents and questions are embedded alike.
  */
 export const fromEmbeddingModel = (
   model: EmbeddingModel.EmbeddingModel,
@@ -132,7 +132,7 @@ export const fromEmbeddingModel = (
             new ServiceError({
               code: "FAILED_PRECONDITION",
               message: `${id} gives vectors of ${wrong.vector.length} dimensions, not ${dimensions}`,
-              fix: "Say the dimensions that the model has."
+              fix: "give the dimensions that the model has"
             })
           )
       })
@@ -144,7 +144,7 @@ const unit = (vector: ReadonlyArray<number>): Float32Array => {
   return Float32Array.from(vector, (value) => value / length)
 }
 
-/** Our embedder as an `EmbeddingModel` of `effect/ai`: of questions, or of documents (the default). */
+/** Makes a Sluice embedder an `EmbeddingModel` of `effect/ai`, for questions, or for documents (the default). */
 export const toEmbeddingModel = (
   embedder: Embedder["Service"],
   task: Parameters<Embedder["Service"]["embed"]>[1] = "document"
@@ -157,7 +157,10 @@ export const toEmbeddingModel = (
       })
   })
 
-/** A chat model of ours as a `LanguageModel` of `effect/ai`. Tools, files and structured answers are refused by name. */
+/**
+ * Makes a Sluice chat model a `LanguageModel` of `effect/ai`. Requests with tools, files or structured answers fail, and the error names
+ * them.
+ */
 export const toLanguageModel = (chat: ChatModel["Service"]): Effect.Effect<LanguageModel.LanguageModel> => {
   const stream = (options: LanguageModel.ProviderOptions, method: string) =>
     Stream.unwrap(

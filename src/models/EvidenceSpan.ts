@@ -10,10 +10,10 @@ export interface Span {
   readonly confidence: number
 }
 
-/** Weighted share of a statement's terms that a span must have to count as its evidence. */
+/** Least weighted share of a statement's terms in a span that counts as its evidence. */
 const minCoverage = 0.4
 
-/** Where a context says `quote`: white space, case and the shape of quotation marks apart, to the letter. */
+/** Finds `quote` in a context, exactly except for white space, case and the shape of quotation marks. */
 export const findQuote = (context: Context, quote: string): Span | undefined => {
   const wanted = fold(quote.trim()).text
   if (wanted.length < 3) return undefined
@@ -24,7 +24,7 @@ export const findQuote = (context: Context, quote: string): Span | undefined => 
     : { start: offsets[at]!, end: offsets[at + wanted.length - 1]! + 1, confidence: 1 }
 }
 
-/** A text for comparing, and where in the original each of its UTF-16 units was. */
+/** A text folded for comparison, and the offset in the original of each of its UTF-16 units. */
 const fold = (original: string): { readonly text: string; readonly offsets: ReadonlyArray<number> } => {
   const offsets: Array<number> = []
   let text = ""
@@ -39,7 +39,9 @@ const fold = (original: string): { readonly text: string; readonly offsets: Read
   return { text, offsets }
 }
 
-/** The sentence of a context that best supports a statement, if one does. Numbers of the statement must stand in the context. */
+/**
+ * The sentence of a context that best supports a statement; undefined where none does. Numbers in the statement must occur in the context.
+ */
 export const findSupport = (context: Context, statement: string): Span | undefined => {
   const question = questionOf(statement)
   const units = unitsOf(context, 0, blocksIn([context])[0]!)
@@ -55,10 +57,10 @@ export const findSupport = (context: Context, statement: string): Span | undefin
   return best
 }
 
-/** Weighted share of a statement's terms that one sentence must have by itself, where no mark points to it. */
+/** Least weighted share of a statement's terms in one sentence, where no mark points to it. */
 const minAligned = 0.6
 
-/** Finds which sentence of the contexts says what a statement without a mark says. */
+/** Finds the sentence of the contexts that says the same as a statement without a mark. */
 export class Alignment {
   readonly #contexts: ReadonlyArray<Context>
   readonly #question: string
@@ -69,14 +71,14 @@ export class Alignment {
     this.#question = question
   }
 
-  /** Whether a statement says anything that could be verified. */
+  /** Whether a statement makes a claim that could be verified. */
   hasSubstance(statement: string): boolean {
     return questionOf(statement).terms.length > 0
   }
 
   /**
-   * The sentence that says it most fully, its numbers among it. Only sentences that bear on the question are looked at: a
-   * document may hold words that it wants repeated, whatever was asked.
+   * The sentence that covers the statement best, including its numbers. Only sentences related to the question are considered: a document
+   * may contain words that it wants repeated, whatever the question is.
    */
   find(statement: string): (Span & { readonly context: Context }) | undefined {
     const asked = questionOf(statement)
@@ -97,7 +99,7 @@ export class Alignment {
     return found
   }
 
-  /** Sentences with a word of the question in them or above them; all where the question has none. */
+  /** Sentences with a word of the question in them or above them; all sentences where the question has no such words. */
   #related(): ReadonlyArray<Unit> {
     if (this.#units !== undefined) return this.#units
     const blocks = blocksIn(this.#contexts)

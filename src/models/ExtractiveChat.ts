@@ -11,13 +11,13 @@ import { answerExtractively } from "./extractive/Answer.ts"
 
 const model = "extractive"
 
-/** The answer where the text given holds none. */
+/** The answer where the given text contains none. */
 export const notInText = "The text given does not answer this."
 
 /**
- * Converses without a model: the last paragraph of the last user turn is the question, and all other text of the system
- * and the users is what it is answered from, in sentences of that text. What it was not told it does not know, and
- * says so. Same request, same answer; sampling parameters change nothing, as there is nothing to sample.
+ * Converses without a model: the last paragraph of the last user turn is the question, and it is answered in sentences of the other text of
+ * the system and the users. What that text does not contain it does not know, and says so. The same request gives the same answer; sampling
+ * parameters have no effect, since nothing is sampled.
  */
 export const make = (countTokens: (text: string) => number): ChatModel["Service"] =>
   ChatModel.of({
@@ -31,7 +31,7 @@ export const make = (countTokens: (text: string) => number): ChatModel["Service"
 
 export const layer = (countTokens: (text: string) => number): Layer.Layer<ChatModel> => Layer.succeed(ChatModel, make(countTokens))
 
-/** What would take a model, by the field that asks for it. */
+/** The error for a request that needs a model, naming the field. */
 const refusal = (request: ChatRequest): ServiceError | undefined => {
   if (request.toolChoice === "required" || typeof request.toolChoice === "object") return needsModel("toolChoice", "calling tools")
   if (request.json !== undefined) return needsModel("json", "an answer of a given form")
@@ -64,11 +64,11 @@ const eventsOf = (request: ChatRequest, countTokens: (text: string) => number): 
 const quotes = (request: ChatRequest): string => {
   const { evidence, question } = partsOf(request)
   const { grounded, supports, text } = answerExtractively({ question, contexts: evidence.map((text, at) => contextOf(text, at)) }, model)
-  // The statements without their marks: there are no documents that numbers could name.
+  // The statements without their marks: there are no documents that numbers could refer to.
   return grounded ? supports.map(({ end, start }) => text.slice(start, end)).join("\n") : notInText
 }
 
-/** The answer to a prompt with numbered contexts, as that asks for it: marked, or the words for none. */
+/** The answer to a prompt with numbered contexts, in the form that it requests: with marks, or the words for no answer. */
 const groundedAnswer = (request: ChatRequest): string | undefined => {
   const prompt = contextsOfPrompt(request)
   if (prompt === undefined) return undefined
@@ -80,10 +80,7 @@ const groundedAnswer = (request: ChatRequest): string | undefined => {
     .join("\n")
 }
 
-/**
- * The question of a conversation, and the texts it is to be answered from, nearest first. What the assistant said proves
- * nothing.
- */
+/** The question of a conversation, and the texts from which to answer it, nearest first. The assistant's own turns are not evidence. */
 const partsOf = ({ system = "", turns }: ChatRequest): { readonly question: string; readonly evidence: ReadonlyArray<string> } => {
   const parts = turns.flatMap(({ parts, role }) => (role === "user" ? parts : []))
   const results = parts.flatMap((part) => (part.type === "toolResult" ? [part.text] : []))
@@ -97,7 +94,7 @@ const partsOf = ({ system = "", turns }: ChatRequest): { readonly question: stri
 
 const textOf = ({ parts }: ChatTurn): string => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n")
 
-/** A piece of the prompt in the shape in which the corpus's pieces come. */
+/** A piece of the prompt in the form of a retrieved context. */
 const contextOf = (text: string, at: number, where = ""): Context => ({
   chunkId: String(at),
   file: RagFileName.make(`prompt/${at}`),

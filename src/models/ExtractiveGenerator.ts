@@ -7,11 +7,11 @@ import { answerExtractively, type ExtractiveOptions } from "./extractive/Answer.
 const model = "extractive"
 
 /**
- * Answers without a model: quotes the sentences of the contexts that best support the question, each cited to file,
- * bytes and page, or says that the corpus does not answer. Same request, same answer.
+ * Answers without a model: quotes the sentences of the contexts that best support the question, each cited to file, bytes and page, or says
+ * that the corpus does not answer. The same request gives the same answer.
  *
- * `instruction` asks a model for a form of writing; an extractive answer has no form but the documents' own, so it
- * has no effect here. Text in documents cannot give orders either: nothing is ever interpreted, only quoted.
+ * `instruction` tells a model how to write; an extractive answer is always in the documents' own words, so it has no effect here. Text in
+ * documents cannot give instructions either: nothing is ever interpreted, only quoted.
  */
 export const make = (options: ExtractiveOptions = {}): Generator["Service"] => {
   const answer = Effect.fn("ExtractiveGenerator.answer")(function*(request: GroundedRequest) {

@@ -8,19 +8,19 @@ import { Generator, type GroundedRequest } from "../ports/Generator.ts"
 import { MarkVerifier } from "./openai/MarkVerifier.ts"
 import { groundedPrompt } from "./Prompts.ts"
 
-/** UTF-16 units of an answer; a model that writes on is cut off. */
+/** Most UTF-16 units of an answer; a model that writes more is cut off. */
 const maxAnswer = 100_000
 
 /**
- * Makes a language model answer from contexts and nothing else. The model is asked to mark every sentence with the
- * context it rests on and a quote from it; every mark is verified (see {@link MarkVerifier}) before it is printed, and
- * sentences without one are looked for in the contexts. An answer in which nothing could be verified is not given as
- * one: it says so, and has the words apart. That is not a refusal, which says that the corpus holds no answer.
+ * Lets a chat model answer from contexts and nothing else. The model is asked to mark every sentence with the context it rests on and a
+ * quote from it. Every mark is verified (see {@link MarkVerifier}) before it is printed, and sentences without one are searched for in the
+ * contexts. If nothing could be verified, the model's text is not presented as an answer: the answer says so, and the text is returned
+ * separately. That is not a refusal, which states that the corpus contains no answer.
  *
- * In `supports`, a sentence without verified evidence has no citations and confidence 0; the confidence is 1 where the
- * model's quote stands in the context, else the share of the sentence's terms that the cited span has.
+ * In `supports`, a sentence without verified evidence has no citations and confidence 0. Otherwise the confidence is 1 where the model's
+ * quote stands in the context, else the share of the sentence's terms in the cited span.
  *
- * `maxContextCharacters`: UTF-16 units of contexts in a prompt, together.
+ * `maxContextCharacters`: most UTF-16 units of all contexts in a prompt.
  */
 export const make = (chat: ChatModel["Service"], maxContextCharacters = 100_000): Generator["Service"] => {
   const { model } = chat

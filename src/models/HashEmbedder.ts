@@ -4,12 +4,12 @@ import { embedHashed, embedHashedSparse, embedWeighed } from "../text/hashed/Emb
 import { dimensions } from "../text/hashed/Features.ts"
 
 /**
- * The offline embedder: words and parts of words hashed into 2048 dimensions. Nothing to download, nothing learnt from
- * the corpus, so a text's vector never changes. It finds other forms of a word, parts of compounds and misspellings;
- * it knows no synonyms. About 25 MB of text a second on one core; questions and documents are embedded alike.
+ * The offline embedder: words and parts of words hashed into 2048 dimensions. Nothing is downloaded, and nothing is learnt from the corpus,
+ * so a text's vector never changes. It matches other forms of a word, parts of compounds and misspellings; it knows no synonyms. It embeds
+ * about 25 MB of text a second on one core; questions and documents are embedded alike.
  */
 export const hashEmbedder: Embedder["Service"] = {
-  /** Bump the version whenever any text's numbers change. */
+  /** Increase the version whenever any text's numbers change. */
   id: `hashed-ngrams-${dimensions}-v2`,
   hashed: true,
   dimensions,

@@ -5,23 +5,23 @@ import { questionOf } from "./extractive/Question.ts"
 import { foldedWords, isCjk } from "./extractive/Words.ts"
 
 /**
- * What each sign may add to the retrieval score, which itself is spread over 0..1.
- * Measured by `bench/ranking.ts`; coverage of the terms beyond what retrieval makes of it did not help anywhere.
+ * The most that each signal may add to the retrieval score, which itself is scaled to 0..1. Measured by `bench/ranking.ts`; a signal for
+ * coverage of the terms, beyond retrieval's own, did not help anywhere.
  */
 export interface RankWeights {
-  /** How close together the query's terms stand. */
+  /** Weight of how close together the query's terms stand. */
   readonly proximity: number
-  /** How many of them stand in the headings or the document's title, the rare ones counting more. */
+  /** Weight of how many of them stand in the headings or the document's title; rare ones count more. */
   readonly heading: number
 }
 
 const defaultWeights: RankWeights = { proximity: 0.2, heading: 0.1 }
 
 /**
- * Orders contexts by their retrieval score and how the query's terms stand in them: close together or apart, in a
- * heading or not. Needs no model; the same contexts give the same order, ties keep the order they came in.
+ * Reranks contexts by their retrieval score and by where the query's terms stand: close together or far apart, in a heading or not. Needs
+ * no model; the same contexts give the same order, and ties keep their order.
  *
- * `score` becomes what the new order is by; where there is an explanation it tells the place before.
+ * `score` becomes the value that determines the new order; an explanation, where there is one, records the previous rank.
  */
 export const rankLexically = (
   query: string,
@@ -56,15 +56,15 @@ export const rankLexically = (
   )
 }
 
-/** Folded words, and CJK runs as their character pairs. */
+/** The words, with CJK runs divided into pairs of characters. */
 const piecesOf = (words: ReadonlyArray<string>): Array<string> =>
   words.flatMap((word) =>
     isCjk(word) && word.length > 2 ? Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2)) : [word]
   )
 
 /**
- * Share of the query's neighbouring pairs of terms that stand near each other, a pair at distance d (in words, either
- * order) counting 1/d, up to 8.
+ * Share of the query's neighbouring pairs of terms that stand near each other, where a pair at distance d (in words, either order, up to 8)
+ * counts 1/d.
  */
 const proximity = (terms: ReadonlyArray<string>, words: ReadonlyArray<string>): number => {
   if (terms.length < 2) return 0

@@ -9,9 +9,9 @@ import { type LocalModelOptions, openModel } from "./local/ModelProcess.ts"
 const field = "corpus.embedding.local"
 
 /**
- * Embeds with a model in a process on this machine. A text that is longer than the model reads is read in windows, whose
- * vectors are averaged: no part of it is left out. The id holds a hash of weights, tokenizer and settings, so that another model, of whatever
- * name, means a rebuild.
+ * Embeds with a model in a process on this machine. A text longer than the model's input is read in windows, whose vectors are averaged, so
+ * that no part of it is left out. The id contains a hash of weights, tokenizer and settings, so that a different model, whatever its name,
+ * leads to a rebuild.
  */
 export const make = Effect.fn("LocalEmbedder.make")(function*(settings: LocalEmbedding, options: LocalModelOptions) {
   const { ask, found, name } = yield* openModel(field, settings, options)
@@ -40,10 +40,10 @@ export const make = Effect.fn("LocalEmbedder.make")(function*(settings: LocalEmb
   })
 })
 
-/** What the numbers depend on besides weights, tokenizer and prefixes. */
+/** What determines the numbers besides weights, tokenizer and prefixes. */
 interface Decided {
   readonly dimensions: number
-  /** Tokens that are read at once, or how a table is read. */
+  /** Tokens of the model's input, or how a table is read. */
   readonly of: number | "static" | "static without unknown tokens"
   readonly pooling: Pooling | undefined
 }
@@ -56,7 +56,11 @@ const asOnnx = Effect.fnUntraced(
   ): Effect.fn.Return<Decided, ServiceError> {
     const pooling = settings.pooling ?? found.pooling
     if (dimensions === undefined) {
-      return yield* ServiceError.invalid(field, `the config.json of ${name} does not say how long its vectors are`, "add hidden_size to it")
+      return yield* ServiceError.invalid(
+        field,
+        `the config.json of ${name} does not state the length of its vectors`,
+        "add hidden_size to it"
+      )
     }
     if (pooling === undefined) {
       return yield* ServiceError.invalid(
@@ -86,6 +90,6 @@ const asTable = (
     )
 }
 
-/** {@link make}, as long as the layer lives. */
+/** {@link make}, for as long as the layer lives. */
 export const layer = (settings: LocalEmbedding, options: LocalModelOptions): Layer.Layer<Embedder, ServiceError> =>
   Layer.effect(Embedder, make(settings, options))

@@ -11,8 +11,8 @@ import { messageEvents } from "./partner/MessageEvents.ts"
 import { stoppingAt } from "./partner/StoppingAt.ts"
 
 /**
- * Claude's conversation held by another model: its requests, rules, events and reasons, whatever answers them. Tokens
- * are those the model tells; where it tells none they are counted here, pictures at the most that one costs.
+ * Serves Claude's conversations with another model: the requests, rules, events and stop reasons are Claude's, whatever model answers.
+ * Token counts are the model's where it reports them; otherwise they are counted here, each picture at the most that one costs.
  */
 export const make = (chat: ChatModel["Service"], countTokens: (text: string) => number): PartnerChat["Service"] => {
   const tokensOf = (request: Conversation): number => countedTokens(request, countTokens)

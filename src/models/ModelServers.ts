@@ -4,18 +4,19 @@ import { callJson, type Caller } from "../net/Call.ts"
 import * as Http from "../net/Http.ts"
 import type { FoundModelServer, ProvenModel } from "../ports/ModelServer.ts"
 
-/** Where servers of models listen on a machine unless they are told otherwise. */
+/** Ports on which model servers listen by default. */
 const usualPorts = [[11434, "Ollama"], [1234, "LM Studio"], [8080, "llama.cpp"], [8000, "vLLM"]] as const
 
-/** Milliseconds to list the models of a server, and for one answer: a local server may have to load the model first. */
+/** Milliseconds to list the models of a server. */
 const listingMs = 1_000
+/** Milliseconds for one answer: a local server may have to load the model first. */
 const answerMs = 60_000
 
 const Listing = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 const Answer = Schema.Struct({ choices: Schema.NonEmptyArray(Schema.Unknown) })
 const Vectors = Schema.Struct({ data: Schema.NonEmptyArray(Schema.Struct({ embedding: Schema.Array(Schema.Finite) })) })
 
-/** Models that embed say so by their names; the protocol does not. */
+/** Matches names of embedding models; the protocol does not distinguish them. */
 const embeds = /embed|minilm|\b(?:bge|gte|e5)\b/i
 
 interface Candidate {
@@ -25,8 +26,8 @@ interface Candidate {
 }
 
 /**
- * The servers that speak OpenAI's protocol at `OPENAI_BASE_URL` and at the usual ports of this machine. One model that
- * answers and one that embeds are called once each. What does not answer, or has no models, is not there.
+ * The servers that speak OpenAI's protocol at `OPENAI_BASE_URL` and at the usual ports of this machine. One chat model and one embedding
+ * model are called once each. Servers that do not answer, or have no models, are left out.
  */
 export const findModelServers = (env: Readonly<Record<string, string | undefined>>): Effect.Effect<ReadonlyArray<FoundModelServer>> =>
   Effect.gen(function*() {

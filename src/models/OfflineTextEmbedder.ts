@@ -4,8 +4,8 @@ import { Embedder } from "../ports/Embedder.ts"
 import { TextEmbedder } from "../ports/TextEmbedder.ts"
 
 /**
- * The embedder of corpora, for any text. Shorter vectors are folded, component by component onto the remainder: of hashed
- * features that keeps angles better than cutting, which would forget most words.
+ * The corpora's embedder, for any text. Shorter vectors are folded, component by component onto the remaining ones: with hashed features
+ * that preserves angles better than truncation, which would drop most words.
  */
 export const layer: Layer.Layer<TextEmbedder, never, Embedder> = Layer.effect(
   TextEmbedder,

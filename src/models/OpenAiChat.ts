@@ -8,13 +8,13 @@ import { chatEvents } from "./openai/ChatEvents.ts"
 import { type Connection, connect, type Service } from "./openai/Connection.ts"
 
 export interface OpenAiChatOptions extends Connection {
-  /** Further fields of every request's body, which those of the request go before: `temperature`, `reasoning_effort`, … */
+  /** Further fields of every request's body: `temperature`, `reasoning_effort`, … Fields of the request itself take precedence. */
   readonly parameters?: Readonly<Record<string, unknown>>
 }
 
 /**
- * A model behind any `/chat/completions` URL that speaks as OpenAI's does. The beginning of an answer given goes as the
- * last message, which servers of open models carry on from.
+ * A model behind any `/chat/completions` URL compatible with OpenAI's. A given start of the answer is sent as the last message, which
+ * servers of open models continue.
  */
 export const make = Effect.fnUntraced(function*(options: OpenAiChatOptions) {
   const { parameters = {} } = options
@@ -24,7 +24,7 @@ export const make = Effect.fnUntraced(function*(options: OpenAiChatOptions) {
   return over(yield* connect(options, "chat/completions", "answers"), options)
 })
 
-/** The same over a connection that is there already. */
+/** The chat model over an existing connection. */
 export const over = (
   service: Service,
   { model, parameters = {}, timeoutMs = 60_000 }: Pick<OpenAiChatOptions, "model" | "parameters" | "timeoutMs">

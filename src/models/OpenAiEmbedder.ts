@@ -11,18 +11,18 @@ import { type Connection, connect, type Service } from "./openai/Connection.ts"
 import { unitVector } from "./openai/Vectors.ts"
 
 export interface OpenAiEmbedderOptions extends Connection {
-  /** Length of the vectors: what the model gives, or is asked to give with `sendDimensions`. Every answer is held to it. */
+  /** Length of the vectors: the model's own, or the length requested with `sendDimensions`. Every response is checked against it. */
   readonly dimensions: number
-  /** Ask the service to shorten its vectors to `dimensions`; models without that option refuse it. Default false. */
+  /** Requests vectors shortened to `dimensions`; models without that option refuse it. Default false. */
   readonly sendDimensions?: boolean
-  /** Put before each text, as E5 and its kin want it: `query: ` and `passage: `. Default none. */
+  /** Prefixes of texts, as E5 and similar models need them: `query: ` and `passage: `. Default none. */
   readonly prefixes?: Readonly<Record<EmbeddingTask, string>>
   readonly batch?: Partial<BatchLimits>
-  /** Requests under way at once. Default 4. */
+  /** Requests running at the same time. Default 4. */
   readonly concurrency?: number
-  /** Before each request for documents, those tried again among them: waits, or refuses it. Default: nothing. */
+  /** Called before each request for documents, retries included: waits, or refuses it. Default: nothing. */
   readonly admit?: Effect.Effect<void, ServiceError>
-  /** How vectors travel; base64 is a third of the bytes. Answers of either kind are understood. Default `float`. */
+  /** How vectors are transmitted; base64 has a third of the bytes. Responses of either kind are understood. Default `float`. */
   readonly encoding?: "float" | "base64"
 }
 
@@ -31,7 +31,7 @@ const Answer = Schema.Struct({
 })
 const decodeAnswer = Schema.decodeUnknownEffect(Answer)
 
-/** Embeds through any `/embeddings` URL that speaks as OpenAI's does. Fails at once on options that cannot work. */
+/** Embeds through any `/embeddings` URL compatible with OpenAI's. Fails at once on options that cannot work. */
 export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) {
   const { dimensions, model, prefixes, concurrency = 4 } = options
   if (!Number.isInteger(dimensions) || dimensions < 1) return yield* ServiceError.invalid("dimensions", "expected a whole number from 1")
@@ -75,7 +75,7 @@ export const make = Effect.fnUntraced(function*(options: OpenAiEmbedderOptions) 
   return Embedder.of({ id: idOf(service.host, options), dimensions, embed, embedEach })
 })
 
-/** One request of a service: `sent` asks it for vectors of a length, `wanted` is what every answer is held to. */
+/** Makes one request to a service: `sent` is the length of vectors to request, `wanted` the length that the response must have. */
 const requesting = (service: Service, { encoding = "float", model }: Pick<OpenAiEmbedderOptions, "encoding" | "model">) => {
   const request = Effect.fnUntraced(function*(
     input: ReadonlyArray<string>,
@@ -95,10 +95,10 @@ const requesting = (service: Service, { encoding = "float", model }: Pick<OpenAi
     new ServiceError({
       code: "FAILED_PRECONDITION",
       message: `${service.what} gave ${what}`,
-      fix: "Check that the model and dimensions are those of this embedding service."
+      fix: "check that the model and dimensions are those of this embedding service"
     })
 
-  /** Servers may answer out of order; `index` says which text a vector is of. */
+  /** Sorts the vectors: servers may answer out of order, and `index` states which text a vector belongs to. */
   const inOrder = Effect.fnUntraced(function*(data: (typeof Answer.Type)["data"], count: number, dimensions: number | undefined) {
     if (data.length !== count) return yield* malformed(`${data.length} vectors for ${count} texts`)
     const vectors: Array<Float32Array | undefined> = Array.from({ length: count }, () => undefined)
@@ -117,7 +117,7 @@ const requesting = (service: Service, { encoding = "float", model }: Pick<OpenAi
   return request
 }
 
-/** Embeds texts of callers who say how long the vectors are to be, which the service is asked for. */
+/** Embeds texts of callers who choose the length of the vectors, which is requested from the service. */
 export const makeTextEmbedder = Effect.fnUntraced(function*(options: Omit<OpenAiEmbedderOptions, "dimensions" | "sendDimensions">) {
   const { batch, concurrency = 4, model, prefixes } = options
   const request = requesting(yield* connect(options, "embeddings", "embeddings"), options)
@@ -143,7 +143,9 @@ export const makeTextEmbedder = Effect.fnUntraced(function*(options: Omit<OpenAi
   })
 })
 
-/** Host, model, dimensions and, where there are prefixes, a hash of them: whatever decides the numbers, never the key. */
+/**
+ * The id: host, model, dimensions and, where there are prefixes, a hash of them. These determine the numbers; the key is never part of it.
+ */
 const idOf = (host: string, { model, dimensions, prefixes }: OpenAiEmbedderOptions): string => {
   const id = `${host}/${model}/${dimensions}`
   if (prefixes === undefined) return id

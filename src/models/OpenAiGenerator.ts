@@ -7,11 +7,11 @@ import * as GroundedGenerator from "./GroundedGenerator.ts"
 import * as OpenAiChat from "./OpenAiChat.ts"
 
 export interface OpenAiGeneratorOptions extends OpenAiChat.OpenAiChatOptions {
-  /** UTF-16 units of contexts in a prompt, together. Default 100,000. */
+  /** Most UTF-16 units of all contexts in a prompt. Default 100,000. */
   readonly maxContextCharacters?: number
 }
 
-/** Answers through any `/chat/completions` URL that speaks as OpenAI's does, streaming, with verified citations. */
+/** Answers through any `/chat/completions` URL compatible with OpenAI's, streaming, with verified citations. */
 export const make = Effect.fnUntraced(function*(options: OpenAiGeneratorOptions) {
   return GroundedGenerator.make(yield* OpenAiChat.make(options), options.maxContextCharacters)
 })

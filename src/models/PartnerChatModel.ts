@@ -7,7 +7,7 @@ import { ChatModel } from "../ports/ChatModel.ts"
 import type { PartnerChat } from "../ports/PartnerChat.ts"
 import { messageRequest } from "./partner/MessageRequest.ts"
 
-/** Claude as a model like any other: what answers are generated with, and conversations held. */
+/** Makes Claude a chat model like any other, for generating answers and holding conversations. */
 export const make = (chat: PartnerChat["Service"], model: string): ChatModel["Service"] =>
   ChatModel.of({
     model,
@@ -15,7 +15,7 @@ export const make = (chat: PartnerChat["Service"], model: string): ChatModel["Se
       Stream.unwrap(Effect.map(Effect.fromResult(messageRequest(model, request)), (message) => chatEvents(chat.stream(message))))
   })
 
-/** Words as they come; calls, the end and the usage when all of them are known. */
+/** Text as it arrives; tool calls, the end and the usage once all of them are known. */
 const chatEvents = (events: Stream.Stream<MessageEvent, ServiceError>): Stream.Stream<ChatEvent, ServiceError> =>
   Stream.suspend(() => {
     const seen: Array<MessageEvent> = []

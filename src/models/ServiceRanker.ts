@@ -6,9 +6,9 @@ import { Ranker } from "../ports/Ranker.ts"
 import { type Connection, connect } from "./openai/Connection.ts"
 import { scoredText } from "./Scored.ts"
 
-/** Texts of one request; more go in further requests, whose scores compare: each text is scored with the question alone. */
+/** Most texts of one request. The scores of several requests are comparable, since each text is scored with the question alone. */
 const textsAtOnce = 256
-/** UTF-16 units of one text; rerankers read a few hundred tokens, and cut the rest off. */
+/** Most UTF-16 units of one text; rerankers read a few hundred tokens, and cut off the rest. */
 const longestText = 8_000
 
 const Answer = Schema.Struct({
@@ -17,9 +17,9 @@ const Answer = Schema.Struct({
 const decodeAnswer = Schema.decodeUnknownEffect(Answer)
 
 /**
- * Orders contexts by the scores of a reranker behind any `/rerank` URL that speaks as Cohere's does: Jina, vLLM,
- * llama.cpp, Infinity and others. `score` becomes the service's `relevance_score`. An answer that leaves a context out,
- * or scores one that is not there, is an error: it is not the order that was asked for.
+ * Reranks contexts with a service behind any `/rerank` URL compatible with Cohere's: Jina, vLLM, llama.cpp, Infinity and others. `score`
+ * becomes the service's `relevance_score`. A response that leaves a context out, or scores one that does not exist, is an error, since it
+ * is not an order of the contexts.
  */
 export const make = Effect.fnUntraced(function*(connection: Connection) {
   const service = yield* connect(connection, "rerank", "ranking")
@@ -28,7 +28,7 @@ export const make = Effect.fnUntraced(function*(connection: Connection) {
     new ServiceError({
       code: "FAILED_PRECONDITION",
       message: `${service.what} gave ${what}`,
-      fix: "Check that the address is that of a reranker, which answers {results: [{index, relevance_score}]}."
+      fix: "check that the address is that of a reranker, which answers {results: [{index, relevance_score}]}"
     })
 
   const scored = (query: string, contexts: ReadonlyArray<Context>) => {

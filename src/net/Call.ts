@@ -27,23 +27,26 @@ export const callOnce = Effect.fnUntraced(function*(
   accept: (status: number) => boolean = isSuccess
 ): Effect.fn.Return<HttpClientResponse.HttpClientResponse, ServiceError> {
   const made = Effect.isEffect(request) ? yield* request : request
-  const timeout = Duration.millis(caller.timeoutMs ?? 30_000)
   const response = yield* sendAuthorized(caller.http, caller.auth ?? GoogleAuth.anonymous, made).pipe(
     Effect.mapError((error) => error._tag === "ServiceError" ? error : transportErrorOf(what, error)),
-    Effect.timeoutOrElse({
-      duration: timeout,
-      orElse: () =>
-        Effect.fail(
-          new ServiceError({
-            code: "DEADLINE_EXCEEDED",
-            message: `${what} did not answer within ${Duration.format(timeout)}`
-          })
-        )
-    })
+    answeredWithin(what, caller.timeoutMs ?? 30_000)
   )
   if (accept(response.status)) return response
   return yield* Effect.flatMap(serviceErrorOf(what, response), (error) => Effect.fail(error))
 })
+
+/** Fails with `DEADLINE_EXCEEDED` where a call takes longer than `milliseconds`; `what` names it in the message. */
+export const answeredWithin = (what: string, milliseconds: number) => <A, E, R>(call: Effect.Effect<A, E, R>) =>
+  Effect.timeoutOrElse(call, {
+    duration: milliseconds,
+    orElse: () =>
+      Effect.fail(
+        new ServiceError({
+          code: "DEADLINE_EXCEEDED",
+          message: `${what} did not answer within ${Duration.format(Duration.millis(milliseconds))}`
+        })
+      )
+  })
 
 /** {@link callOnce}, tried again as the caller's retries say. For calls that may be made twice. */
 export const call = (

@@ -16,7 +16,7 @@ export interface Candidate {
   readonly title?: number
   /** The question names its file: see `text/FileNames.ts`. */
   readonly named?: boolean
-  /** Share of the question's options of a command that it explains: see `text/Options.ts`. */
+  /** Share of the question's options of a command that it explains: see `text/CommandOptions.ts`. */
   readonly options?: number
 }
 

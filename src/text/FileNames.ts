@@ -3,10 +3,13 @@ const numbered = /(?<![\p{L}\p{N}])(\p{L}{2,20})[ _-]?0*(\d{1,9})(?![\p{L}\p{N}]
 
 const written = ([, word = "", number = ""]: RegExpMatchArray): string => `${word.toLowerCase()} ${number}`
 
-/** The names with a number that a question has, as {@link numberedName} writes them. */
+/** The numbered names in a question, each as {@link numberedName} writes it. */
 export const numberedNames = (question: string): ReadonlySet<string> => new Set([...question.matchAll(numbered)].map(written))
 
-/** The number that a file goes by, where its name begins with one: "pep 8" of `peps/pep-0008.rst`, "adr 12" of `adr-0012-use-sqlite.md`. */
+/**
+ * The numbered name that a file's name starts with: "pep 8" of `peps/pep-0008.rst`, "adr 12" of `adr-0012-use-sqlite.md`. Undefined where
+ * it starts with no such name.
+ */
 export const numberedName = (displayName: string): string | undefined => {
   const name = displayName.slice(displayName.lastIndexOf("/") + 1)
   const first = name.matchAll(numbered).next().value

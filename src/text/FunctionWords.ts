@@ -1,7 +1,13 @@
 /**
- * Words that carry a question's grammar, not its subject, by ISO 639-1 code: pronouns, articles, auxiliaries and what
- * questions begin with. English ones that are also what technical texts are about (`while`, `up`, `list`) are not among
- * them. Kept in lower case without accents.
+ * Words that carry a question's grammar, not its subject, by ISO 639-1 code: pronouns, articles, auxiliaries and question words, in lower
+ * case without accents. Technical terms that happen to be English function words (`while`, `up`, `list`) are left out.
+ *
+ * There are three sets, because they serve three purposes. `search/analysis/StopWords.ts` holds what the index never stores (Lucene's
+ * lists, which change only with a rebuild of the index) and what tells languages apart; these here are the words that a question is not
+ * about, most of which the index does store; `models/extractive/StopWords.ts` adds the words that English questions are asked with.
+ *
+ * Stemming is twofold for the same reason: the index has an exact stemmer for each language, and the extractive model compares a question
+ * with a few dozen sentences in any language, where one coarse stemmer finds more.
  */
 const lists = {
   en: `a about all also an and any are as at be been being but by can could did do does doing done each ever every for
@@ -37,7 +43,7 @@ const lists = {
     word worden wordt ze zich zij zijn zo zou`
 }
 
-/** By language; those of a language that is not here are not known. */
+/** Function words by ISO 639-1 code; languages without a list are absent. */
 export const functionWords: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntries(
   Object.entries(lists).map(([language, words]) => [language, new Set(words.split(/\s+/))])
 )

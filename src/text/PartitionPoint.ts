@@ -1,6 +1,6 @@
 /**
- * The first of `length` places of which a statement does not hold that holds of all before it and of none after:
- * `length` where it holds of all. Binary search, `holds` is asked some log2 `length` times.
+ * Binary search: the first of `length` positions for which `holds` is false, where it is true for all before and false for all after;
+ * `length` where it is true for all. Calls `holds` about log2 `length` times.
  */
 export const partitionPoint = (length: number, holds: (at: number) => boolean): number => {
   let low = 0

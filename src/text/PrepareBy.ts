@@ -6,10 +6,10 @@ import { leftOut } from "./chunk/Given.ts"
 import type { DocumentPart, Prepared, Raw } from "./Prepared.ts"
 import type { TextPool } from "./TextPool.ts"
 
-/** A file, and how it is cut. */
+/** A file, and how it is to be chunked. */
 type RawToCut = Omit<Raw, "parts"> & { readonly chunking: Chunking }
 
-/** A file parsed, and cut as its chunking says: by a chunker of one's own here, else where it is parsed. */
+/** Parses and chunks a file: with a custom chunker in this process, otherwise with the built-in chunking in the process that parses it. */
 export const prepareBy = (
   pool: TextPool["Service"],
   raw: RawToCut,
@@ -26,13 +26,13 @@ const cutHere = Effect.fnUntraced(function*(
   return { ...prepared, ...cut, remark: joinedRemarks(remark, cut.remark) }
 })
 
-/** The chunks that a chunker of one's own makes of a document, and what of its text is in none. */
+/** The chunks that a custom chunker makes of a document, and a remark on text that none of them covers. */
 export const cutParts = Effect.fnUntraced(function*(
   parts: ReadonlyArray<DocumentPart>,
   { overlap, size }: Chunking,
   cutting: Cutting
 ): Effect.fn.Return<Pick<Prepared, "chunks" | "remark" | "tokens">, DocumentError | ServiceError> {
-  // Tokens are counted with a vocabulary that a process without a chunker of its own does without.
+  // Counting tokens loads a vocabulary, which a process without a custom chunker never needs.
   const { placeParts, TokenIndex } = yield* Effect.promise(() => import("./chunk/Chunk.ts"))
   const place = placeParts()
   const chunks: Array<Chunk> = []

@@ -2,50 +2,50 @@ import type { Chunking } from "../domain/Chunking.ts"
 import type { Chunk, ParsedDocument } from "../domain/Document.ts"
 import type { Properties } from "../domain/Properties.ts"
 
-/** What the text pool is given: bytes, and hints about them. */
+/** What the text pool receives: a file's bytes, and hints about them. */
 export interface Raw {
   readonly content: Uint8Array
-  /** File name or path; its extension is a hint, the bytes decide. */
+  /** File name or path. Its extension is a hint; the bytes decide. */
   readonly name: string
   readonly mimeType?: string
-  /** Absent: it is read, and not cut. */
+  /** How the text is chunked. Absent: it is not chunked. */
   readonly chunking?: Chunking
-  /** It is given back as it was parsed, and not cut. Default false. */
+  /** Returns the parsed document itself, without chunks. Default false. */
   readonly parts?: boolean
-  /** What it is asked for of what it says of itself. Default: nothing. */
+  /** Names of the document properties to return. Default: none. */
   readonly properties?: ReadonlyArray<string>
-  /** What is attached to it is a document of its own, see {@link Opening}: the text only names it. Default false. */
+  /** Attachments are documents of their own (see {@link Opening}), so the text only names them. Default false. */
   readonly opened?: boolean
-  /** Pictures are counted, and the text in them is not recognised: for a plan. Default false. */
+  /** Pictures are only counted, and text in them is not recognised: for a plan. Default false. */
   readonly counts?: boolean
 }
 
-/** A file that may hold files, and where their bytes go. */
+/** A file that may contain files, and where to write their bytes. */
 export interface Opening extends Omit<Raw, "chunking" | "parts" | "properties" | "opened" | "counts"> {
-  /** A folder of one's own; files are named in it after their hashes. */
+  /** A folder that nothing else writes to. Each file in it is named after its hash. */
   readonly into: string
   /** Opens ZIP, tar and gzip archives and mailboxes too, not only mail. */
   readonly archives: boolean
 }
 
-/** What a file holds. */
+/** The files contained in a file. */
 export interface Opened {
-  /** Mail is a document beside what hangs on it, an archive is nothing but what it holds. `document`: it holds nothing. */
+  /** `mail` is a document with attachments, `archive` is nothing but the files in it, `document` contains no files. */
   readonly kind: "document" | "mail" | "archive"
   readonly parts: ReadonlyArray<Part>
 }
 
-/** A file attached to another one or packed inside it; those inside a part follow it, as parts of the same file. */
+/** A file attached to another or packed inside it. Files inside a part follow it, as parts of the same file. */
 export interface Part {
   /** `/`-separated, unique within the file: `attachments/report.pdf`, `in/a.zip/b.md`. */
   readonly path: string
   readonly size: number
-  /** SHA-256 of its bytes in hex, 32 characters; "" where it is refused. */
+  /** The first 32 hex characters of the SHA-256 of its bytes; "" where it was refused. */
   readonly hash: string
   readonly mimeType?: string
-  /** Its own attachments are parts too. */
+  /** Whether its attachments are parts too. */
   readonly opened?: boolean
-  /** It is not taken, and why. */
+  /** Why the part was not taken; absent where it was. */
   readonly refused?: {
     readonly reason: "ignored" | "link" | "special" | "limit" | "corrupt" | "encrypted" | "unsupported"
     readonly message: string
@@ -58,93 +58,102 @@ export interface ByteSpan {
   readonly byteEnd: number
 }
 
-/** A quote of a document's parsed text, and where it stands in that. */
+/** A quote from a document's parsed text, and its place there. */
 export interface Quoted extends ByteSpan {
   readonly quote: string
 }
 
-/** A file that is quoted by its parsed text, to be quoted by its own bytes. */
+/** A file with quotes of its parsed text, whose places in the file's own bytes are wanted. */
 export interface Locating extends Omit<Raw, "chunking" | "parts" | "opened" | "counts"> {
   readonly quotes: ReadonlyArray<Quoted>
 }
 
-/** Where a file says what is quoted of it, in that order; undefined for what it does not say there (any more). */
+/**
+ * Where the quotes stand in the file's own bytes, in the order of the request; undefined for a quote that the file does not contain (any
+ * more).
+ */
 export interface Located {
   readonly spans: ReadonlyArray<ByteSpan | undefined>
 }
 
-/** A file whose pages are wanted as pictures of them: those from the page on, so many at most. */
+/** A file whose pages are wanted as pictures: at most `most`, starting with page `from`. */
 export interface Picturing extends Omit<Raw, "chunking" | "parts" | "properties" | "opened" | "counts"> {
-  /** 1-based. */
+  /** The first page wanted, 1-based. */
   readonly from: number
+  /** The largest number of pages to return. */
   readonly most: number
 }
 
-/** A page of a PDF, or a file that is a picture, as a picture that models take. */
+/** A page of a PDF, or a file that is itself a picture, as a picture that models accept. */
 export interface PagePicture {
-  /** 1-based. */
+  /** 1-based; a picture file is page 1. */
   readonly page: number
-  /** Absent where there is none. */
+  /** Absent where the page could not be drawn. */
   readonly image?: { readonly mimeType: "image/png" | "image/jpeg" | "image/webp"; readonly data: Uint8Array }
-  /** Why there is none. */
+  /** Why `image` is absent. */
   readonly why?: string
 }
 
-/** The pages asked for, in order. */
+/** The requested pages, in order. */
 export interface Pictured {
-  /** Of the whole file; 0 of one of a format that has no pictures of its pages. */
+  /** Pages of the whole file; 0 for formats without page pictures. */
   readonly pages: number
   readonly pictures: ReadonlyArray<PagePicture>
 }
 
-/** A document, or a part of one that is long. */
+/** A document, or one part of a long document. */
 export interface DocumentPart {
   readonly document: ParsedDocument
-  /** Where its text begins in that of all parts, in UTF-16 units and in UTF-8 bytes. A blank line stands between two. */
+  /** Where this part's text starts in the text of all parts joined by blank lines, in UTF-16 units. */
   readonly start: number
+  /** Where this part's text starts in the text of all parts joined by blank lines, in UTF-8 bytes. */
   readonly byteStart: number
 }
 
-/** A file parsed and cut: everything an engine indexes, and all that a plan counts. */
+/** A parsed and chunked file: everything an engine indexes, and all that a plan counts. */
 export interface Prepared {
   /** A key of the format table: `pdf`, `docx`, `markdown`, … */
   readonly format: string
   readonly chunks: ReadonlyArray<Chunk>
-  /** Tokens of all chunks, overlaps counted as often as they are embedded. */
+  /** Tokens of all chunks; overlaps are counted each time they are embedded. */
   readonly tokens: number
   readonly pages?: number
   readonly title?: string
   readonly author?: string
   readonly language?: string
-  /** What was asked for, as far as it says so. */
+  /** The requested properties that the document has. */
   readonly properties?: Properties
-  /** What of the file could not be read, in a sentence; absent where all of it was. */
+  /** What could not be read of the file, in a sentence; absent where all of it was read. */
   readonly remark?: string
-  /** Where it is asked for: the text and its blocks, of a long one part by part. */
+  /** The text with its blocks, where `parts` was requested; a long document comes in several parts. */
   readonly parts?: ReadonlyArray<DocumentPart>
-  /** Where pictures are only counted: how many pages and pictures text recognition would go through. */
+  /** How many pages and pictures text recognition would process, where pictures are only counted. */
   readonly waits?: number
 }
 
-/** Bounds of one file. A file over one costs itself, never the run. */
+/** Limits for one file. Exceeding one fails that file, never the run. */
 export interface Limits {
-  /** Bytes of the file. */
+  /** Largest file, in bytes. */
   readonly bytes: number
+  /** Most pages of a document. */
   readonly pages: number
-  /** Entries of an archive, and bytes of all of them unpacked, and unpacked over packed. */
+  /** Most entries of an archive. */
   readonly entries: number
+  /** Most bytes of all entries of an archive together, unpacked. */
   readonly unpackedBytes: number
+  /** Largest ratio of unpacked to packed bytes of an archive. */
   readonly expansion: number
-  /** Files taken out of one mail or archive, and how deep they may be packed in each other. */
+  /** Most files taken out of one mail or archive. */
   readonly parts: number
+  /** Most levels of files packed inside files. */
   readonly depth: number
-  /** UTF-16 units of extracted text. */
+  /** Most UTF-16 units of extracted text. */
   readonly characters: number
   /** Milliseconds of processor time from bytes to chunks. */
   readonly timeMs: number
-  /** Resident bytes of all processes that parse, together. */
+  /** Resident bytes of all parsing processes together. */
   readonly memory: number
-  /** Languages of text recognition in pictures and scanned pages (`eng`, `deu`); empty: it is off. */
+  /** Languages for text recognition in pictures and scanned pages (`eng`, `deu`); empty turns it off. */
   readonly recognise: ReadonlyArray<string>
 }
 

@@ -10,59 +10,59 @@ import type { Properties } from "../domain/Properties.ts"
 import { isArchiveName, mayHoldFiles } from "./containers/Kinds.ts"
 import { defaultLimits, type Limits, type Opened, type Part } from "./Prepared.ts"
 
-/** A file to be parsed and cut, and how. */
+/** A file to parse and chunk, and how. */
 export interface ReadDocumentRequest {
   readonly content: Uint8Array
-  /** File name or path; its extension is a hint, the bytes decide. */
+  /** File name or path. Its extension is a hint; the bytes decide. */
   readonly name: string
   readonly mimeType?: string
-  /** Reads this file attached to the given one or packed inside it, by its path within: `attachments/report.pdf`. */
+  /** Reads a file attached to the given one or packed inside it, named by its path there: `attachments/report.pdf`. */
   readonly part?: string
-  /** Default as a pipeline's. */
+  /** How the text is chunked. Default: as in a pipeline. */
   readonly chunking?: Chunking
-  /** What is not given is the default. `timeMs` and `memory` do not hold here: nothing ends the calling process. */
+  /** Limits that differ from the defaults. `timeMs` and `memory` have no effect here, since nothing may end the calling process. */
   readonly limits?: Partial<Limits>
 }
 
 /** A stretch of a document's text. */
 export interface ReadBlock {
   readonly kind: BlockKind
-  /** 1 to 6, headings only. */
+  /** Level of a heading, 1 to 6; absent for other blocks. */
   readonly level?: number
-  /** 1-based page, slide or sheet. */
+  /** Page, slide or sheet, 1-based. */
   readonly page?: number
-  /** UTF-16 offsets into the document's text. */
+  /** Start in the document's text, in UTF-16 units. */
   readonly start: number
   readonly end: number
   readonly text: string
 }
 
-/** What was read of a file: its text, what each stretch of it is, how it would be cut, and what was left out. */
+/** What was read of a file: its text, its blocks, its chunks, and what was left out. */
 export interface ReadDocument {
   readonly name: string
-  /** A key of the format table: `pdf`, `docx`, `markdown`, …; `archive` of what is nothing but what it holds. */
+  /** A key of the format table: `pdf`, `docx`, `markdown`, …; `archive` for a file that is nothing but the files in it. */
   readonly format: string
   readonly title?: string
   readonly author?: string
   readonly language?: string
   readonly pages?: number
-  /** What else it says of itself, as a pipeline's `metadata` can name it; absent where it says nothing. */
+  /** Further properties of the document, by the names that a pipeline's `metadata` uses; absent where it has none. */
   readonly properties?: Properties
   readonly text: string
   readonly blocks: ReadonlyArray<ReadBlock>
   readonly chunks: ReadonlyArray<Chunk>
-  /** Of all chunks, overlaps counted as often as they are embedded. */
+  /** Tokens of all chunks; overlaps are counted each time they are embedded. */
   readonly tokens: number
   /** What was left out or is uncertain. */
   readonly remarks: ReadonlyArray<Remark>
-  /** The same in a sentence, as reports have it; absent where all of the file was read. */
+  /** The remarks as one sentence, as reports have it; absent where all of the file was read. */
   readonly remark?: string
-  /** What hangs on mail or is packed in an archive: documents of their own, each to be read as `part`. */
+  /** Attachments of mail, or files in an archive: documents of their own, each to be read as `part`. */
   readonly parts?: ReadonlyArray<Pick<Part, "path" | "size" | "refused">>
 }
 
 /**
- * Reads a file as an import would, in the calling process, and gives all that is known of it.
+ * Reads a file as an import would, in the calling process, and returns everything known of it.
  *
  * @example
  * ```ts
@@ -79,7 +79,7 @@ export const parse = Effect.fn("parse")(function*(
   )
 })
 
-/** What a reader threw, as what it means for the file. */
+/** What a reader threw, as a typed error about the file. */
 const refused = async (thrown: unknown): Promise<Result.Result<never, DocumentError | ServiceError>> => {
   if (thrown instanceof ServiceError) return Result.fail(thrown)
   const { isInstallation, refusalOf } = await import("./pool/Refusal.ts")
@@ -109,7 +109,7 @@ const readNow = async (request: ReadDocumentRequest, limits: Limits): Promise<Re
       throw new ServiceError({
         code: "NOT_FOUND",
         message: `there is no ${part} in ${name}`,
-        fix: `name one of: ${opened.parts.slice(0, 10).map(({ path }) => path).join(", ") || "nothing, for it holds no files"}`
+        fix: `name one of: ${opened.parts.slice(0, 10).map(({ path }) => path).join(", ") || "nothing, since it contains no files"}`
       })
     }
     return await readNow({ ...request, content: await readFile(join(into, found.hash)), name: part, part: undefined }, limits)
@@ -118,7 +118,7 @@ const readNow = async (request: ReadDocumentRequest, limits: Limits): Promise<Re
   }
 }
 
-/** Of mail that cannot be opened its reader says why. */
+/** The files in a container. Mail that cannot be opened counts as a plain document here: its reader will say what is wrong. */
 const opening = (opened: Promise<Opened>, name: string): Promise<Opened> =>
   opened.catch((error): Opened => {
     if (isArchiveName(name)) throw error

@@ -21,34 +21,39 @@ import {
 } from "./Prepared.ts"
 
 export interface TextPoolOptions {
-  /** Worker processes at most; default one per processor, up to 4, and one for each 384 MiB of `limits.memory`. */
+  /** Most worker processes. Default: one per processor, up to 4, and at most one for each 384 MiB of `limits.memory`. */
   readonly size?: number
-  /** Starts a worker at once, for who knows that files will come: it takes a while. Default false. */
+  /** Starts a worker at once, for callers who know that files will come: starting takes a while. Default false. */
   readonly started?: boolean
-  /** Milliseconds that files wait for the workers there are before another one is started. Default 1,000. */
+  /** Milliseconds that files wait for the existing workers before another one is started. Default 1,000. */
   readonly patience?: number
-  /** Milliseconds by the clock that a process has to start. Default 150,000. */
+  /** Milliseconds of wall-clock time that a process has to start. Default 150,000. */
   readonly startup?: number
-  /** Bounds of one file; what is not given is the default. */
+  /** Limits for one file that differ from the defaults. */
   readonly limits?: Partial<Limits>
-  /** Another entry of a worker process, which calls `serve`. */
+  /** Another entry of a worker process, which calls `serve`. Default: the built-in worker. */
   readonly entry?: URL
 }
 
 /**
- * Parses and chunks files in processes of their own, so that a bomb, a loop or a crash of a native parser costs
- * one file. Calls made at the same time are batched and run in parallel: make many, with bounded concurrency.
+ * Parses and chunks files in separate processes, so that a bomb, a loop or a crash of a native parser costs one file. Calls made at the
+ * same time are batched and run in parallel: make many, with bounded concurrency.
  */
 export class TextPool extends Context.Service<TextPool, {
-  /** Fails with `UNAVAILABLE` where no process can be started: too little memory, too many processes. */
+  /** Parses and chunks a file. Fails with `UNAVAILABLE` where no process can be started: too little memory, or too many processes. */
   readonly prepare: (raw: Raw) => Effect.Effect<Prepared, DocumentError | ServiceError>
-  /** Takes the files out of a mail or an archive, and writes their bytes where it is told. Fails likewise. */
+  /**
+   * Takes the files out of a mail or an archive, and writes their bytes to the folder `opening.into`. Fails with `UNAVAILABLE` where no
+   * process can be started.
+   */
   readonly open: (opening: Opening) => Effect.Effect<Opened, DocumentError | ServiceError>
-  /** Finds what is quoted of a file's parsed text in the file as it is. Fails likewise. */
+  /** Finds quotes of a file's parsed text in the file's own bytes. Fails with `UNAVAILABLE` where no process can be started. */
   readonly locate: (locating: Locating) => Effect.Effect<Located, DocumentError | ServiceError>
-  /** Draws pages of a PDF; a picture is a page of its own, and other formats have none. Fails likewise. */
+  /**
+   * Draws pages of a PDF. A picture file is one page; other formats have none. Fails with `UNAVAILABLE` where no process can be started.
+   */
   readonly picture: (picturing: Picturing) => Effect.Effect<Pictured, DocumentError | ServiceError>
-  /** Ends the processes that have nothing to do, for who knows that no files come for a while: they hold some 100 MB each. */
+  /** Ends the idle processes, for callers who know that no files will come for a while: each holds some 100 MB. */
   readonly rest: Effect.Effect<void>
 }>()("sluice/text/TextPool") {
   /** The pool of processes. They end with the scope, when idle for 5 s, and when this process dies in any way. */
@@ -77,7 +82,7 @@ export class TextPool extends Context.Service<TextPool, {
             const cancel = pool.submit(task, (outcome) => {
               if (outcome instanceof Error) resume(Effect.fail(notRead(outcome)))
               else if (isRefusal(outcome)) resume(Effect.fail(documentError(outcome)))
-              // The worker answers each task with what it asks for.
+              // The worker answers each task with the result of its kind.
               else resume(Effect.succeed(outcome as A))
             })
             return Effect.sync(cancel)
@@ -93,8 +98,8 @@ export class TextPool extends Context.Service<TextPool, {
     )
 
   /**
-   * Reads files in the calling thread: nothing to start, but a bad file can block or end the process, and limits of
-   * time and memory do not hold. For tests and for text one has written oneself.
+   * Reads files in the calling thread. Nothing has to start, but a bad file can block or end the process, and the limits of time and memory
+   * have no effect. For tests, and for text of trusted origin.
    */
   static readonly layerInline = (limits: Partial<Limits> = {}): Layer.Layer<TextPool> => {
     const all = { ...defaultLimits, ...defined(limits) }
@@ -126,15 +131,15 @@ export class TextPool extends Context.Service<TextPool, {
   }
 }
 
-/** Bytes that a worker needs to be of use: a smaller limit has fewer of them. */
+/** Bytes of memory that a worker needs to be useful: a smaller limit means fewer workers. */
 const leastShare = 384 * 1024 * 1024
 
-/** From source the worker is a file of its own; the bundle has it beside the file that holds this module. */
+/** From source, the worker is a separate file; in the bundle, it stands beside the file that contains this module. */
 const workerEntry = import.meta.url.endsWith(".ts")
   ? new URL("./pool/worker.ts", import.meta.url)
   : new URL("./textWorker.js", import.meta.url)
 
-/** Not the file's fault, so that it is tried again by the next run. */
+/** The error of a file that could not be read through no fault of its own, so that the next run tries it again. */
 const notRead = (error: Error): ServiceError =>
   new ServiceError({
     code: "UNAVAILABLE",

@@ -5,15 +5,15 @@ import { assetPath } from "./Assets.ts"
 import { packEncoding } from "./tokens/Encoding.ts"
 import { longestPiece, longestStretch, TokenCounter } from "./tokens/TokenCounter.ts"
 
-/** Of `'ll` and its kin, which are of the word before them. */
+/** Length of `'ll` and similar endings, which belong to the word before them. */
 const longestEnding = 3
 
 let loaded: TokenCounter | undefined
 
-/** Made when a token is first asked for, never on import: a program that counts nothing must not pay for it. */
+/** The counter, created at the first call and never on import: a program that counts nothing must not pay for it. */
 const counter = (): TokenCounter => loaded ??= new TokenCounter(encodingFile())
 
-/** From source it is made of what the package has. */
+/** The encoding's file; from source, it is built from the package of the vocabulary. */
 const encodingFile = (): Uint8Array => {
   const path = assetPath("o200k.bin", "js-tiktoken/ranks/o200k_base")
   if (path.endsWith(".bin")) return readFileSync(path)
@@ -22,8 +22,8 @@ const encodingFile = (): Uint8Array => {
 }
 
 /**
- * Tokens of `text` in o200k_base, what the OpenAI models since GPT-4o count. Special tokens written in the text are
- * text. Linear in the length of any input.
+ * Number of tokens of `text` in o200k_base, the encoding of OpenAI models since GPT-4o. Special tokens written in the text count as plain
+ * text. Takes time linear in the input.
  */
 export const countTokens = (text: string): number => {
   const reader = counter()
@@ -32,14 +32,14 @@ export const countTokens = (text: string): number => {
 }
 
 /**
- * A text cut into pieces (words with their leading space, numbers, runs of punctuation or white space): what tokens
- * are made of, and never across. Answers how many tokens lie before an offset and where a token starts, without
- * keeping the tokens.
+ * A text divided into pieces (words with their leading space, numbers, runs of punctuation or white space); no token crosses the bounds of
+ * a piece. Answers how many tokens precede an offset and where a token starts, without keeping the tokens.
  */
 export class TokenIndex {
   readonly text: string
-  /** End offset of each piece, and tokens up to and including it. */
+  /** End offset of each piece. */
   readonly #ends: Uint32Array
+  /** Tokens of the text up to and including each piece. */
   readonly #totals: Uint32Array
   readonly #pieces: number
   #asked: { readonly piece: number; readonly starts: Uint32Array } | undefined
@@ -64,12 +64,12 @@ export class TokenIndex {
     return this.#pieces === 0 ? 0 : this.#totals[this.#pieces - 1]!
   }
 
-  /** Tokens of `text.slice(start, end)` counted on its own. Does not read what lies between pieces cut at the ends. */
+  /** Tokens of `text.slice(start, end)` counted on its own. Reads only the pieces that the ends cut. */
   count(start: number, end: number): number {
     const first = this.#resume(start, end)
     if (first === undefined) return countTokens(this.text.slice(start, end))
-    // The piece that `end` falls in is read again, and the white space before it: the last blank of a run is a piece of
-    // its own, or of the word after it, only where something follows.
+    // The piece containing `end` is read again, and the white space before it: the last blank of a run is a piece of its own, or part of
+    // the next word, only where something follows.
     let last = firstAbove(this.#ends, this.#pieces, end) - 1
     for (let back = 0; back < 2 && last > first.piece; back++) {
       if (isSpace.test(this.text.charAt(this.#ends[last]! - 1))) last--
@@ -79,8 +79,8 @@ export class TokenIndex {
   }
 
   /**
-   * Where the token with this index starts, a UTF-16 offset; the text's length for the index past the last. A token
-   * that starts inside a character gives the start of that character.
+   * Where the token with this index starts, a UTF-16 offset; the text's length for the index past the last. For a token that starts inside
+   * a character, the start of that character.
    */
   offsetOf(token: number): number {
     const piece = firstAbove(this.#totals, this.#pieces, token)
@@ -89,7 +89,7 @@ export class TokenIndex {
     return this.#startsIn(piece)[token - first]!
   }
 
-  /** The first token that does not start before an offset. */
+  /** Index of the first token that starts at or after an offset. */
   tokenAt(offset: number): number {
     const piece = firstAtLeast(this.#ends, this.#pieces, offset)
     if (piece === this.#pieces) return this.total
@@ -106,7 +106,7 @@ export class TokenIndex {
     )
   }
 
-  /** Offsets at which the tokens of a piece start. Kept for one piece: a long one is asked for many times in a row. */
+  /** Offsets at which the tokens of a piece start. Cached for one piece: callers ask about a long one many times in a row. */
   #startsIn(piece: number): Uint32Array {
     if (this.#asked?.piece !== piece) {
       const start = piece === 0 ? 0 : this.#ends[piece - 1]!
@@ -118,9 +118,8 @@ export class TokenIndex {
   }
 
   /**
-   * The first piece to end where a piece also ends when the text is read from `start` on, and the tokens up to there:
-   * from there both readings are the same, as a piece does not depend on what stands before it. None before `end`:
-   * undefined.
+   * The first piece whose end is also the end of a piece when the text is read from `start` on, and the tokens up to there. From there on
+   * both readings agree, as a piece does not depend on the text before it. Undefined where no such piece ends before `end`.
    */
   #resume(start: number, end: number): { readonly piece: number; readonly count: number } | undefined {
     let piece = firstAtLeast(this.#ends, this.#pieces, start)
@@ -144,21 +143,23 @@ export class TokenIndex {
 
 const isSpace = /\s/
 
-/** How much is read of a text: UTF-16 units at first, and how many pieces at a time. */
+/** How much of a text is read at a time. */
 interface Pace {
+  /** UTF-16 units of the first stretch. */
   readonly units: number
+  /** Pieces read at a time. */
   readonly pieces: number
 }
 
 const all: Pace = { units: longestStretch, pieces: longestStretch }
 
-/** Where a few pieces are often all that is asked for. */
+/** The pace where the caller often needs only a few pieces. */
 const few: Pace = { units: 1 << 8, pieces: 8 }
 
-/** How many times as much of the text is read each time. */
+/** Factor by which each stretch is longer than the one before. */
 const growth = 1 << 4
 
-/** Reads a text's pieces, and calls `visit` with the first and the end of those of the reader that are new, until it answers true. */
+/** Reads a text's pieces, and calls `visit` with the range of newly read ones, until it returns true. */
 const readPieces = (reader: TokenCounter, text: string, { pieces, units }: Pace, visit: (first: number, end: number) => boolean): void => {
   const { pattern } = reader
   reader.begin()
@@ -174,9 +175,9 @@ const readPieces = (reader: TokenCounter, text: string, { pieces, units }: Pace,
       at = stopped < 0 ? -1 - stopped : stopped
       if (stopped < 0) {
         pattern.lastIndex = at
-        // The pattern's alternatives cover every character; the fallback only keeps a change of it from looping here.
+        // The pattern's alternatives cover every character; the fallback keeps a later change of the pattern from looping here.
         const end = pattern.test(seen) ? pattern.lastIndex : at + 1
-        // There may be more of this piece: see on from its start.
+        // This piece may continue: show the next stretch from its start.
         if (end > seen.length - longestEnding && !isLast && (at > 0 || most < longestStretch)) break
         while (at < end) {
           const cut = end - at > longestPiece ? characterStart(seen, at + longestPiece) : end
@@ -234,7 +235,7 @@ const joined = (arrays: ReadonlyArray<Uint32Array>): Uint32Array => {
   return whole
 }
 
-/** Index of the first of `length` ascending values that is at least `value`. */
+/** Index of the first of `length` ascending values that is at least `value`; `length` where none is. */
 const firstAtLeast = (values: Uint32Array, length: number, value: number): number => {
   let low = 0
   let high = length

@@ -1,4 +1,4 @@
-/** What is used of it: the types of Node leave it out, and those that have it bring all of a browser. */
+/** The part of WebAssembly that is used here: Node's types leave it out, and the types that include it bring all of a browser's. */
 declare const WebAssembly: {
   readonly validate: (code: Uint8Array) => boolean
   readonly Module: new(code: Uint8Array) => object

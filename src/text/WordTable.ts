@@ -1,6 +1,6 @@
 /**
- * Words as UTF-8 bytes, numbered 0, 1, 2, … in the order they come. Looking up a word that was met before makes no
- * string and touches two lines of memory: for the loops that see every word of every document.
+ * Words as UTF-8 bytes, numbered 0, 1, 2, … in the order they are added. Looking up a known word allocates no string and touches two cache
+ * lines: for loops over every word of every document.
  */
 export class WordTable {
   #bytes = new Uint8Array(1 << 16)
@@ -8,20 +8,20 @@ export class WordTable {
   #starts = new Uint32Array(1 << 12)
   #hashes = new Int32Array(1 << 12)
   /**
-   * By hash: number + 1, or 0 where free, and above it as much of the hash as there is room for, so that a slot of another
-   * word is passed without touching its line of memory. A power of two, and few: they are to stay in the processor's cache.
+   * Slots by hash: 0 where free, otherwise number + 1, with as many bits of the hash above it as fit, so that a slot of another word is
+   * skipped without touching its cache line. A power of two, kept small so that the table stays in the processor's cache.
    */
   #slots = new Int32Array(1 << 13)
-  /** The bits of a slot that are a number. */
+  /** Mask of the bits of a slot that hold the number. */
   #numberMask = (1 << 14) - 1
   #size = 0
 
-  /** How many words there are: the number that the next new one gets. */
+  /** How many words the table has, which is the number that the next new word gets. */
   get size(): number {
     return this.#size
   }
 
-  /** The number of `bytes` from `start` to `end`, whose hash is `hash`; a word that is not there is added. */
+  /** The number of the word `bytes` from `start` to `end`, whose hash is `hash`. An unknown word is added. */
   idOf(bytes: Uint8Array, start: number, end: number, hash: number): number {
     const starts = this.#starts
     const own = this.#bytes
@@ -69,7 +69,7 @@ export class WordTable {
     const slots = new Int32Array(this.#slots.length * 2)
     const mask = slots.length - 1
     this.#slots = slots
-    // Fewer words than slots.
+    // There are fewer words than slots.
     this.#numberMask = slots.length * 2 - 1
     for (let id = 0; id < this.#size; id++) {
       const hash = this.#hashes[id]!
@@ -80,11 +80,18 @@ export class WordTable {
   }
 }
 
-/** Share of the slots: what a full table searches more lies side by side in memory, and what an emptier one reads is not in the cache. */
+/**
+ * Largest share of slots in use. A fuller table searches more slots, but they lie side by side in memory; an emptier one would not fit the
+ * cache.
+ */
 const mostFull = 0.7
 
-/** FNV-1a, byte by byte, so that whoever reads the bytes can hash them on the way. Signed, as all that comes of it is. */
+/**
+ * Seed of FNV-1a, which goes byte by byte so that a caller who reads the bytes anyway can hash them on the way. Signed, as are all hashes
+ * derived from it.
+ */
 export const hashSeed = 0x811c9dc5 | 0
+/** Continues a hash with one byte. */
 export const hashed = (hash: number, byte: number): number => Math.imul(hash ^ byte, 0x01000193)
 
 export const hashOf = (bytes: Uint8Array, start: number, end: number): number => {
@@ -93,12 +100,12 @@ export const hashOf = (bytes: Uint8Array, start: number, end: number): number =>
   return hash
 }
 
-/** The low bits of FNV depend on the low bits of the bytes only. */
+/** Mixes the high bits in: the low bits of FNV depend on the low bits of the bytes only. */
 const spread = (hash: number): number => hash ^ (hash >>> 15)
 
-/** Twice the room, the same content. */
+/** A copy of an array with twice its length. */
 export const grown = <A extends Uint8Array | Uint16Array | Uint32Array | Int32Array | Float64Array>(array: A): A => {
-  // Every typed array is made from a length by its own constructor.
+  // Every typed array's own constructor takes a length.
   const next = new (array.constructor as new(length: number) => A)(array.length * 2)
   next.set(array)
   return next
@@ -107,7 +114,7 @@ export const grown = <A extends Uint8Array | Uint16Array | Uint32Array | Int32Ar
 const utf8 = new TextEncoder()
 let scratch = new Uint8Array(1 << 16)
 
-/** Texts whose UTF-8 may take more than this have a buffer of their own. */
+/** Bytes of the shared buffer; a text whose UTF-8 may take more gets its own. */
 const mostScratch = 1 << 20
 
 /** A text as UTF-8, in a buffer that the caller may change and that the next call overwrites. */

@@ -145,7 +145,7 @@ describe("ONNX Runtime that is not installed", () => {
       })
       const { code, stderr } = yield* Effect.promise(() => sluice(["run", "pipeline.yaml", "--data-dir", "data"], { cwd: folder }))
       assert.strictEqual(code, 1)
-      assert.include(stderr, "corpus.embedding.local: ONNX Runtime is a package of its own, and is not installed")
+      assert.include(stderr, "corpus.embedding.local: ONNX Runtime is a separate package, and is not installed")
       assert.include(stderr, "npm install --ignore-scripts onnxruntime-node")
       assert.strictEqual(stderr.split("is not installed").length, 2, stderr)
     }).pipe(Effect.scoped))

@@ -295,7 +295,7 @@ describe("the Google Drive source", () => {
         const missing = yield* connect(fake, { folders: ["none"], files: ["leave"] })
         const error = yield* Effect.flip(missing.check)
         assert.deepInclude(error, { code: "NOT_FOUND", reason: "notFound" })
-        assert.include(JSON.stringify(error), "Share it with the account")
+        assert.include(JSON.stringify(error), "share it with the account")
         assert.deepStrictEqual(failures(yield* collect(missing)), [["none", "NOT_FOUND"]])
         assert.deepInclude(yield* Effect.flip((yield* connect(fake, { folders: ["leave"] })).check), { code: "INVALID_ARGUMENT" })
         assert.deepInclude(yield* Effect.flip((yield* connect(fake, { files: ["hr"] })).check), { code: "INVALID_ARGUMENT" })

@@ -324,7 +324,7 @@ describe("the SharePoint source", () => {
           return JSON.stringify(yield* Effect.flip((yield* connect(fake, config)).check))
         })
         assert.include(yield* said({ site: "Nothing" }), "site Nothing of the tenant was not found")
-        assert.include(yield* said({ drive: { name: "Docs" } }), "There are: Documents, Other.")
+        assert.include(yield* said({ drive: { name: "Docs" } }), "there are: Documents, Other")
         assert.include(yield* said({ folder: { path: "Nowhere" } }), "folder Nowhere was not found")
         assert.include(yield* said({ folder: { path: "Policies/Leave.docx" } }), "is a file")
         assert.include(yield* said({ clientId: " " }), "clientId")

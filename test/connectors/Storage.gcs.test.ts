@@ -229,7 +229,7 @@ describe("the storage source, gs://", () => {
           ["gs://shut/", "PERMISSION_DENIED", "Give the account roles/storage.objectViewer on gs://shut."],
           ["gs://nobody/", "NOT_FOUND", "Correct the bucket's name."],
           ["gs://paid/", "FAILED_PRECONDITION", "Set userProject to the project that pays for reading it."],
-          ["gs://paper/gone.md", "NOT_FOUND", "Correct the address, or end it with / if it is an empty folder."]
+          ["gs://paper/gone.md", "NOT_FOUND", "correct the address, or end it with / if it is an empty folder"]
         ])
         const paying = yield* connect(fake, { uris: ["gs://paid/"], userProject: "billing" })
         const [item] = items(yield* collect(paying))

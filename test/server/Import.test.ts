@@ -395,7 +395,7 @@ describe("redirects of what imports fetch over https", () => {
       assert.deepStrictEqual(counts(body), [1, 0, 2])
       const failures = body.metadata.genericMetadata.partialFailures.map(({ message }: { message: string }) => message)
       assert.isTrue(failures.some((message: string) => /inside\.test/.test(message)), failures.join("\n"))
-      assert.isTrue(failures.some((message: string) => /redirects to where it is not followed/.test(message)), failures.join("\n"))
+      assert.isTrue(failures.some((message: string) => /redirects to an address that is not followed/.test(message)), failures.join("\n"))
       assert.isFalse(asked.some((place) => place.startsWith("inside.test")))
       const found = await server.call("POST", `/v1/${parent}:retrieveContexts`, {
         vertexRagStore: { ragResources: [{ ragCorpus: corpus }] },

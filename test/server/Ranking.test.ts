@@ -116,6 +116,6 @@ describe("ranking", () => {
     const { body, status } = await (await filled(upstream))("mute", { llmRanker: {} })
     assert.strictEqual(status, 400)
     assert.strictEqual(body.error.status, "FAILED_PRECONDITION")
-    assert.include(body.error.message, "m was to rank 3 contexts, and graded none of them")
+    assert.include(body.error.message, "m graded none of the 3 contexts that it was to rank")
   })
 })

@@ -1,5 +1,5 @@
 /** Whether a unit is an entry about what the question is about: a definition, a line of a glossary, a field, a cell, an option. */
-import { explainsOption } from "../../text/Options.ts"
+import { explainsOption } from "../../text/CommandOptions.ts"
 import { definitionOf } from "./Cues.ts"
 import type { Question, Term } from "./Question.ts"
 import type { TextUnit } from "./Units.ts"

@@ -1,6 +1,6 @@
 /** How much of a question's terms a text has: by the word itself, by its relatives, and by what documents write in its place. */
 import type { Context } from "../../domain/Retrieval.ts"
-import { hasOption } from "../../text/Options.ts"
+import { hasOption } from "../../text/CommandOptions.ts"
 import { importanceOf, type Question, type Term } from "./Question.ts"
 import { placesOf, synonymsOf } from "./Synonyms.ts"
 import type { TextUnit } from "./Units.ts"

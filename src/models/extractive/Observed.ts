@@ -1,7 +1,7 @@
 /** What is read of units and of what stands around them, for their signs to be computed from. */
 import type { Context } from "../../domain/Retrieval.ts"
 import { numberedName, numberedNames } from "../../text/FileNames.ts"
-import { explainsOption } from "../../text/Options.ts"
+import { explainsOption } from "../../text/CommandOptions.ts"
 import { leaning } from "./Cues.ts"
 import { type Named, namedBy } from "./CodeNames.ts"
 import { explains, fieldNameShare, isCellAsked } from "./Definitions.ts"

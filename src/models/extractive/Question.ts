@@ -1,4 +1,4 @@
-import { optionsOf } from "../../text/Options.ts"
+import { optionsOf } from "../../text/CommandOptions.ts"
 import {
   afterProperty,
   agents,

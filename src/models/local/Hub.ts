@@ -13,11 +13,14 @@ import { staticFilesOf, usualWeights } from "./ModelFolder.ts"
 export interface FetchModelOptions {
   /** `owner/name`, or `owner/name@revision`. Default revision: `main`, as it is when the model is fetched. */
   readonly model: string
-  /** The weights, where it has several. Default: the table of a model that is one, else the first of {@link usualWeights} that is there. */
+  /**
+   * The file of weights, where the model has several. Default: the table of a static model, else the first existing file of {@link
+   * usualWeights}.
+   */
   readonly file?: string
-  /** The folder that models are kept in. */
+  /** The folder in which models are kept. */
   readonly cache: string
-  /** Default `https://huggingface.co`. */
+  /** Address of the hub. Default `https://huggingface.co`. */
   readonly hub?: string
   readonly retry?: RetryOptions
 }
@@ -27,22 +30,22 @@ const Files = Schema.Array(Schema.Struct({
   type: Schema.String,
   path: Schema.String,
   size: Schema.Int,
-  /** SHA-1 of git's. */
+  /** Git's SHA-1 of the file. */
   oid: Schema.String,
   lfs: Schema.optional(Schema.Struct({ oid: Schema.String }))
 }))
 type HubFile = (typeof Files.Type)[number]
 
-/** What a model is made of, besides its weights. */
+/** The files of a model, besides its weights. */
 const wanted =
   /^(?:tokenizer|tokenizer_config|config|modules|sentence_bert_config|config_sentence_transformers)\.json$|^\d+_[A-Za-z]+\/(?:config|tokenizer)\.json$/
 
 const decodeRevision = Schema.decodeUnknownEffect(Schema.fromJsonString(Revision))
 
 /**
- * Brings a model of the hub onto this machine, once, and gives its folder. Each file is held to the checksum that the
- * hub's listing has for it before it takes its place, and the model counts as there when all of them do: a call that
- * was broken off goes on with the file it was at. Afterwards nothing is asked of the network, nor does the model change.
+ * Downloads a model from the hub, once, and returns its folder. Each file is checked against the checksum of the hub's listing before it is
+ * put in place, and the model counts as present once all of them are: an interrupted download continues with the file it had reached.
+ * Afterwards there is no request to the network, and the model does not change.
  */
 export const fetchModel = Effect.fn("fetchModel")(function*(options: FetchModelOptions) {
   const [name = "", revision = "main"] = options.model.split("@")
@@ -80,7 +83,7 @@ export const fetchModel = Effect.fn("fetchModel")(function*(options: FetchModelO
       },
       { discard: true }
     )
-  // What they say decides which weights are the model's.
+  // These files determine which weights are the model's.
   yield* bring(listed.filter(({ path }) => wanted.test(path)))
   const table = options.file === undefined ? yield* staticFilesOf(folder) : undefined
   const possible = options.file !== undefined ? [options.file] : table === undefined ? usualWeights : [table.weights]
@@ -101,7 +104,7 @@ export const fetchModel = Effect.fn("fetchModel")(function*(options: FetchModelO
   return folder
 })
 
-/** Puts a file into its place once it is all there, and is what it should be. One that is there is left. */
+/** Puts a file in its place once it is complete and correct. An existing file is left alone. */
 const store = Effect.fnUntraced(function*(folder: string, file: HubFile, bytes: Stream.Stream<Uint8Array, ServiceError>) {
   const place = join(folder, file.path)
   if (yield* Effect.promise(() => stat(place).then(({ size }) => size === file.size, () => false))) return
@@ -130,7 +133,7 @@ const store = Effect.fnUntraced(function*(folder: string, file: HubFile, bytes: 
         : Effect.fail(
           new ServiceError({
             code: "DATA_LOSS",
-            message: `${file.path} did not arrive as the hub's listing has it: its checksum is another`,
+            message: `${file.path} did not arrive intact: its checksum differs from the hub's listing`,
             fix: "run again; if it stays so, something on the way changes it"
           })
         )

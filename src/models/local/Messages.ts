@@ -1,6 +1,6 @@
 import type { Pooling } from "../../domain/LocalModel.ts"
 
-/** What a process that runs a model is sent first. */
+/** The first message to a process that runs a model. */
 export type Start = StartOnnx | StartStatic
 
 export interface StartOnnx {
@@ -18,14 +18,14 @@ export interface StartStatic {
   readonly folder: string
   readonly weights: string
   readonly tokenizer: string
-  /** The tensor that is the table. */
+  /** Name of the tensor that contains the table. */
   readonly table: string
   readonly dimensions: number
-  /** Whether a token that stands for what the tokenizer does not know counts. */
+  /** Whether the token for unknown words counts. */
   readonly countsUnknown: boolean
 }
 
-/** Texts to be embedded, or to be scored beside a question. What somebody waits for goes first. */
+/** Texts to be embedded, or to be scored together with a question. Tasks that somebody waits for go first. */
 export type Task =
   & { readonly texts: ReadonlyArray<string>; readonly urgent: boolean }
   & (
@@ -35,11 +35,11 @@ export type Task =
 
 export type Request = { readonly start: Start } | { readonly id: number; readonly task: Task } | { readonly cancel: number }
 
-/** What comes back. Silence means that something is wrong: each batch is told of. */
+/** A reply of the process. It reports every batch, so silence means that something is wrong. */
 export type Reply =
   | { readonly open: true }
   | { readonly broken: string }
   | { readonly batch: true }
-  /** As many numbers for each text: its vector, or its score. */
+  /** The same number of values for each text: its vector, or its score. */
   | { readonly id: number; readonly values: Float32Array }
   | { readonly id: number; readonly error: string }

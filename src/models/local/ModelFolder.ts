@@ -8,14 +8,14 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { Pooling } from "../../domain/LocalModel.ts"
 import { readTensors } from "./Safetensors.ts"
 
-/** A model's folder as it was found. */
+/** A model's folder, with what was found in it. */
 export type ModelFolder = OnnxFolder | StaticFolder
 
 interface Found {
   readonly folder: string
-  /** The file of its numbers, as an absolute path. */
+  /** Absolute path of the file of weights. */
   readonly weights: string
-  /** Put before a text; empty for most. */
+  /** Prefixes of texts; empty for most models. */
   readonly prefixes: { readonly document: string; readonly query: string }
   /** SHA-256 of weights and tokenizer, hexadecimal. */
   readonly contentHash: string
@@ -23,29 +23,29 @@ interface Found {
 
 export interface OnnxFolder extends Found {
   readonly form: "onnx"
-  /** Tokens that the model reads at once, those around a text among them. */
+  /** Most tokens of the model's input, including the special ones around a text. */
   readonly maxTokens: number
-  /** Of one token; absent where the configuration does not say. */
+  /** Dimensions of a token's vector; absent where the configuration does not state them. */
   readonly dimensions: number | undefined
   readonly pooling: Pooling | undefined
 }
 
-/** A table of vectors of tokens, as model2vec and sentence-transformers' StaticEmbedding have it. */
+/** A table of token vectors, as in model2vec and sentence-transformers' StaticEmbedding. */
 export interface StaticFolder extends Found {
   readonly form: "static"
-  /** As an absolute path. */
+  /** Absolute path of the tokenizer's file. */
   readonly tokenizer: string
-  /** The tensor that is the table. */
+  /** Name of the tensor that contains the table. */
   readonly table: string
   readonly dimensions: number
-  /** Whether a token that stands for what the tokenizer does not know counts: model2vec leaves it out. */
+  /** Whether the token for unknown words counts: model2vec leaves it out. */
   readonly countsUnknown: boolean
 }
 
-/** Where weights in ONNX are looked for, in this order. */
+/** Where ONNX weights are searched for, in this order. */
 export const usualWeights = ["onnx/model.onnx", "model.onnx", "onnx/model_quantized.onnx", "model_quantized.onnx"]
 
-/** What no model's configuration says is taken for this. */
+/** Most tokens of a model whose configuration states no limit. */
 const usualTokens = 512
 
 /** Tokenizers without a limit write one of 1e30. */
@@ -69,7 +69,7 @@ const Prompts = Schema.Struct({
 })
 const PoolingConfig = Schema.Record(Schema.String, Schema.Unknown)
 
-/** The switches of a sentence transformer's pooling, and what each means here. */
+/** The switches of a sentence transformer's pooling, and the pooling that each one means. */
 const poolings: Readonly<Record<string, Pooling>> = {
   pooling_mode_mean_tokens: "mean",
   pooling_mode_cls_token: "cls",
@@ -78,17 +78,19 @@ const poolings: Readonly<Record<string, Pooling>> = {
   pooling_mode_mean_sqrt_len_tokens: "meanSqrtLength"
 }
 
-/** Models that count positions from after their padding token, and so have fewer than they say. */
+/** Types of models that count positions from after their padding token, and so have fewer than they state. */
 const offsetPositions = new Set(["roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "data2vec-text"])
 
-/** Where a model that is a table has its files, by path in its folder. */
+/** The files of a static model, by path in its folder. */
 interface StaticFiles {
   readonly weights: string
   readonly tokenizer: string
   readonly countsUnknown: boolean
 }
 
-/** Whether a folder's `config.json` and `modules.json` say that the model is a table, whatever else lies beside it. */
+/**
+ * The files of a static model; undefined where the folder's `config.json` and `modules.json` do not declare one, whatever else it contains.
+ */
 export const staticFilesOf = Effect.fnUntraced(function*(folder: string): Effect.fn.Return<StaticFiles | undefined, ServiceError> {
   const isModel2vec = (yield* readJson(folder, "config.json", Config))?.model_type === "model2vec"
   const modules = (yield* readJson(folder, "modules.json", Modules)) ?? []
@@ -107,9 +109,8 @@ export const staticFilesOf = Effect.fnUntraced(function*(folder: string): Effect
 })
 
 /**
- * Reads a model's folder in the layout that the hub and sentence-transformers have: `tokenizer.json`, `config.json`,
- * weights in ONNX, and `modules.json` with what it names; or a table of vectors. Nothing is guessed that decides the
- * numbers and is not written.
+ * Reads a model's folder in the layout of the hub and sentence-transformers: `tokenizer.json`, `config.json`, weights in ONNX, and
+ * `modules.json` with the files it names; or a static table of vectors. Nothing that determines the numbers is guessed.
  */
 export const readModelFolder = Effect.fn("readModelFolder")(function*(
   folder: string,
@@ -125,7 +126,7 @@ export const readModelFolder = Effect.fn("readModelFolder")(function*(
 const isThere = (folder: string, name: string): Effect.Effect<boolean> =>
   Effect.promise(() => stat(join(folder, name)).then((found) => found.isFile(), () => false))
 
-/** What a file of settings says; undefined where there is none. */
+/** The content of a settings file; undefined where it does not exist. */
 const readJson = <A>(folder: string, name: string, schema: Schema.Decoder<A>): Effect.Effect<A | undefined, ServiceError> =>
   Effect.flatMap(isThere(folder, name), (exists) =>
     !exists ? Effect.undefined : Effect.tryPromise({
@@ -194,7 +195,7 @@ const readOnnx = Effect.fnUntraced(function*(folder: string, file: string | unde
   }
 })
 
-/** What the table is called: by model2vec, and by sentence-transformers. */
+/** Names of the table: in model2vec, and in sentence-transformers. */
 const tables = ["embeddings", "embedding.weight"]
 
 const readStatic = Effect.fnUntraced(function*(folder: string, files: StaticFiles): Effect.fn.Return<StaticFolder, ServiceError> {
@@ -257,7 +258,7 @@ const poolingOf = (folder: string, config: Readonly<Record<string, unknown>>): E
     )
 }
 
-/** Weights beside the ONNX file, where they are too large for it, count as it does. */
+/** The content hash. Weights in a separate file, where they are too large for the ONNX file, are included. */
 const hashOf = (folder: string, weights: string, tokenizer: string): Effect.Effect<string, ServiceError> =>
   Effect.tryPromise({
     try: async () => {

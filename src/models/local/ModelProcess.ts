@@ -11,21 +11,21 @@ import type { FetchModelOptions } from "./Hub.ts"
 import type { Reply, Request, Start, Task } from "./Messages.ts"
 import { type ModelFolder, type OnnxFolder, readModelFolder } from "./ModelFolder.ts"
 
-/** How models of this machine are found. */
+/** Where local models are found. */
 export interface LocalModelOptions {
-  /** Where models of the hub are kept. */
+  /** The folder in which models of the hub are kept. */
   readonly cache: string
-  /** The hub's address. Default: that of Hugging Face. */
+  /** Address of the hub. Default: that of Hugging Face. */
   readonly hub?: string
-  /** Where onnxruntime-node is looked for besides beside Sluice. Default: the working directory. */
+  /** Where onnxruntime-node is searched for besides next to Sluice. Default: the working directory. */
   readonly from?: string
 }
 
-/** A model that can be asked. */
+/** A model that accepts tasks. */
 export interface OpenedModel {
   readonly name: string
   readonly found: ModelFolder
-  /** As many numbers for each text, one text after the other. */
+  /** Returns the values of all texts, the same number for each, one text after the other. */
   readonly ask: (task: Task) => Effect.Effect<Float32Array, ServiceError>
 }
 
@@ -34,13 +34,13 @@ const entry = new URL(import.meta.url.endsWith(".ts") ? "./model.worker.ts" : ".
 
 const mostThreads = 4
 
-/** Milliseconds in which a model opens, or a batch is through; a process that is silent for longer is ended. */
+/** Milliseconds within which a model must open, or a batch must finish; a process that is silent for longer is killed. */
 const silence = 300_000
 
 /**
- * Finds a model and what runs it. It is opened with the first task, in a process of its own, which ends with the scope:
- * the runtime is native code, which takes the process that it fails in with it, and a thread that it runs in cannot be
- * ended. A process that ended is started anew by the next task.
+ * Locates a model and its runtime. The model is opened with the first task, in a separate process, which ends with the scope: the runtime
+ * is native code, which takes its process with it when it fails, and a thread inside it cannot be ended. The next task after a crash starts
+ * a new process.
  */
 export const openModel = Effect.fn("openModel")(function*(
   field: string,
@@ -62,7 +62,7 @@ export const openModel = Effect.fn("openModel")(function*(
   return {
     name,
     found,
-    // What happened to the process may have had nothing to do with the task; what happens again has.
+    // The first end of the process may have had nothing to do with the task; a second one has.
     ask: (task) => Effect.retry(running.ask(task), { times: 1, while: ({ code }) => code === "UNAVAILABLE" })
   }
 })
@@ -78,17 +78,17 @@ const startOnnx = (
     ? Effect.fail(
       new ServiceError({
         code: "FAILED_PRECONDITION",
-        message: `${field}: ONNX Runtime is a package of its own, and is not installed`,
+        message: `${field}: ONNX Runtime is a separate package, and is not installed`,
         fix: "npm install --ignore-scripts onnxruntime-node"
       })
     )
     : Effect.succeed({ form: "onnx", runtime, folder, weights, maxTokens, threads })
 }
 
-/** Bytes of one file of a model on the hub. */
+/** Most bytes of one file of a model on the hub. */
 const largestFile = 16 * 2 ** 30
 
-/** The HTTP client is large, and a model that is here needs none. */
+/** Fetches a model from the hub. The HTTP client is large, and a model that is already here needs none. */
 const hubModel = Effect.fnUntraced(function*(options: FetchModelOptions) {
   const [Http, { fetchModel }] = yield* Effect.promise(() => Promise.all([import("../../net/Http.ts"), import("./Hub.ts")]))
   return yield* Effect.provide(fetchModel(options), Http.layer({ maxResponseBytes: largestFile }))
@@ -153,7 +153,7 @@ class ModelProcess {
       env: workerEnvironment(),
       execArgv: []
     })
-    // Our own process's messages, of the types it sends.
+    // These are our own process's messages, so they have the types it sends.
     child.on("message", (message) => this.#receive(child, message as Reply))
     child.on("error", () => this.#ended(child, "could not be started"))
     child.on("exit", (code, signal) => this.#ended(child, signal === null ? `ended with ${code}` : `was ended by ${signal}`))
@@ -177,7 +177,7 @@ class ModelProcess {
     this.#hold(child)
   }
 
-  /** A process with tasks keeps this one alive and is waited for, an idle one does not. */
+  /** Makes a process with tasks keep this one alive, and an idle one not. */
   #hold(child: ChildProcess): void {
     clearTimeout(this.#silent)
     const busy = this.#waiting.size > 0
@@ -230,6 +230,6 @@ class ModelProcess {
 
 const send = (child: ChildProcess, request: Request): void => {
   child.send(request, () => {
-    // A pipe that broke is followed by the process's end, which is where its tasks are dealt with.
+    // A broken pipe is followed by the process's end, where its tasks are handled.
   })
 }

@@ -4,25 +4,26 @@ import { type Progress, unit } from "./Progress.ts"
 import type { Runtime, Session, Tensor } from "./Runtime.ts"
 import type { Reading, Row } from "./Windows.ts"
 
-/** Tokens of one batch, padding among them, and rows: more is no faster on a processor, and takes memory. */
+/** Most tokens of one batch, including padding: more is no faster on a processor, and takes memory. */
 const tokensAtOnce = 2_048
+/** Most rows of one batch: more is no faster on a processor, and takes memory. */
 const rowsAtOnce = 64
-/** UTF-16 units that are made tokens of between two batches of others. */
+/** UTF-16 units that are tokenized between two batches of other tasks. */
 const charactersAtOnce = 65_536
 
 interface Window extends Row {
-  /** The text that it is of. */
+  /** Index of the text that the row belongs to. */
   readonly of: number
 }
 
-/** A task's texts through a model in ONNX: their windows, shortest first, and what came of those that are through. */
+/** A task's texts on their way through an ONNX model: their windows, shortest first, and the results of those that are done. */
 export const progress = (ort: Runtime, session: Session, reading: Reading, task: Task): Progress => {
   const scores = "query" in task
   const unread = task.texts.map((text, of) => ({ text, of })).filter(({ text }) => text.trim() !== "").reverse()
   let left: Array<Window> = []
   const results: Array<Float32Array | undefined> = task.texts.map(() => undefined)
 
-  /** Makes tokens of some texts; in one go, a question would wait for those of all. */
+  /** Tokenizes some texts; if it did all at once, a question would have to wait. */
   const read = (): void => {
     for (let characters = 0; characters < charactersAtOnce;) {
       const next = unread.pop()
@@ -63,7 +64,7 @@ export const progress = (ort: Runtime, session: Session, reading: Reading, task:
           const row = rows[at] ?? new Float32Array()
           const sum = results[of]
           if (sum === undefined) results[of] = row
-          // A text is about what its windows are about together; it answers a question as well as its best one does.
+          // A text's vector is the sum of its windows'; its score is that of its best window.
           else row.forEach((value, i) => sum[i] = scores ? Math.max(sum[i] ?? value, value) : (sum[i] ?? 0) + value)
         })
       }
@@ -127,7 +128,7 @@ const pooled = (tokens: ReadonlyArray<Float32Array>, pooling: Pooling, width: nu
       result[i] = pooling === "max" ? Math.max(result[i] ?? value, value) : (result[i] ?? 0) + value
     }
   }
-  // Mean, and the mean by the root of the length, are as long as one another once they are unit vectors.
+  // The mean, and the sum divided by the root of the length, have the direction of the sum, so the three are equal as unit vectors.
   return result
 }
 

@@ -1,10 +1,10 @@
-/** A task on its way: some of its texts are through, and others wait. */
+/** A task in progress: some of its texts are done, others wait. */
 export interface Progress {
-  /** Reads some texts, or runs the next batch; gives the values of all texts when it was the last. */
+  /** Tokenizes some texts, or runs the next batch; returns the values of all texts after the last one. */
   readonly step: () => Promise<Float32Array | undefined>
 }
 
-/** A vector brought to the length one; one of zeros stays. */
+/** A vector scaled to length 1; the zero vector stays as it is. */
 export const unit = (vector: Float32Array): Float32Array => {
   let squares = 0
   for (const value of vector) squares += value * value

@@ -1,4 +1,4 @@
-/** What is used of onnxruntime-node, an optional package whose own types may not be there. */
+/** The parts of onnxruntime-node, an optional package, that are used here; its own types may not be installed. */
 
 export interface Tensor {
   readonly data: ArrayLike<number> | ArrayLike<bigint>
@@ -20,7 +20,7 @@ export interface Runtime {
       readonly executionProviders: ReadonlyArray<"cpu">
       readonly intraOpNumThreads: number
       readonly interOpNumThreads: number
-      /** 3: errors alone. */
+      /** 3 logs errors only. */
       readonly logSeverityLevel: number
       /** Settings by the runtime's own names. */
       readonly extra: object

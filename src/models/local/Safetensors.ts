@@ -1,21 +1,21 @@
 import { type FileHandle, open } from "node:fs/promises"
 
-/** A tensor of a file of safetensors: a table has two lengths, a list has one. */
+/** A tensor of a safetensors file: a table has two lengths, a list has one. */
 export interface TensorEntry {
   readonly dtype: string
   readonly shape: ReadonlyArray<number>
-  /** Bytes of it, from the end of the header. */
+  /** Its bytes, counted from the end of the header. */
   readonly data_offsets: readonly [from: number, to: number]
 }
 
 export type Numbers = Float32Array | Float64Array | Int8Array | Int32Array
 
-/** Bytes of a header: names and lengths of tensors. */
+/** Most bytes of a header, which has names and shapes of tensors. */
 const largestHeader = 100 * 2 ** 20
 
 const lengthBytes = 8
 
-/** How numbers are written: their bytes, and what reads them. BF16 is the upper half of a 32 bit floating point number. */
+/** Types of numbers: their bytes, and how they are read. BF16 is the upper half of a 32-bit floating-point number. */
 const types: Readonly<Record<string, { readonly bytes: number; readonly read: (buffer: ArrayBuffer) => Numbers }>> = {
   F64: { bytes: 8, read: (buffer) => new Float64Array(buffer) },
   F32: { bytes: 4, read: (buffer) => new Float32Array(buffer) },
@@ -26,7 +26,7 @@ const types: Readonly<Record<string, { readonly bytes: number; readonly read: (b
   I64: { bytes: 8, read: (buffer) => Int32Array.from(new BigInt64Array(buffer), Number) }
 }
 
-/** Each number of 16 bits: a sign, 5 bits of exponent, 10 of fraction. */
+/** The value of each 16-bit float: a sign, 5 bits of exponent, 10 of fraction. */
 const halves = Float32Array.from({ length: 2 ** 16 }, (_, half) => {
   const exponent = (half >> 10) & 31
   const fraction = half & 1023
@@ -40,7 +40,7 @@ const halves = Float32Array.from({ length: 2 ** 16 }, (_, half) => {
   return half < 2 ** 15 ? size : -size
 })
 
-/** Tables have millions of numbers: `from` with a function takes ten times as long. */
+/** Converts 16-bit floats by lookup. Tables have millions of numbers: `from` with a function takes ten times as long. */
 const looked = (written: Uint16Array): Float32Array => {
   const numbers = new Float32Array(written.length)
   for (let at = 0; at < written.length; at++) numbers[at] = halves[written[at] ?? 0] ?? 0
@@ -85,11 +85,19 @@ const isEntry = (entry: Partial<TensorEntry> | null, size: number): boolean => {
   return 0 <= from && to <= size && (bytes === undefined ? from <= to : to - from === count * bytes)
 }
 
-/** The tensors of a file, by name. @throws where it is no such file */
+/**
+ * The tensors of a file, by name.
+ *
+ * @throws {Error} where it is not a safetensors file
+ */
 export const readTensors = (path: string): Promise<ReadonlyMap<string, TensorEntry>> =>
   inFile(path, async (file) => (await header(file)).tensors)
 
-/** A tensor's numbers, row by row; those of 16 bits become 32. Undefined where the file has none of the name. @throws for types that are not read */
+/**
+ * A tensor's numbers, row by row; 16-bit numbers become 32-bit. Undefined where the file has no tensor of that name.
+ *
+ * @throws {Error} for types that are not supported
+ */
 export const readTensor = (path: string, name: string): Promise<Numbers | undefined> =>
   inFile(path, async (file) => {
     const { end, tensors } = await header(file)

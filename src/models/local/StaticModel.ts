@@ -4,10 +4,13 @@ import type { StartStatic, Task } from "./Messages.ts"
 import { type Progress, unit } from "./Progress.ts"
 import { readTensor } from "./Safetensors.ts"
 
-/** UTF-16 units that are embedded between two looks at what else waits. */
+/** UTF-16 units that are embedded before the queue is checked again. */
 const charactersAtOnce = 65_536
 
-/** A model that is a table of vectors: a text's is the mean of its tokens', each times its weight where the model has such. */
+/**
+ * Opens a model that is a table of vectors: a text's vector is the mean of its tokens', each multiplied by its weight where the model has
+ * weights.
+ */
 export const openStatic = async (start: StartStatic): Promise<(task: Task) => Progress> => {
   const { countsUnknown, dimensions, table, tokenizer, weights } = start
   const tensor = (name: string) => readTensor(weights, name)
@@ -19,7 +22,7 @@ export const openStatic = async (start: StartStatic): Promise<(task: Task) => Pr
   const found = Math.min(rowOf?.length ?? rows.length / dimensions, weightOf?.length ?? Infinity)
   if (found < vocabulary) throw new Error(`its tokenizer has ${vocabulary} tokens, and its table ${found}`)
 
-  /** How often each token stands in the text under way: a row is added once, however often it counts. */
+  /** How often each token occurs in the current text: each row is added once, however often it counts. */
   const counts = new Uint32Array(vocabulary)
   const embed = (text: string): Float32Array => {
     const sum = new Float64Array(dimensions)
@@ -33,7 +36,7 @@ export const openStatic = async (start: StartStatic): Promise<(task: Task) => Pr
       const from = (rowOf?.[id] ?? id) * dimensions
       for (let i = 0; i < dimensions; i++) sum[i] = (sum[i] ?? 0) + weight * (rows[from + i] ?? 0)
     }
-    // The mean points where the sum does, and only that is left of it.
+    // The mean has the sum's direction, and only the direction is kept.
     return unit(Float32Array.from(sum))
   }
 
@@ -55,14 +58,15 @@ export const openStatic = async (start: StartStatic): Promise<(task: Task) => Pr
   }
 }
 
-/** Words whose tokens are remembered, and UTF-16 units of one. */
+/** Most words whose tokens are cached. */
 const mostWords = 200_000
+/** Most UTF-16 units of a word whose tokens are cached. */
 const longestWord = 64
 
-/** What a blank is in vocabularies that hold it with the word after it. */
+/** The character for a blank in vocabularies that store it with the word after it. */
 const blank = "\u2581"
 
-/** What is used of a tokenizer's model: it takes words apart. */
+/** The part of a tokenizer's model that is used: it divides words. */
 interface Words {
   readonly vocab: ReadonlyArray<string>
   readonly unk_token_id?: number
@@ -71,9 +75,9 @@ interface Words {
 }
 
 /**
- * A text's tokens, by a tokenizer that remembers words: most words of a text were met before, and a tokenizer takes each
- * apart on its own. One that knows no words is given whole texts, in which a blank begins each; where no token has a blank
- * within, none reaches over it, so that these are words too.
+ * Tokenizes texts with a cache of words: most words of a text have been seen before, and a tokenizer divides each separately. A tokenizer
+ * without words receives whole texts, in which each word starts with a blank; where no token contains a blank inside, none extends over
+ * one, so that these count as words too.
  */
 const tokensOf = (written: { readonly model: { readonly type?: string } }) => {
   const tokenizer = new Tokenizer(written, {})

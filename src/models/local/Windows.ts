@@ -1,6 +1,6 @@
-/** Texts as the model reads them: its own tokens around a text, and several windows where the text is longer than it reads. */
+/** Texts as the model reads them: with its own tokens around a text, and in several windows where the text is longer than its input. */
 
-/** What is used of a tokenizer. */
+/** The part of a tokenizer that is used. */
 export interface Encoder {
   readonly encode: (
     text: string,
@@ -8,29 +8,29 @@ export interface Encoder {
   ) => { readonly ids: ReadonlyArray<number>; readonly token_type_ids: ReadonlyArray<number> }
 }
 
-/** One row of what a model is given. */
+/** One row of a model's input. */
 export interface Row {
   readonly ids: ReadonlyArray<number>
   readonly types: ReadonlyArray<number>
 }
 
 export interface Reading {
-  /** The windows of a text, each begun by the prefix; all of the text is in one of them. */
+  /** The windows of a text, each starting with the prefix; together they contain all of the text. */
   readonly single: (text: string, prefix: string) => ReadonlyArray<Row>
-  /** The windows of a text, each beside the question. */
+  /** The windows of a text, each together with the question. */
   readonly pair: (query: string, text: string) => ReadonlyArray<Row>
 }
 
-/** How a tokenizer writes one text, or two: what it puts before, between and after them, and the types of all. */
+/** How a tokenizer writes one text, or two: the tokens before, between and after them, and the types of all tokens. */
 interface Template {
   readonly before: Row
   readonly between: Row
   readonly after: Row
-  /** The types of the first and the second text. */
+  /** The types of the first and the second text's tokens. */
   readonly types: readonly [number, number]
 }
 
-/** A question beside a text takes at most this share of the tokens; it is cut there. */
+/** Largest share of the tokens that a question takes beside a text; it is cut there. */
 const questionShare = 0.5
 
 export const reading = (encoder: Encoder, maxTokens: number): Reading => {
@@ -63,7 +63,7 @@ export const reading = (encoder: Encoder, maxTokens: number): Reading => {
   }
 }
 
-/** Of equal length but for the last tokens, and no more of them than are needed. */
+/** Windows of equal length except for the last tokens, and no more of them than are needed. */
 const windows = (ids: ReadonlyArray<number>, room: number): ReadonlyArray<ReadonlyArray<number>> => {
   if (ids.length <= room) return [ids]
   const size = Math.ceil(ids.length / Math.ceil(ids.length / room))
@@ -75,7 +75,7 @@ const commonStart = (ids: ReadonlyArray<number>, prefix: ReadonlyArray<number>):
   return end === -1 ? prefix : prefix.slice(0, end)
 }
 
-/** Learnt from how the tokenizer writes short texts: it puts its tokens around whole texts only. */
+/** The template, derived from how the tokenizer writes short texts: it puts its tokens around whole texts only. */
 const templateOf = (encoder: Encoder, plain: (text: string) => ReadonlyArray<number>, second?: string): Template => {
   const { ids, token_type_ids: types } = encoder.encode("a", {
     ...(second === undefined ? {} : { text_pair: second }),

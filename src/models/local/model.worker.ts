@@ -9,9 +9,9 @@ import type { Runtime, Session } from "./Runtime.ts"
 import { openStatic } from "./StaticModel.ts"
 import { reading } from "./Windows.ts"
 
-/** A process that runs one model: tasks in, batch by batch, those that somebody waits for before the others. */
+/** A process that runs one model: it handles tasks batch by batch, those that somebody waits for before the others. */
 
-// Who started this one decides when it ends: a key pressed in the terminal reaches both.
+// The parent decides when this process ends: a key pressed in the terminal reaches both.
 process.on("SIGINT", () => {})
 process.on("SIGTERM", () => {})
 process.on("disconnect", () => process.exit())
@@ -39,7 +39,7 @@ const openOnnx = async ({ folder, maxTokens, runtime, threads, weights }: StartO
     intraOpNumThreads: threads,
     interOpNumThreads: 1,
     logSeverityLevel: 3,
-    // Threads that wait in a loop for one another take a busy machine's time, and gain nothing on it.
+    // Threads that spin while they wait for one another take a busy machine's time, and gain nothing on it.
     extra: { session: { intra_op: { allow_spinning: "0" } } }
   })
   const read = reading(tokenizer, maxTokens)
@@ -69,7 +69,7 @@ const work = async (): Promise<void> => {
       waiting = waiting.filter((other) => other.id !== id)
       send({ id, error: why(cause) })
     }
-    // What came meanwhile may go before, or take this one back.
+    // Messages that arrived in the meantime may take precedence, or cancel this task.
     await new Promise((resolve) => setImmediate(resolve))
   }
   working = false
@@ -83,7 +83,7 @@ process.on("message", (request: Request) => {
     model.then(() => send({ open: true }), (cause: unknown) => send({ broken: why(cause) }))
     return
   }
-  // Whatever comes is dealt with in order, and once the model is open.
+  // Messages are handled in order, and once the model is open.
   model?.then((begin) => {
     if ("cancel" in request) {
       waiting = waiting.filter(({ id }) => id !== request.cancel)

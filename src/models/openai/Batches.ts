@@ -1,17 +1,17 @@
 export interface BatchLimits {
-  /** Texts of one request. Default 64. */
+  /** Most texts of one request. Default 64. */
   readonly texts: number
-  /** Tokens of one request, by a cautious estimate of three bytes a token. Default 50,000. */
+  /** Most tokens of one request, by a cautious estimate of three bytes a token. Default 50,000. */
   readonly tokens: number
 }
 
 interface Entry {
-  /** Place in the caller's list. */
+  /** Index in the caller's list. */
   readonly at: number
   readonly text: string
 }
 
-/** Texts in requests within the limits; blank ones are left out. A text over the token limit goes alone. */
+/** Divides texts into requests within the limits; blank ones are left out. A text over the token limit goes alone. */
 export const batchesOf = (texts: ReadonlyArray<string>, prefix: string, limits: Partial<BatchLimits> = {}): Array<Array<Entry>> => {
   const { texts: maxTexts = 64, tokens: maxTokens = 50_000 } = limits
   const batches: Array<Array<Entry>> = []

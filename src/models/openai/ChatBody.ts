@@ -8,10 +8,10 @@ export interface Dialect {
   readonly limit: "max_tokens" | "max_completion_tokens"
 }
 
-/** OpenAI's own models take only the new name of the limit by now; servers of open models know the old one. */
+/** Name of the field with the token limit. OpenAI's own models accept only the new name; servers of open models know the old one. */
 export const limitOf = (host: string): Dialect["limit"] => (host === "api.openai.com" ? "max_completion_tokens" : "max_tokens")
 
-/** The body of a `/chat/completions` call, streamed. Fields that stand for nothing asked are left out. */
+/** The body of a streamed `/chat/completions` call. Fields that request nothing are left out. */
 export const chatBody = ({ limit, model }: Dialect, request: ChatRequest): Result.Result<JsonRecord, ServiceError> =>
   Result.gen(function*() {
     const messages: Array<JsonRecord> = []
@@ -36,7 +36,7 @@ export const chatBody = ({ limit, model }: Dialect, request: ChatRequest): Resul
       [limit]: request.maxTokens,
       temperature: request.temperature,
       top_p: request.topP,
-      // Not OpenAI's own, and known to most others; a service that does not know it says so.
+      // Not in OpenAI's own API, but known to most others; a service that does not know it reports that.
       top_k: request.topK,
       stop: request.stop,
       presence_penalty: request.presencePenalty,
@@ -49,14 +49,14 @@ export const chatBody = ({ limit, model }: Dialect, request: ChatRequest): Resul
     })
   })
 
-/** The protocol's highest effort is xhigh. */
+/** The name of an effort; the protocol's highest is xhigh. */
 const effortName = (effort: Effort | undefined): string | undefined => (effort === "max" ? "xhigh" : effort)
 
-/** The protocol knows no budgets: one is the effort that is likely to stay within it. */
+/** The effort that is likely to stay within a budget, since the protocol has no budgets. */
 const effortOf = (budgetTokens: number | undefined): "low" | "medium" | "high" =>
   budgetTokens === undefined ? "medium" : budgetTokens <= 2_048 ? "low" : budgetTokens <= 8_192 ? "medium" : "high"
 
-/** Results of tools are messages of their own; thoughts have no place in the protocol and are left out. */
+/** The messages of a turn. Tool results are separate messages; thoughts have no place in the protocol and are left out. */
 const messagesOf = (turn: ChatTurn, at: string): Result.Result<ReadonlyArray<JsonRecord>, ServiceError> =>
   Result.gen(function*() {
     const results = turn.parts.flatMap((part) =>
@@ -83,7 +83,7 @@ const messagesOf = (turn: ChatTurn, at: string): Result.Result<ReadonlyArray<Jso
     ]
   })
 
-/** One string where there is nothing but text: many servers take lists only from models that see. */
+/** One string where there is only text; otherwise undefined. Many servers accept lists only from models that see pictures. */
 const textOf = (contents: ReadonlyArray<JsonRecord>): string | undefined =>
   contents.length > 0 && contents.every(({ type }) => type === "text") ? contents.map(({ text }) => text).join("\n\n") : undefined
 
@@ -103,7 +103,7 @@ const contentOf = (part: ContentPart, at: string): Result.Result<JsonRecord, Ser
         return Result.succeed({ type: "file", file: { filename: "document.pdf", file_data: `data:${mimeType};base64,${data}` } })
       }
       return Result.fail(
-        ServiceError.invalid(`${at}.mimeType`, `the OpenAI protocol carries no ${mimeType}`, "Give images, audio, PDF or text.")
+        ServiceError.invalid(`${at}.mimeType`, `the OpenAI protocol does not carry ${mimeType}`, "give images, audio, PDF or text")
       )
     }
     case "mediaUri":
@@ -112,7 +112,7 @@ const contentOf = (part: ContentPart, at: string): Result.Result<JsonRecord, Ser
         : Result.fail(ServiceError.invalid(
           `${at}.uri`,
           "the OpenAI protocol carries addresses of images on the web only",
-          "Give the data itself."
+          "give the data itself"
         ))
   }
 }

@@ -11,9 +11,9 @@ const optional = <A>(schema: Schema.Codec<A>) => Schema.optional(Schema.NullOr(s
 const Message = Schema.Struct({
   content: optional(Schema.String),
   refusal: optional(Schema.String),
-  /** Thoughts, as servers of open models tell them; … */
+  /** Thoughts, in the field that servers of open models use. */
   reasoning_content: optional(Schema.String),
-  /** … and as gateways do. */
+  /** Thoughts, in the field that gateways use. */
   reasoning: optional(Schema.String),
   tool_calls: optional(Schema.Array(Schema.Struct({
     index: optional(Schema.Int),
@@ -30,7 +30,7 @@ const Choice = Schema.Struct({
   delta: optional(Message),
   message: optional(Message),
   finish_reason: optional(Schema.String),
-  /** The stop sequence, where a server tells which it was. */
+  /** The stop sequence, where a server reports which it was. */
   stop_reason: optional(Schema.Unknown),
   logprobs: optional(Schema.Struct({
     content: optional(Schema.Array(Schema.Struct({ ...Logprob.fields, top_logprobs: optional(Schema.Array(Logprob)) })))
@@ -53,9 +53,9 @@ const decodeChunk = Schema.decodeUnknownEffect(Schema.fromJsonString(Chunk))
 const decodeArgs = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Record(Schema.String, Schema.Unknown)))
 
 /**
- * A chat completion as it is written. Ends when the service says it is done; a connection that breaks off before, an
- * error inside the stream, and a silence of `timeoutMs` are failures. Ending the stream early closes the connection.
- * Requests are tried again only until an answer begins.
+ * The events of a streamed chat completion. It ends when the service reports that it is done. A connection that breaks off before, an error
+ * inside the stream, and a silence of `timeoutMs` are failures. Ending the stream early closes the connection. Requests are retried only
+ * until a response starts.
  */
 export const chatEvents = (service: Service, body: object, timeoutMs: number): Stream.Stream<ChatEvent, ServiceError> =>
   Stream.unwrap(service.post(body, (response) => Effect.succeed(eventsOf(service, response, timeoutMs))))
@@ -82,16 +82,16 @@ const eventsOf = (
     )
   })
 
-/** A call of a tool whose pieces are coming. */
+/** A tool call whose pieces are arriving. */
 interface OpenCall {
   id: string
   name: string
   args: string
 }
 
-/** Puts together what comes in pieces. */
+/** Assembles the pieces of a stream. */
 const assembly = (service: Service) => {
-  /** The calls of each candidate whose end has not come. */
+  /** The unfinished tool calls of each candidate. */
   const open = new Map<number, Map<number, OpenCall>>()
   let ended = false
   let latest: ChatUsage | undefined
@@ -152,11 +152,11 @@ const assembly = (service: Service) => {
       if (error !== undefined && error !== null) {
         return yield* errorOfBody(service.what, { status: statusOf(error), body: data, secrets: service.secrets() })
       }
-      // Some servers count with every piece; the last count is that of the whole.
+      // Some servers report usage with every piece; the last report covers all of them.
       if (usage !== undefined && usage !== null) latest = usageOf(usage)
       return (yield* Effect.forEach(choices ?? [], choice)).flat()
     }),
-    /** `done`: the service said that this is all. */
+    /** `done`: the service reported that this is all. */
     finish: Effect.fnUntraced(function*(done: boolean) {
       if (!done && !ended) {
         return yield* new ServiceError({ code: "UNAVAILABLE", message: `${service.what} broke off before the answer was complete` })
@@ -172,7 +172,7 @@ const strange = (service: Service, what: string): ServiceError =>
   new ServiceError({
     code: "FAILED_PRECONDITION",
     message: `${service.what} sent ${what}`,
-    fix: "Check that the base URL is that of an OpenAI-compatible service, and that its model can do this."
+    fix: "check that the base URL is that of an OpenAI-compatible service, and that its model can do this"
   })
 
 const reasons: Readonly<Record<string, ChatEndReason>> = {
@@ -196,7 +196,7 @@ const logprobOf = (
   { logprob, token, top_logprobs }: typeof Logprob.Type & { readonly top_logprobs?: ReadonlyArray<typeof Logprob.Type> | null }
 ): TokenLogprob => ({ token, logprob, top: (top_logprobs ?? []).map(({ logprob, token }) => ({ token, logprob })) })
 
-/** An error inside a stream comes after the 200; some services put the status it would have had into `code`. */
+/** The status of an error inside a stream, which comes after the 200. Some services put the status it would have had into `code`. */
 const statusOf = (error: unknown): number => {
   const code = Predicate.isObject(error) && "code" in error ? Number(error.code) : Number.NaN
   return code >= 400 && code < 600 ? code : 500

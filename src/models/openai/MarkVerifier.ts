@@ -5,24 +5,24 @@ import { Alignment, findQuote, findSupport } from "../EvidenceSpan.ts"
 
 /** A mark as models write it: `[2]`, `[2 "quoted words"]`, `[1, 3]`, `【2】`. */
 const markPattern = /^[[【]\s*(\d{1,3}(?:\s*[,;]\s*\d{1,3})*)\s*(?::\s*)?(?:["“„«'](.*?)["”“»']\s*)?[\]】]/su
-/** What may still become one. */
+/** Text that may still become a mark. */
 const openMark = /^[[【](?:\s*(?:\d[\d\s,;:]*(?:["“„«'].*)?)?)?$/su
-/** A mark that has not closed by then is text. */
+/** Most UTF-16 units of a mark; if it has not closed by then, it is text. */
 const maxMark = 1200
 
-/** UTF-16 units of a sentence; a longer stretch without an end is taken for one. */
+/** Most UTF-16 units of a sentence; a longer stretch without an end is treated as one. */
 const maxSentence = 4_000
 
-/** What stands after a sentence that the contexts do not bear out. */
+/** Printed after a sentence that the contexts do not support. */
 const unverifiedMark = "[unverified]"
 
 /**
- * Reads an answer as it comes and lets through only what can be relied on: each mark is held until it is whole, checked
- * against the context it names, and printed again as the number of a citation whose quote stands in that context to the
- * letter. Marks that name no context, or one that does not support the statement, vanish. A sentence left without a mark
- * is aligned with the contexts: it is cited where one of them says it, and marked as unverified where none does.
+ * Reads an answer as it arrives and passes on only what can be relied on: each mark is held back until it is complete, checked against the
+ * context it names, and printed as the number of a citation whose quote stands in that context word for word. Marks that name no context,
+ * or one that does not support the statement, are removed. A sentence left without a mark is aligned with the contexts: it is cited where
+ * one of them says the same, and marked as unverified where none does.
  *
- * Nothing is let through before the first verified sentence: what an ungrounded model says is never shown as an answer.
+ * Nothing is passed on before the first verified sentence: what an ungrounded model says is never shown as an answer.
  */
 export class MarkVerifier {
   readonly #contexts: ReadonlyArray<Context>
@@ -31,15 +31,15 @@ export class MarkVerifier {
   readonly supports: Array<Support> = []
   /** The answer so far, as printed: whole statements. */
   text = ""
-  /** The model's words alone, without any marks. */
+  /** The model's own words, without any marks. */
   words = ""
-  /** Marks taken out: of contexts that do not exist, and of those that do not support the statement. */
+  /** Numbers of removed marks: those of contexts that do not exist, and those of contexts that do not support the statement. */
   readonly removed = { unknown: 0, unsupported: 0 }
-  /** Raw text not yet decided upon: it may be the beginning of a mark. */
+  /** Raw text that is not yet decided: it may be the start of a mark. */
   #pending = ""
-  /** The sentence under way, whose mark may still come. */
+  /** The current sentence, whose mark may still come. */
   #open = ""
-  /** How much of `text` was given out. */
+  /** How much of `text` has been returned. */
   #shown = 0
 
   constructor(contexts: ReadonlyArray<Context>, question: string) {
@@ -51,13 +51,13 @@ export class MarkVerifier {
     return this.citations.length > 0
   }
 
-  /** The model said that the contexts hold no answer, or nothing. */
+  /** Whether the model said that the contexts contain no answer, or said nothing. */
   get refused(): boolean {
     const words = this.words.trim()
     return !/[\p{L}\p{N}]/u.test(words) || refusals.test(words)
   }
 
-  /** Takes a piece of the model's text and gives what can be printed now. */
+  /** Adds a piece of the model's text and returns what can be printed now. */
   push(piece: string): string {
     this.#pending += piece
     for (;;) {
@@ -83,7 +83,7 @@ export class MarkVerifier {
     return this.#show()
   }
 
-  /** No more text will come: gives what was held back. */
+  /** Ends the text, and returns what was held back. */
   finish(): string {
     this.#write(this.#pending)
     this.#pending = ""
@@ -99,7 +99,7 @@ export class MarkVerifier {
     return shown
   }
 
-  /** A sentence that another one follows is whole, and no mark of its own can come any more. */
+  /** Adds plain text. A sentence that is followed by another is complete, and no mark of its own can follow. */
   #write(text: string): void {
     this.#open += text
     this.words += text
@@ -107,7 +107,10 @@ export class MarkVerifier {
     this.#settle(this.#open.length > maxSentence ? sentences : sentences.slice(0, -1))
   }
 
-  /** Prints sentences at the beginning of what is open, each with the evidence that is found for it. All of them: the rest too. */
+  /**
+   * Prints sentences at the start of the open text, each with the evidence found for it. If these are all sentences, the rest of the text
+   * too.
+   */
   #settle(sentences: ReadonlyArray<Sentence>): void {
     const last = sentences.at(-1)
     const rest = last === undefined || last.next >= this.#open.length ? "" : this.#open.slice(last.next)
@@ -156,7 +159,7 @@ export class MarkVerifier {
       confidence = Math.max(confidence, span.confidence)
     }
     if (marks.length === 0) {
-      // The blank before a mark that vanishes would stand before the full stop.
+      // The blank before a removed mark would stand before the full stop.
       this.#open = this.#open.trimEnd()
       return
     }
@@ -185,21 +188,21 @@ export class MarkVerifier {
   }
 }
 
-/** How models say that the contexts hold no answer, the form they are asked for first. */
+/** How models say that the contexts contain no answer, starting with the form they are asked for. */
 const refusals =
   /^["'*]*(?:no answer\b[.!"'*]*$|i (?:do not|don['’]t|cannot|can['’]t|could not|couldn['’]t) (?:know|find|answer|determine)\b|(?:unfortunately, )?(?:the|none of the|there is nothing in the) (?:\w+ )?(?:contexts?|documents?|sources?|texts?|passages?|information|corpus)(?: \w+)? (?:do(?:es)? not|don['’]t|doesn['’]t)\b)/iu
 
 interface Sentence {
-  /** Of the words, without the blanks around. */
+  /** Start of the words, without the blanks around them. */
   readonly start: number
   readonly end: number
-  /** Where the next sentence may begin. */
+  /** Where the next sentence may start. */
   readonly next: number
 }
 
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" })
 
-/** Sentences of `text` that have a word in them. */
+/** Sentences of `text` that contain a word. */
 const sentencesOf = (text: string): Array<Sentence> => {
   const found: Array<Sentence> = []
   for (const { segment, index } of segmenter.segment(text)) {

@@ -7,10 +7,10 @@ import { baseUrlOf, type Connection, resolveKey } from "./Connection.ts"
 
 const Models = Schema.Struct({ data: Schema.Array(Schema.Struct({ id: Schema.String })) })
 
-/** Names told where there are several. */
+/** Most names listed where there are several models. */
 const mostNames = 5
 
-/** The model of a service that lists just one; which of several is meant, the service does not say. */
+/** The model of a service that lists just one. Fails where it lists several, since the service does not state which is meant. */
 export const onlyModel = Effect.fnUntraced(function*({ apiKey, baseUrl, headers = {}, retry }: Omit<Connection, "model">) {
   const base = yield* baseUrlOf(baseUrl)
   const key = yield* resolveKey(apiKey, yield* Secrets)
@@ -26,6 +26,6 @@ export const onlyModel = Effect.fnUntraced(function*({ apiKey, baseUrl, headers 
   return yield* new ServiceError({
     code: "FAILED_PRECONDITION",
     message: data.length === 0 ? `${base.host} lists no model` : `${base.host} has ${data.length} models (${names})`,
-    fix: "Name one: --upstream-model."
+    fix: "name one: --upstream-model"
   })
 })

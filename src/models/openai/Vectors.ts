@@ -1,8 +1,8 @@
 import { endianness } from "node:os"
 
 /**
- * A vector as a service sends it (an array of numbers, or base64 of little-endian float32), scaled to L2 norm 1. The
- * zero vector stays as it is; anything that is not all finite numbers is undefined.
+ * A vector as a service sends it (an array of numbers, or base64 of little-endian float32), scaled to L2 norm 1. The zero vector stays as
+ * it is. Undefined where anything is not a finite number.
  */
 export const unitVector = (value: unknown): Float32Array | undefined => {
   const vector = typeof value === "string" ? fromBase64(value) : Array.isArray(value) ? fromNumbers(value) : undefined

@@ -5,9 +5,9 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { blocksOf, type ContentBlock, type MessageRequest, type MessageTurn, type PartnerTool } from "../../domain/partner/PartnerChat.ts"
 
 /**
- * A request for Claude as one for any model: turn for turn. What only the partner's own service can do is refused where
- * an answer would depend on it (its tools, its citations), and left out where it would not (its cache, its sealed
- * thoughts). Stop sequences are left to `stoppingAt`.
+ * Converts a request for Claude to one for any model, turn for turn. Features of the partner's own service are refused where an answer
+ * would depend on them (its tools, its citations), and left out where it would not (its cache, its sealed thoughts). Stop sequences are
+ * left to `stoppingAt`.
  */
 export const chatRequest = (request: MessageRequest): Result.Result<ChatRequest, ServiceError> =>
   Result.gen(function*() {
@@ -37,14 +37,14 @@ export const chatRequest = (request: MessageRequest): Result.Result<ChatRequest,
     })
   })
 
-/** An effort is asked of a model whether it is to think or not: the models that know efforts think. */
+/** The thinking setting. An effort applies whether the model is to think or not: the models that know efforts think. */
 const thinkingOf = ({ outputConfig, thinking }: MessageRequest): ChatRequest["thinking"] => {
   const effort = outputConfig?.effort ?? undefined
   const budgetTokens = thinking?.type === "enabled" ? thinking.budgetTokens : undefined
   return effort === undefined && (thinking === undefined || thinking.type === "disabled") ? undefined : defined({ budgetTokens, effort })
 }
 
-/** Arguments come in one piece, however eagerly they are wanted; examples of them are told in the description. */
+/** A tool. Arguments always come in one piece, even where eager streaming is requested; examples of them are put in the description. */
 const toolOf = ({ description, inputExamples = [], inputSchema, name, strict, type }: PartnerTool, i: number) =>
   type === undefined || type === null || type === "custom"
     ? Result.succeed(defined({
@@ -89,7 +89,7 @@ const turnOf = ({ content, role }: MessageTurn, names: ReadonlyMap<string, strin
   parts: blocksOf(content).flatMap((block) => partsOf(block, names))
 })
 
-/** Pictures within a tool's result come after it: elsewhere a result is text. */
+/** The parts of a block. Pictures inside a tool's result come after it: elsewhere a result is text. */
 const partsOf = (block: ContentBlock, names: ReadonlyMap<string, string>): ReadonlyArray<ChatPart> => {
   switch (block.type) {
     case "text":
@@ -136,7 +136,7 @@ const documentParts = (
   ]
 }
 
-/** A field of the conversation, as the request spelled it. */
+/** The name of a conversation's field, as the request spelled it. */
 export const requestField = ({ thinking }: MessageRequest) => (field: string): string => {
   if (field === "json") return "output_config.format"
   if (field === "thinking" && (thinking === undefined || thinking.type === "disabled")) return "output_config.effort"

@@ -5,16 +5,19 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { AnswerBlock, BlockDelta, MessageEvent } from "../../domain/partner/PartnerChat.ts"
 
 export interface Answering {
-  /** As the request names it. */
+  /** Name of the model in the request. */
   readonly model: string
-  /** Tokens of the request, by our own count: the model's comes at the end, and the first event tells one. */
+  /** Tokens of the request by our own count: the model's count comes at the end, but the first event states one. */
   readonly inputTokens: number
-  /** At most one call of a tool. */
+  /** Whether at most one tool call is passed on. */
   readonly oneCall: boolean
   readonly countTokens: (text: string) => number
 }
 
-/** What any model says, in the events of the partner's. The first comes with the model's first, so that a refusal is none. */
+/**
+ * Converts any model's events to those of the partner's API. The first event is sent with the model's first, so that a refused request
+ * sends none.
+ */
 export const messageEvents = (
   said: Stream.Stream<ChatEvent, ServiceError>,
   answering: Answering
@@ -51,7 +54,7 @@ const writing = ({ countTokens, inputTokens, model, oneCall }: Answering) => {
     return [{ type: "content_block_stop", index: index++ }]
   }
 
-  /** Goes on with the block that is open, where it is of the same kind. */
+  /** Continues the open block, where it is of the same kind; otherwise starts a new one. */
   const block = (start: Start, deltas: ReadonlyArray<BlockDelta>): ReadonlyArray<MessageEvent> => {
     const opening: ReadonlyArray<MessageEvent> = open === start.type
       ? []

@@ -3,17 +3,17 @@ import type { ChatPart, ChatRequest, ChatTurn } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { ContentBlock, MessageRequest, MessageTurn } from "../../domain/partner/PartnerChat.ts"
 
-/** Tokens of an answer where nobody says how many, thoughts apart. */
+/** Most tokens of an answer, apart from thoughts, where the request sets no limit. */
 const usualTokens = 4_096
 
 const efforts = { low: 1_024, medium: 4_096, high: 16_384, xhigh: 24_576, max: 32_768 } as const
 
-/** A request for any model as one for Claude. What Claude has no way of doing is refused, by the field that asks for it. */
+/** Converts a request for any model to one for Claude. Features that Claude lacks are refused, naming the field that requests them. */
 export const messageRequest = (model: string, request: ChatRequest): Result.Result<MessageRequest, ServiceError> =>
   Result.gen(function*() {
     const lacking = lacks.find((field) => request[field] !== undefined) ?? ((request.candidates ?? 1) > 1 ? "candidates" : undefined)
     if (lacking !== undefined) {
-      return yield* Result.fail(ServiceError.invalid(lacking, `is nothing that ${model} can do`, "leave it out, or use another model"))
+      return yield* Result.fail(ServiceError.invalid(lacking, `is not supported by ${model}`, "leave it out, or use another model"))
     }
     const { maxTokens, stop, system, temperature, thinking, toolChoice, tools, topK, topP } = request
     const budgetTokens = thinking === undefined ? undefined : thinking.budgetTokens ?? efforts[thinking.effort ?? "medium"]
@@ -21,7 +21,7 @@ export const messageRequest = (model: string, request: ChatRequest): Result.Resu
     for (const [at, turn] of request.turns.entries()) {
       const content = yield* contentOf(turn, `turns[${at}]`)
       const last = messages.at(-1)
-      // Those of one role in a row are one message there.
+      // Consecutive turns of one role are one message there.
       if (last?.role === turn.role) messages.splice(-1, 1, { role: turn.role, content: [...last.content, ...content] })
       else messages.push({ role: turn.role, content })
     }
@@ -51,7 +51,7 @@ const choices = { auto: "auto", required: "any", none: "none" } as const
 const choiceOf = (choice: NonNullable<ChatRequest["toolChoice"]>): NonNullable<MessageRequest["toolChoice"]> =>
   typeof choice === "object" ? { type: "tool", name: choice.name } : { type: choices[choice] }
 
-/** Results come first there. */
+/** The content of a turn. Tool results come first there. */
 const contentOf = ({ parts }: ChatTurn, at: string): Result.Result<ReadonlyArray<ContentBlock>, ServiceError> =>
   Result.map(Result.all(parts.map((part, i) => blocksOf(part, `${at}.parts[${i}]`))), (blocks) => {
     const all = blocks.flat()
@@ -92,5 +92,5 @@ const mediaOf = (
     const text = Buffer.from(data, "base64").toString("utf8")
     return Result.succeed([{ type: "document", source: { type: "text", mediaType: mimeType, data: text } }])
   }
-  return Result.fail(ServiceError.invalid(`${at}.mimeType`, `Claude reads no ${mimeType}`, "give images, PDF or text"))
+  return Result.fail(ServiceError.invalid(`${at}.mimeType`, `Claude does not read ${mimeType}`, "give images, PDF or text"))
 }

@@ -3,16 +3,15 @@ import type { ChatEvent } from "../../domain/Chat.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
 
 /**
- * What a model says until the first of some sequences, which the end then names. Claude tells which one it met, and
- * other models' services mostly do not tell that they met any: so the sequences are looked for here, and the model is
- * stopped.
+ * The events of a model until the first of some stop sequences, which the end then names. Claude reports which one it met, but other
+ * models' services mostly do not even report that they met any. So the sequences are searched for here, and the model is stopped.
  */
 export const stoppingAt = (
   events: Stream.Stream<ChatEvent, ServiceError>,
   sequences: ReadonlyArray<string>
 ): Stream.Stream<ChatEvent, ServiceError> =>
   sequences.length === 0 ? events : Stream.suspend(() => {
-    /** The end of what was said, which may be the beginning of a sequence. */
+    /** The end of the text so far, which may be the start of a sequence. */
     let held = ""
     let end: ChatEvent | undefined
 
@@ -39,7 +38,7 @@ export const stoppingAt = (
 
 const textEvents = (text: string): ReadonlyArray<ChatEvent> => (text === "" ? [] : [{ type: "text", candidate: 0, text }])
 
-/** The one that is complete first; of those, the longest. */
+/** The sequence that is complete first; of several, the longest. */
 const firstOf = (sequences: ReadonlyArray<string>, text: string) => {
   const [first] = sequences
     .map((sequence) => ({ sequence, at: text.indexOf(sequence) }))
@@ -48,7 +47,7 @@ const firstOf = (sequences: ReadonlyArray<string>, text: string) => {
   return first
 }
 
-/** UTF-16 units at the end of a text with which a sequence begins; the most. */
+/** Length, in UTF-16 units, of the longest end of a text that is the start of a sequence. */
 const beginningAtEnd = (sequences: ReadonlyArray<string>, text: string): number =>
   Math.max(...sequences.map((sequence) => {
     let length = Math.min(sequence.length - 1, text.length)

@@ -1,6 +1,6 @@
 import { normalize, rawWords } from "../extractive/Words.ts"
 
-/** Words that point at something said before, or go on from it. Folded as {@link normalize} folds. */
+/** Words that refer to something said before, or continue from it. Folded as by {@link normalize}. */
 const pointing = new Set(
   `it its they them their that those these this he him his she her there then also too instead ones same otherwise
   er sie ihn ihm ihr ihre ihren ihrem ihrer dies dies diese dieser dieses diesem diesen das dort dafur davon dabei damit dazu dann auch sonst
@@ -10,13 +10,13 @@ const pointing = new Set(
   ele ela eles elas isso isto aquilo la tambem entao`.split(/\s+/)
 )
 
-/** How a question begins that goes on from another. */
+/** Words with which a follow-up question starts. */
 const goingOn = new Set("and or but what how und oder aber was wie et ou mais comment y o pero e ma mas come como".split(" "))
 const about = new Set("about with mit sur con com ist".split(" "))
 
-/** With so few words a question names no more than what differs from the one before. */
+/** A question of so few words only names what differs from the one before. */
 const fewWords = 3
-/** A question of more words than this says by itself what it is about, pronouns or not. */
+/** A question of more words than this names its subject itself, pronouns or not. */
 const manyWords = 12
 
 /** Whether a question can only be understood from those before it. */
@@ -29,5 +29,5 @@ export const isFollowUp = (question: string): boolean => {
   return words.some((word) => pointing.has(word))
 }
 
-/** Of the words that may go on from a question, those that more often begin one of their own. */
+/** Those of the words in `goingOn` that more often start an independent question. */
 const asks = new Set("what how was wie comment come como".split(" "))

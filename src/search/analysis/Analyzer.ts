@@ -1,7 +1,7 @@
 import { type AnalyzerId, isFunctionWord, isLanguage, languageOfQuestion } from "./Detection.ts"
 import { identifierParts } from "./Identifiers.ts"
 import { type Language, type LanguageId, languages, plainTerm } from "./Languages.ts"
-import { forEachSegment, recomposed } from "../../text/Segments.ts"
+import { forEachSegment, recomposed } from "../../text/UnspacedWords.ts"
 import { scanRuns } from "./WordBreak.ts"
 
 export { type AnalyzerId, detect } from "./Detection.ts"

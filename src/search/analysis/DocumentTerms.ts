@@ -1,4 +1,4 @@
-import { forEachSegment } from "../../text/Segments.ts"
+import { forEachSegment } from "../../text/UnspacedWords.ts"
 import { grown } from "../../text/WordTable.ts"
 import { bigrams, composed, termsOf, withAsciiDigits } from "./Analyzer.ts"
 import {

@@ -4,12 +4,12 @@ import { firstWordEnd, splitters } from "./Splitters.ts"
 import type { Span } from "./Span.ts"
 
 /**
- * A document as the pieces that `structure` chunking packs: piece `i` is `text.slice(at[i], at[i + 1])` and no piece
- * has more than the limit's tokens. Pieces are whole blocks, parts of blocks over the limit, and headings together
- * with the first piece of what they head, so that none is ever left at the end of a chunk.
+ * A document as the pieces that `structure` chunking packs: piece `i` is `text.slice(at[i], at[i + 1])`, and no piece has more tokens than
+ * the limit. A piece is a block, part of a block over the limit, or headings together with the first piece below them, so that no chunk
+ * ends with a heading.
  */
 export interface Atoms {
-  /** Start offset of each piece; one more for the end of the text. */
+  /** Start offset of each piece, and the end of the text. */
   readonly at: Uint32Array
   /** Tokens before each start. */
   readonly tokens: Uint32Array
@@ -24,22 +24,22 @@ export const atomsOf = ({ blocks, text }: ParsedDocument, tokens: TokenIndex, li
   const at: Array<number> = []
   const strength: Array<number> = []
   const push = (offset: number, value: number): void => {
-    // The first piece takes in what white space stands before the first block.
+    // The first piece includes any white space before the first block.
     at.push(at.length === 0 ? 0 : offset)
     strength.push(value)
   }
 
-  /** Where the headings begin that the next piece is to stay with. */
+  /** Where the pending headings start, which are to stay with the next piece. */
   let heading: number | undefined
   const filled = blocks.filter((block) => block.end > block.start)
   const content: ReadonlyArray<Block> = filled.length > 0 ? filled : [{ kind: "paragraph", start: 0, end: text.length }]
   let start = 0
   content.forEach((block, i) => {
-    // White space up to the next block belongs to this one, unless it is what makes it too large.
+    // White space before the next block belongs to this one, unless that would make it too large.
     const next = content[i + 1]?.start ?? text.length
     const end = tokens.count(start, next) > limit && tokens.count(start, block.end) <= limit ? block.end : next
     const alone = tokens.count(start, end)
-    // Keeping what must not be cut whole comes before keeping its heading, which `headings` carries anyway.
+    // Keeping an unsplittable block whole takes precedence over keeping its heading with it, which `headings` carries anyway.
     const together = heading === undefined ? alone : tokens.count(heading, end)
     if (alone <= limit && together > limit && block.kind !== "paragraph") heading = undefined
     if (heading !== undefined && together > limit && !hasRoom(text, tokens, heading, start, limit)) heading = undefined
@@ -51,7 +51,7 @@ export const atomsOf = ({ blocks, text }: ParsedDocument, tokens: TokenIndex, li
     if (block.kind !== "heading") heading = undefined
     else {
       heading ??= start
-      // What is headed needs room too.
+      // The text below the heading needs room too.
       if (tokens.count(heading, end) > limit / 2) heading = undefined
     }
     start = end
@@ -64,13 +64,13 @@ export const atomsOf = ({ blocks, text }: ParsedDocument, tokens: TokenIndex, li
   return { at: offsets, tokens: before, strength: Uint8Array.from(strength) }
 }
 
-/** Whether the headings leave room for the first word after them, unless it is over the limit by itself. */
+/** Whether the headings leave room for the first word after them, unless that word alone is over the limit. */
 const hasRoom = (text: string, tokens: TokenIndex, heading: number, start: number, limit: number): boolean => {
   const end = firstWordEnd(text, start)
   return tokens.count(heading, end) <= limit || tokens.count(start, end) > limit
 }
 
-/** What a paragraph ends in a colon for: "Run this:" is nothing without the command. */
+/** Whether a block is introduced by the paragraph before it, which ends in a colon: "Run this:" is useless without the command. */
 const isLed = (text: string, before: Block | undefined, block: Block): boolean =>
   before?.kind === "paragraph" && block.kind !== "heading" &&
   /[:：]\s*$/u.test(text.slice(Math.max(before.start, before.end - 8), before.end))
@@ -83,8 +83,8 @@ interface Part {
 }
 
 /**
- * The cuts inside a block that is over the limit: the coarsest parts first, finer ones only inside those that are
- * still over it. `taken` tokens of the first part's room are spoken for.
+ * The cuts inside a block over the limit: into its coarsest parts first, and finer only inside parts that are still over it. `taken` tokens
+ * of the first part's room are already used.
  */
 const split = (
   text: string,

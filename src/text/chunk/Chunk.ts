@@ -10,16 +10,16 @@ import { structureSpans } from "./Structure.ts"
 export { TokenIndex }
 
 /**
- * Cuts a document into chunks, in order. Every character of the text is in at least one chunk, each chunk's text is
- * exactly `text.slice(start, end)`, and no chunk has more than `size` tokens, unless a single character has. The same
- * document and chunking always give the same chunks. A text of only white space gives none.
+ * Cuts a document into chunks, in order. Every character of the text is in at least one chunk, each chunk's text is exactly
+ * `text.slice(start, end)`, and no chunk has more than `size` tokens, unless a single character has. The same document and chunking always
+ * give the same chunks. A text of only white space gives none.
  */
 export const chunk = (document: ParsedDocument, chunking: Chunking): Array<Chunk> =>
   chunkParts(chunking)({ document, start: 0, byteStart: 0 })
 
 /**
- * The same of a document that comes in parts, called with each in order: chunks are numbered and placed in the text of
- * all of them, under the headings of the parts before.
+ * Chunks a document that comes in parts: call the returned function with each in order. Chunks are numbered and placed in the text of all
+ * parts, under the headings of the earlier parts too.
  */
 export const chunkParts = (chunking: Chunking): (part: DocumentPart) => Array<Chunk> => {
   const place = placeParts()
@@ -31,7 +31,7 @@ export const chunkParts = (chunking: Chunking): (part: DocumentPart) => Array<Ch
   }
 }
 
-/** Makes the chunks of spans, ascending in start and in end, of a document that comes in parts. */
+/** Makes chunks of spans, ascending in start and in end, of a document that comes in parts. */
 export const placeParts = (): (part: DocumentPart, spans: ReadonlyArray<Span>, tokens: TokenIndex) => Array<Chunk> => {
   const headings = new HeadingPath()
   let count = 0

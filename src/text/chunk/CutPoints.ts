@@ -1,18 +1,18 @@
 import type { Atoms } from "./Atoms.ts"
 
-/** No chunk is made smaller than this share of the limit, where the pieces allow it. */
+/** Smallest chunk as a share of the limit, where the pieces allow it. */
 const leastFill = 0.3
 
-/** How much text from a place on, in UTF-16 units, decides between places of the same strength. */
+/** UTF-16 units of the text after a place that are hashed to decide between places of equal strength. */
 const hashed = 128
 
 /**
- * Where to cut a text, as indexes into `atoms.at`: ascending, first 0 and last the end, at most `limit` tokens apart
- * where the pieces allow it.
+ * Where to cut a text, as indexes into `atoms.at`: ascending, starting with 0, ending with the end, at most `limit` tokens apart where the
+ * pieces allow it.
  *
- * What is over the limit is cut at its best place, and so are the parts: the strongest structure, then the highest hash
- * of the text that follows. The best place is best whatever stands elsewhere, so an edit changes the chunks around it
- * and no others (content-defined chunking), where filling chunk after chunk would shift all that follow.
+ * Text over the limit is cut at its best place, and so are the resulting parts: the strongest structure wins, then the highest hash of the
+ * text that follows. What is the best place does not depend on the rest of the text, so an edit changes the chunks around it and no others
+ * (content-defined chunking); filling chunk after chunk would shift all that follow.
  */
 export const cutPoints = (text: string, atoms: Atoms, limit: number): Uint32Array => {
   const count = atoms.at.length - 1
@@ -30,8 +30,8 @@ export const cutPoints = (text: string, atoms: Atoms, limit: number): Uint32Arra
 }
 
 /**
- * The place of the highest rank with at least `margin` tokens on either side. Of equals, as a table of equal rows has
- * them, and where all places are too near the ends, the one nearest to the middle.
+ * The place of the highest rank with at least `margin` tokens on either side. Among equals (a table of equal rows has them), and where all
+ * places are too near the ends, the one nearest to the middle.
  */
 const bestPlace = ({ tokens }: Atoms, rank: Float64Array, from: number, to: number, margin: number): number => {
   const first = tokens[from]!
@@ -54,14 +54,14 @@ const bestPlace = ({ tokens }: Atoms, rank: Float64Array, from: number, to: numb
   return best
 }
 
-/** The order of places to cut: strength first, then hash. Integers under 2^53. */
+/** Rank of each place to cut: strength first, then hash. Integers below 2^53. */
 const ranks = (text: string, { at, strength }: Atoms): Float64Array => {
   const rank = new Float64Array(strength.length)
   for (let i = 0; i < rank.length; i++) rank[i] = strength[i]! * 2 ** 32 + hashAt(text, at[i]!)
   return rank
 }
 
-/** FNV-1a over UTF-16 units with the last mix of MurmurHash3: FNV alone leaves the high bits of short texts alike. */
+/** FNV-1a over UTF-16 units with MurmurHash3's final mix: FNV alone leaves the high bits of short texts alike. */
 const hashAt = (text: string, offset: number): number => {
   let hash = 0x811c9dc5
   const end = Math.min(text.length, offset + hashed)

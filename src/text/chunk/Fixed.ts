@@ -5,8 +5,8 @@ import { graphemeStart, nextCharacter } from "./Graphemes.ts"
 import type { Span } from "./Span.ts"
 
 /**
- * Windows of `size` tokens, each starting `size - overlap` tokens after the last; the last one ends with the text.
- * Where a token starts inside a character (an emoji is several tokens), the cut moves back to that character's start.
+ * Windows of `size` tokens, each starting `size - overlap` tokens after the one before; the last one ends with the text. Where a token
+ * starts inside a character (an emoji is several tokens), the cut moves back to that character's start.
  */
 export const fixedSpans = (
   { text }: ParsedDocument,
@@ -20,7 +20,7 @@ export const fixedSpans = (
   for (;;) {
     let last = Math.min(first + size, tokens.total)
     let end = endAt(text, tokens.offsetOf(last), start)
-    // Cut out of its surroundings a window can count more tokens than it had in them, where a cut falls inside a word.
+    // On its own, a window can count more tokens than in context, where a cut falls inside a word.
     while (end > nextCharacter(text, start) && tokens.count(start, end) > size) {
       last--
       end = endAt(text, tokens.offsetOf(last), start)
@@ -33,14 +33,14 @@ export const fixedSpans = (
 
     first = Math.max(tokens.tokenAt(end) - overlap, first + 1)
     let next = graphemeStart(text, tokens.offsetOf(first))
-    // The token is in the character the last window started with.
+    // The token is in the character that the previous window started with.
     while (next <= start) next = graphemeStart(text, tokens.offsetOf(++first))
     if (next > covered) first = tokens.tokenAt(covered)
     start = Math.min(next, covered)
   }
 }
 
-/** The end of a window: between user-perceived characters, or code points where one of those is larger than it. */
+/** The end of a window: between user-perceived characters, or between code points where such a character is longer than the window. */
 const endAt = (text: string, offset: number, start: number): number => {
   const end = graphemeStart(text, offset)
   return end > start ? end : Math.max(characterStart(text, offset), nextCharacter(text, start))

@@ -3,7 +3,7 @@ import type { TextSpan } from "../../domain/Chunking.ts"
 const isInside = (text: string, at: number): boolean =>
   at > 0 && at < text.length && /^[\uD800-\uDBFF][\uDC00-\uDFFF]$/.test(text.slice(at - 1, at + 1))
 
-/** What is wrong with spans that others have made of a text; undefined where nothing is. */
+/** What is wrong with spans of a text made by custom code; undefined where nothing is. */
 export const brokenSpan = (text: string, spans: ReadonlyArray<TextSpan>): string | undefined => {
   let before: TextSpan = { start: -1, end: 0 }
   for (const [at, span] of spans.entries()) {
@@ -19,7 +19,7 @@ export const brokenSpan = (text: string, spans: ReadonlyArray<TextSpan>): string
   return undefined
 }
 
-/** How many UTF-16 units are in none of ascending spans, white space not counted. */
+/** How many UTF-16 units, other than white space, lie in none of the ascending spans. */
 export const leftOut = (text: string, spans: ReadonlyArray<TextSpan>): number => {
   let at = 0
   let left = 0

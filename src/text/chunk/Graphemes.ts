@@ -1,6 +1,6 @@
 import { characterStart } from "../Tokens.ts"
 
-/** UTF-16 units looked back for the start of a character: longer than any emoji sequence or accented letter. */
+/** UTF-16 units to look back for the start of a character: longer than any emoji sequence or accented letter. */
 const window = 64
 
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" })

@@ -2,7 +2,7 @@ import type { Block, Chunk, ParsedDocument } from "../../domain/Document.ts"
 import type { TokenIndex } from "../Tokens.ts"
 import type { Span } from "./Span.ts"
 
-/** Makes chunks of spans (ascending in start and in end): text, tokens, byte offsets, pages, headings above. */
+/** Makes chunks of spans (ascending in start and in end) with text, tokens, byte offsets, pages and the headings above. */
 export const locate = (
   { blocks, text }: ParsedDocument,
   spans: ReadonlyArray<Span>,
@@ -25,7 +25,7 @@ export const locate = (
   }))
 }
 
-/** UTF-8 offset of every span's ends, in one pass over the text. */
+/** UTF-8 offset of both ends of every span, in one pass over the text. */
 const byteOffsets = (text: string, spans: ReadonlyArray<Span>): Map<number, number> => {
   const offsets = new Map<number, number>()
   const ends = new Uint32Array(spans.length * 2)
@@ -43,10 +43,10 @@ const byteOffsets = (text: string, spans: ReadonlyArray<Span>): Map<number, numb
   return offsets
 }
 
-/** UTF-16 units of a heading that are carried: what a document calls a heading can be a page of text. */
+/** Most UTF-16 units of a heading that chunks carry: what a document marks as a heading can be a page of text. */
 const longestHeading = 200
 
-/** The headings a position stands under. Asked for ascending positions of one text after the other. */
+/** The headings above a position. To be asked about ascending positions of one text after the other. */
 export class HeadingPath {
   #text = ""
   #headings: ReadonlyArray<Block> = []
@@ -54,7 +54,7 @@ export class HeadingPath {
   #open: Array<{ readonly level: number; readonly text: string }> = []
   #path: ReadonlyArray<string> = []
 
-  /** The next text begins, under what the one before ended with. */
+  /** Starts the next text, below the headings that the one before ended with. */
   enter(text: string, blocks: ReadonlyArray<Block>): void {
     this.#openTo(Infinity)
     this.#text = text
@@ -62,7 +62,7 @@ export class HeadingPath {
     this.#next = 0
   }
 
-  /** A heading that starts at `offset` is in the chunk, not above it. */
+  /** The headings above `offset`. A heading that starts at `offset` is in the chunk, not above it. */
   at(offset: number): ReadonlyArray<string> {
     this.#openTo(offset)
     const following = this.#headings[this.#next]
@@ -87,7 +87,7 @@ export class HeadingPath {
 
 const level = (heading: Block): number => heading.level ?? 1
 
-/** The pages a chunk's blocks are on. Asked for ascending spans. */
+/** The pages that a chunk's blocks are on. To be asked about ascending spans. */
 class PageRange {
   readonly #blocks: ReadonlyArray<Block>
   #next = 0
@@ -107,11 +107,11 @@ class PageRange {
     for (let i = this.#next; i < this.#blocks.length && this.#blocks[i]!.start < end; i++) {
       const { page = 0, start: blockStart } = this.#blocks[i]!
       first ??= page
-      // A page without text begins where the next one does.
+      // A page without text starts where the next one does.
       for (let next = (last ?? first) + 1; next <= page; next++) breaks.push(blockStart - start)
       last = page
     }
-    // Only white space: it follows the block before it, or leads to the first.
+    // Only white space: it belongs to the block before it, or to the first.
     const page = this.#last ?? this.#blocks[this.#next]?.page
     const firstPage = first ?? page
     const lastPage = last ?? page

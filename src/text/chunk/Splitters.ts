@@ -4,12 +4,12 @@ import { nextCharacter } from "./Graphemes.ts"
 import type { Span } from "./Span.ts"
 
 /**
- * Places inside a span where it may be cut, ascending: each is the start of the part after it. No part is to have more
- * tokens than `limit`, the first no more than `room`.
+ * Places inside a span where it may be cut, ascending: each is the start of the part after it. No part should have more tokens than
+ * `limit`, and the first no more than `room`.
  */
 type Splitter = (text: string, span: Span, tokens: TokenIndex, limit: number, room: number) => Iterable<number>
 
-/** A splitter of everything a pattern ends on. */
+/** A splitter that cuts at the end of every match of a pattern. */
 const after = (pattern: RegExp): Splitter =>
   function*(text, { end, start }) {
     for (const match of text.slice(start, end).matchAll(pattern)) {
@@ -21,29 +21,29 @@ const lines = after(/\n+/g)
 
 const paragraphs = after(/\n[ \t]*\n\s*/g)
 
-/** The start of each line that opens an item: with a bullet, or a number or letter with a point or bracket. */
+/** The start of each line that opens a list item: with a bullet, or a number or letter followed by a full stop or bracket. */
 const items = after(/^(?=[ \t]*(?:[-*+•◦▪‣–]|\(?(?:\d{1,3}|[A-Za-z])[.)])[ \t])/gm)
 
 const sentenceBreaks = new Intl.Segmenter("und", { granularity: "sentence" })
 
-/** Unicode's sentence ends (UAX #29), which know the full stops of Chinese, Japanese and the Indic scripts too. */
+/** Unicode's sentence boundaries (UAX #29), which know the full stops of Chinese, Japanese and the Indic scripts too. */
 export const sentences: Splitter = function*(text, { end, start }) {
   for (const { index } of sentenceBreaks.segment(text.slice(start, end))) {
     if (index > 0) yield start + index
   }
 }
 
-/** Before each run of white space, which stays with what follows as tokens have it. */
+/** Before each run of white space, which stays with the text after it, as in tokens. */
 const blanks: Splitter = function*(text, { end, start }) {
   for (const { index } of text.slice(start, end).matchAll(/(?<=\S)\s+(?=\S)/g)) yield start + index
 }
 
 const wordBreaks = new Intl.Segmenter("en", { granularity: "word" })
 
-/** UTF-16 units looked at on either side of a place for the word that it is in. */
+/** UTF-16 units examined on either side of a place to find the word around it. */
 const nearby = 128
 
-/** Unicode's word (UAX #29) that what is at an offset is of; ICU finds those of scripts without blanks by its dictionaries. */
+/** The word (UAX #29) that an offset falls in. ICU finds words of scripts without spaces by its dictionaries. */
 const wordAt = (text: string, offset: number): Span => {
   const from = characterStart(text, Math.max(0, offset - nearby))
   const found = wordBreaks.segment(text.slice(from, offset + nearby)).containing(offset - from)
@@ -56,8 +56,8 @@ export const firstWordEnd = (text: string, start: number): number =>
   wordAt(text, start + Math.max(0, text.slice(start, start + nearby).search(/\S/))).end
 
 /**
- * Pieces of tokens that are whole words, which several of them may be: `CamelCase`, `snake_case`, `e.g.`. Where a piece is
- * over the limit, also between its words; inside a word only where that is over it.
+ * Cuts between pieces of tokens that are whole words: a word may be several pieces, such as `CamelCase`, `snake_case`, `e.g.`. A piece over
+ * the limit is also cut between its words, and inside a word only where that is over it.
  */
 const words: Splitter = function*(text, { end, start }, tokens, limit, room) {
   let last = start
@@ -78,7 +78,7 @@ const words: Splitter = function*(text, { end, start }, tokens, limit, room) {
   }
 }
 
-/** `end`, or half as far, and so on, until what is before it fits; at least one character. */
+/** `end`, or half as far, and so on, until the text before it fits; at least one character. */
 const fitting = (text: string, tokens: TokenIndex, start: number, end: number, limit: number): number => {
   let cut = end
   while (tokens.count(start, cut) > limit && cut > nextCharacter(text, start)) {
@@ -87,7 +87,7 @@ const fitting = (text: string, tokens: TokenIndex, start: number, end: number, l
   return cut
 }
 
-/** The ways to cut a block that is too large, coarsest first. The last one always gets under the limit. */
+/** Ways to cut a block that is too large, coarsest first. The last one always gets below the limit. */
 export const splitters: Readonly<Record<BlockKind, ReadonlyArray<Splitter>>> = {
   heading: [lines, sentences, blanks, words],
   paragraph: [paragraphs, sentences, lines, blanks, words],

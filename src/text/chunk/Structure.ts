@@ -8,8 +8,8 @@ import type { Span } from "./Span.ts"
 import { sentences } from "./Splitters.ts"
 
 /**
- * Packs pieces of the document's structure up to `size` tokens, whole sentences and pieces of up to `overlap` tokens
- * from the end of the chunk before included. A text of up to `size` tokens is one chunk.
+ * Packs pieces of the document's structure into chunks of up to `size` tokens, which include up to `overlap` tokens of whole sentences and
+ * pieces from the end of the chunk before. A text of up to `size` tokens is one chunk.
  */
 export const structureSpans = (
   document: ParsedDocument,
@@ -38,14 +38,14 @@ export const structureSpans = (
   return spans
 }
 
-/** Pieces joined can, rarely, count more than one by one: then the last of them open a chunk of their own. */
+/** Joined pieces may, rarely, count more tokens than separately: then the last of them start a new chunk. */
 const lastThatFits = (tokens: TokenIndex, { at }: Atoms, first: number, cut: number, size: number): number => {
   let last = cut
   while (last > first + 1 && tokens.count(at[first]!, at[last]!) > size) last--
   return last
 }
 
-/** Where the whole sentences and pieces of up to `room` tokens before piece `first` begin, back to piece `before`. */
+/** Where the overlap before piece `first` starts: at most `room` tokens of whole sentences and pieces, back to piece `before` at most. */
 const overlapStart = (
   text: string,
   tokens: TokenIndex,
@@ -56,7 +56,7 @@ const overlapStart = (
 ): number => {
   const end = atoms.at[first]!
   let piece = first
-  // Never all of the chunk before: each chunk begins after the one before it.
+  // Never all of the previous chunk: each chunk starts after the start of the one before.
   while (piece > before + 1 && atoms.tokens[first]! - atoms.tokens[piece - 1]! <= room) piece--
   const start = atoms.at[piece]!
   if (piece === before || room <= 0) return start

@@ -19,7 +19,7 @@ const archiveTypes = new Set([
   "application/vnd.ms-outlook-pst"
 ])
 
-/** Whether a file may hold files that are documents of their own, by what is known without its bytes: mail, and archives where they are wanted. */
+/** Whether a file may contain files that are documents of their own, judged without its bytes: mail, and archives where they are wanted. */
 export const mayHoldFiles = (name: string, mimeType: string | undefined, archives: boolean): boolean => {
   const extension = extensionOf(name)
   const format = formatOfName(name) ?? (mimeType === undefined ? undefined : formatOfMimeType(mimeType))
@@ -28,12 +28,12 @@ export const mayHoldFiles = (name: string, mimeType: string | undefined, archive
     (archiveExtensions.has(extension) || (extension === "" && archiveTypes.has((mimeType ?? "").split(";", 1)[0]!.trim().toLowerCase())))
 }
 
-/** Whether a file is nothing but what it holds, by its name: where it cannot be opened, no parser could do more. */
+/** Whether a file is, by its name, nothing but a container: where it cannot be opened, no parser could read it either. */
 export const isArchiveName = (name: string): boolean => archiveExtensions.has(extensionOf(name)) && formatOfName(name) !== "mbox"
 
 const longestSegment = 150
 
-/** A file's path inside an archive, kept inside: no roots, drives or ways up, and nothing that a terminal would obey. */
+/** The path of a file in an archive, made safe: without roots, drives, `..` or characters that control a terminal. */
 export const safePath = (path: string): string => {
   const segments = path.normalize("NFC").replaceAll("\\", "/").split("/")
     .map((segment) => segment.replace(/[\p{Cc}\p{Cs}\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu, " ").replace(/\s+/g, " ").trim())
@@ -42,7 +42,7 @@ export const safePath = (path: string): string => {
   return segments.length === 0 ? "file" : segments.join("/")
 }
 
-/** The same for a name that is no path, such as a subject. */
+/** A name that is not a path, such as a subject, made safe as one segment of a path. */
 export const safeName = (name: string): string => safePath(name.replace(/[/\\]/g, "_"))
 
 const shortened = (segment: string): string => {
@@ -52,7 +52,7 @@ const shortened = (segment: string): string => {
   return `${segment.slice(0, longestSegment - end.length).toWellFormed().trimEnd()}${end}`
 }
 
-/** The path, or the path with a number where another file has it: `report (2).pdf`. */
+/** The path, with a number added where another file has it: `report (2).pdf`. */
 export const unique = (path: string, taken: Set<string>): string => {
   let found = path
   const at = path.length - (/\.[^./]{1,10}$/.exec(path)?.[0].length ?? 0)

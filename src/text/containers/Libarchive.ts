@@ -6,11 +6,11 @@ import { ReadFailure } from "../parse/ReadFailure.ts"
 interface Entry {
   readonly path: string
   readonly kind: "file" | "link" | "special"
-  /** Its bytes; to be called before the next entry is asked for. Fails with `limit` where they are more than `most`. */
+  /** Reads its bytes; to be called before the next entry is requested. Fails with `limit` where there are more than `most`. */
   readonly read: (most: number) => Uint8Array
 }
 
-/** What is used of libarchive-wasm, an optional package. */
+/** The parts of libarchive-wasm, an optional package, that are used here. */
 interface Archive {
   readonly nextEntryPointer: () => number
   readonly getEntryPathname: (entry: number) => string | null
@@ -19,7 +19,7 @@ interface Archive {
   readonly getHardlinkTarget: (entry: number) => string | null
   readonly isEntryEncrypted: (entry: number) => boolean
   readonly hasEncryptedData: () => boolean | null
-  /** At most so many bytes of the entry, none at its end. */
+  /** At most this many bytes of the entry; empty at its end. */
   readonly readData: (bytes: number) => Uint8Array
   readonly archive: number
   readonly free: () => void
@@ -34,16 +34,16 @@ interface Package {
 
 let loaded: Promise<{ readonly package: Package; readonly library: Library }> | undefined
 
-/** What is taken out at a time. */
+/** Bytes read from an entry at a time. */
 const chunkBytes = 1024 * 1024
 
-/** Whether bytes begin as a 7-Zip or RAR archive does. */
+/** Whether bytes start like a 7-Zip or RAR archive. */
 export const isLibarchives = (bytes: Uint8Array): boolean =>
   /^(?:7z\xbc\xaf\x27\x1c|Rar!\x1a\x07)/.test(Buffer.from(bytes.subarray(0, 8)).toString("latin1"))
 
 /**
- * The files of a 7-Zip or RAR archive, folders left out. Fails with `unsupported` where the package is not installed,
- * with `encrypted`, or with `corrupt` where the archive is damaged; what came before was given.
+ * The files of a 7-Zip or RAR archive, without folders. Fails with `unsupported` where the package is not installed, with `encrypted`, or
+ * with `corrupt` where the archive is damaged; the entries before the damage are yielded.
  */
 export async function* libarchiveEntries(bytes: Uint8Array): AsyncGenerator<Entry> {
   const { library, package: { ArchiveReader } } = await (loaded ??= load())
@@ -58,7 +58,7 @@ export async function* libarchiveEntries(bytes: Uint8Array): AsyncGenerator<Entr
     for (;; entries++) {
       const entry = archive.nextEntryPointer()
       if (entry === 0) {
-        // The end and an error look alike, and what is cut off at its start like an archive without files.
+        // The library does not distinguish the end from an error, nor an archive that is cut off at its start from an empty one.
         const why = library.error_string(archive.archive) ?? ""
         if (why === "" && (entries > 0 || isEmpty(bytes))) return
         throw /encrypt|passphrase/i.test(why) || archive.hasEncryptedData() === true ? encrypted : corrupt
@@ -81,7 +81,7 @@ export async function* libarchiveEntries(bytes: Uint8Array): AsyncGenerator<Entr
   }
 }
 
-/** Whether a 7-Zip archive says that it holds nothing. */
+/** Whether a 7-Zip archive declares that it is empty. */
 const isEmpty = (bytes: Uint8Array): boolean => bytes.length === 32 && bytes[0] === 0x37
 
 const readEntry = (archive: Archive, most: number): Uint8Array => {
@@ -105,7 +105,7 @@ const corrupt = new ReadFailure("corrupt", "not a readable archive: it is damage
 const encrypted = new ReadFailure("encrypted", "the archive is protected by a password")
 
 const load = async () => {
-  // Named by a variable, so that the bundle does not take it in: most installations do without it.
+  // Imported through a variable, so that the bundle does not include it: most installations do without it.
   const name = "libarchive-wasm"
   try {
     const found: Package & { readonly default?: Package } = await import(name)

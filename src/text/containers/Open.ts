@@ -14,20 +14,19 @@ import { isPst, pstMessages } from "./Pst.ts"
 import { packingOf, unpackedName, unpackStream } from "./Streams.ts"
 import { isTar, tarEntries } from "./Tar.ts"
 
-/** A file found inside, before it is known what becomes of it. */
+/** A contained file, before it is decided whether it is taken. */
 interface Found {
   readonly path: string
   readonly mimeType?: string
-  /** Throws a ReadFailure where it cannot be had. */
+  /** Reads its bytes. Throws a ReadFailure where they cannot be read. */
   readonly read: () => Uint8Array
 }
 
 type Container = "mail" | "msg" | "mailbox" | "zip" | "tar" | "packed" | "libarchive" | "pst"
 
 /**
- * Takes the files out of a mail or an archive, those packed inside each other too, and writes each to a folder under the
- * hash of its bytes. What is not taken is named with the reason. Throws a ReadFailure where the file itself cannot be
- * opened.
+ * Takes the files out of a mail or an archive, nested ones too, and writes each to a folder under the hash of its bytes. Files that are not
+ * taken are listed with the reason. Throws a ReadFailure where the outer file itself cannot be opened.
  */
 export const open = async ({ archives, content, into, mimeType, name }: Opening, limits: Limits): Promise<Opened> => {
   const parts: Array<Part> = []
@@ -42,7 +41,7 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
     if (parts.length >= limits.parts) throw new ReadFailure("limit", `more than ${limits.parts} files inside; import.limits.maxParts`)
   }
 
-  /** Notes a file, and what it holds itself. */
+  /** Records a file, and the files it contains. */
   const add = async ({ mimeType, path, read }: Found, depth: number): Promise<void> => {
     admit()
     let bytes: Uint8Array
@@ -74,7 +73,7 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
       await enter(bytes, own, container, `${own}/`, depth + 1)
       parts[at] = { ...parts[at]!, opened: true }
     } catch (error) {
-      // The reader of the message says what is wrong with it.
+      // The reader of the message reports what is wrong with it.
       if (parts.length >= limits.parts) throw error
     }
   }
@@ -82,78 +81,12 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
     parts.push({ path, size: 0, hash: "", refused: { reason, message } })
   }
 
-  const unpack = async (path: string, prefix: string, read: () => Uint8Array, depth: number): Promise<void> => {
-    const safe = safePath(path)
-    if (isClutter(safe)) return refuse(`${prefix}${safe}`, "ignored", "a hidden file, or one that a system keeps for itself")
-    await add({ path: `${prefix}${safe}`, read }, depth)
-  }
-
-  const attach = (prefix: string, depth: number) => ({ bytes, mimeType, name }: InnerFile, at: number): Promise<void> =>
-    add({
-      path: `${prefix}attachments/${name.trim() === "" ? `attachment ${at + 1}` : safePath(name).replace(/^.*\//, "")}`,
-      mimeType,
-      read: () => bytes
-    }, depth)
-
-  /** @param prefix what the paths of the files inside begin with */
+  /** Takes the files in a container; their paths start with `prefix`. */
   const enter = async (bytes: Uint8Array, name: string, container: Container, prefix: string, depth: number): Promise<void> => {
-    switch (container) {
-      case "mail":
-      case "msg": {
-        const found = container === "mail" ? await mailAttachments(bytes) : (await import("../parse/Msg.ts")).msgAttachments(bytes)
-        for (const [at, one] of found.entries()) await attach(prefix, depth)(one, at)
-        return
-      }
-      case "mailbox": {
-        let at = 0
-        for await (const message of mailboxMessages(bytes)) {
-          if (archives) {
-            await add({ path: `${prefix}${safeName(message.name)}`, mimeType: message.mimeType, read: () => message.bytes }, depth)
-          } // A message that cannot be read is the reader's to tell of.
-          else for (const one of await mailAttachments(message.bytes).catch(() => [])) await attach(prefix, depth)(one, at++)
-        }
-        return
-      }
-      case "zip": {
-        const zip = openZip(bytes, { entries: limits.parts, unpackedBytes: limits.unpackedBytes, expansion: limits.expansion })
-        for (const stored of zip.names()) {
-          if (zip.isLink(stored)) refuse(`${prefix}${safePath(stored)}`, "link", "a symbolic link")
-          else await unpack(stored, prefix, () => zip.read(stored, limits.bytes) ?? new Uint8Array(), depth)
-        }
-        return
-      }
-      case "tar":
-        for (const { content, kind, path } of tarEntries(bytes)) {
-          if (kind === "file") await unpack(path, prefix, () => content, depth)
-          else refuse(`${prefix}${safePath(path)}`, kind, kind === "link" ? "a link" : "neither a file nor a folder, or a sparse file")
-        }
-        return
-      case "packed": {
-        const unpacked = await unpackStream(bytes, packingOf(bytes)!, mostOf(bytes))
-        if (isTar(unpacked)) return await enter(unpacked, name, "tar", prefix, depth)
-        return await add({ path: `${prefix}${safeName(unpackedName(/[^/]*$/.exec(name)?.[0] ?? ""))}`, read: () => unpacked }, depth)
-      }
-      case "pst": {
-        for await (const { path, read } of pstMessages(bytes, limits.bytes)) {
-          await add({ path: `${prefix}${safePath(path)}`, mimeType: "message/rfc822", read }, depth)
-        }
-        return
-      }
-      case "libarchive": {
-        // Its files share one stream, so that their sum is held against its length.
-        let left = mostOf(bytes)
-        for await (const { kind, path, read } of libarchiveEntries(bytes)) {
-          if (kind !== "file") refuse(`${prefix}${safePath(path)}`, kind, kind === "link" ? "a link" : "neither a file nor a folder")
-          else {
-            await unpack(path, prefix, () => {
-              const content = read(Math.min(left, limits.bytes))
-              left -= content.length
-              return content
-            }, depth)
-          }
-        }
-        return
-      }
+    for await (const found of contentsOf(bytes, name, container, { archives, limits, mostOf })) {
+      const path = `${prefix}${found.path}`
+      if ("refused" in found) refuse(path, ...found.refused)
+      else await add({ ...found, path }, depth)
     }
   }
   const mostOf = (bytes: Uint8Array): number =>
@@ -165,6 +98,104 @@ export const open = async ({ archives, content, into, mimeType, name }: Opening,
   await enter(content, name, container, "", 1)
   return { kind: isMail(container, archives) ? "mail" : "archive", parts }
 }
+
+/** A file in a container that is not taken, and why. */
+interface NotTaken {
+  readonly path: string
+  readonly refused: readonly [reason: NonNullable<Part["refused"]>["reason"], message: string]
+}
+
+interface ContentsOptions {
+  readonly archives: boolean
+  readonly limits: Limits
+  /** Most bytes that an archive may unpack to. */
+  readonly mostOf: (bytes: Uint8Array) => number
+}
+
+/** The files in a container, by their paths in it, whose folders and names are made safe. */
+async function* contentsOf(
+  bytes: Uint8Array,
+  name: string,
+  container: Container,
+  options: ContentsOptions
+): AsyncGenerator<Found | NotTaken> {
+  const { archives, limits, mostOf } = options
+  switch (container) {
+    case "mail":
+    case "msg": {
+      const found = container === "mail" ? await mailAttachments(bytes) : (await import("../parse/Msg.ts")).msgAttachments(bytes)
+      for (const [at, one] of found.entries()) yield attached(one, at)
+      return
+    }
+    case "mailbox": {
+      let at = 0
+      for await (const message of mailboxMessages(bytes)) {
+        if (archives) yield { path: safeName(message.name), mimeType: message.mimeType, read: () => message.bytes }
+        // A message that cannot be read is reported by the reader of messages.
+        else for (const one of await mailAttachments(message.bytes).catch(() => [])) yield attached(one, at++)
+      }
+      return
+    }
+    case "zip": {
+      const zip = openZip(bytes, { entries: limits.parts, unpackedBytes: limits.unpackedBytes, expansion: limits.expansion })
+      for (const stored of zip.names()) {
+        if (zip.isLink(stored)) yield { path: safePath(stored), refused: ["link", "a symbolic link"] }
+        else yield packed(stored, () => zip.read(stored, limits.bytes) ?? new Uint8Array())
+      }
+      return
+    }
+    case "tar":
+      for (const { content, kind, path } of tarEntries(bytes)) {
+        if (kind === "file") yield packed(path, () => content)
+        else {
+          yield { path: safePath(path), refused: [kind, kind === "link" ? "a link" : "neither a file nor a folder, or a sparse file"] }
+        }
+      }
+      return
+    case "packed": {
+      const unpacked = await unpackStream(bytes, packingOf(bytes)!, mostOf(bytes))
+      if (isTar(unpacked)) return yield* contentsOf(unpacked, name, "tar", options)
+      yield { path: safeName(unpackedName(/[^/]*$/.exec(name)?.[0] ?? "")), read: () => unpacked }
+      return
+    }
+    case "pst": {
+      for await (const { path, read } of pstMessages(bytes, limits.bytes)) {
+        yield { path: safePath(path), mimeType: "message/rfc822", read }
+      }
+      return
+    }
+    case "libarchive": {
+      // The entries share one budget, so that their sum is held against the archive's length.
+      let left = mostOf(bytes)
+      for await (const { kind, path, read } of libarchiveEntries(bytes)) {
+        if (kind !== "file") yield { path: safePath(path), refused: [kind, kind === "link" ? "a link" : "neither a file nor a folder"] }
+        else {
+          yield packed(path, () => {
+            const content = read(Math.min(left, limits.bytes))
+            left -= content.length
+            return content
+          })
+        }
+      }
+      return
+    }
+  }
+}
+
+/** A file in an archive; one that a system left there is not taken. */
+const packed = (path: string, read: () => Uint8Array): Found | NotTaken => {
+  const safe = safePath(path)
+  return isClutter(safe)
+    ? { path: safe, refused: ["ignored", "a hidden file, or one that a system keeps for itself"] }
+    : { path: safe, read }
+}
+
+/** A file attached to a message, the `at`th one. */
+const attached = ({ bytes, mimeType, name }: InnerFile, at: number): Found => ({
+  path: `attachments/${name.trim() === "" ? `attachment ${at + 1}` : safePath(name).replace(/^.*\//, "")}`,
+  mimeType,
+  read: () => bytes
+})
 
 /** A mailbox that is not taken apart is one long mail. */
 const isMail = (container: Container, archives: boolean): boolean =>
@@ -179,10 +210,10 @@ const reasonOf = (error: unknown): [NonNullable<Part["refused"]>["reason"], stri
   return [problem === "limit" || problem === "encrypted" || problem === "unsupported" ? problem : "corrupt", message]
 }
 
-/** What systems leave in archives, and what a folder's listing leaves out too. */
+/** Files that systems leave in archives, and hidden ones, which a folder's listing leaves out too. */
 const isClutter = (path: string): boolean => /(?:^|\/)(?:__MACOSX|\.[^/]+)(?:\/|$)|(?:^|\/)(?:thumbs\.db|desktop\.ini)$/i.test(path)
 
-/** How a file holds others, by its bytes. */
+/** How a file contains others, judged by its bytes. */
 const containerOf = (
   bytes: Uint8Array,
   name: string,
@@ -202,7 +233,7 @@ const containerOf = (
   try {
     format = sniff(bytes, name, limits, mimeType)
   } catch (error) {
-    // Documents of Office are archives too, and were told from others by then; a damaged one says so when it is opened.
+    // Office documents are ZIP archives too, and have been recognised before this; a damaged one reports that when it is opened.
     return archives && isZip && (extensionOf(name) === "zip" || (error instanceof ReadFailure && error.problem === "unsupported"))
       ? "zip"
       : undefined

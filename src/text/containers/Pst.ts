@@ -1,6 +1,6 @@
 import { ReadFailure } from "../parse/ReadFailure.ts"
 
-/** What is used of pst-extractor, an optional package. Its getters throw on what is damaged. */
+/** The parts of pst-extractor, an optional package, that are used here. Its getters throw on damaged items. */
 interface Item {
   readonly subject: string
   readonly body: string
@@ -36,18 +36,18 @@ interface Package {
   readonly PSTFile: new(bytes: Buffer) => { readonly getRootFolder: () => Folder }
 }
 
-/** Folders within folders, and messages attached to messages, further down are left. */
+/** Deepest nesting of folders in folders, and of messages attached to messages; anything deeper is left out. */
 const deepest = 20
 
-/** Whether bytes begin as an archive of Outlook does (MS-PST 2.2.2.6). */
+/** Whether bytes start like an Outlook archive (MS-PST 2.2.2.6). */
 export const isPst = (bytes: Uint8Array): boolean => Buffer.from(bytes.subarray(0, 4)).toString("latin1") === "!BDN"
 
 /**
- * The items of an Outlook archive as mail messages, under the names of their folders: messages, and appointments, contacts
- * and tasks with what they say as text. Fails with `unsupported` where the package is not installed, with `corrupt` where
- * the archive cannot be opened; an item that is damaged is given as one whose reading fails.
+ * The items of an Outlook archive as mail messages, under the names of their folders: messages, and appointments, contacts and tasks as
+ * text. Fails with `unsupported` where the package is not installed, with `corrupt` where the archive cannot be opened; a damaged item is
+ * yielded as one whose reading fails.
  *
- * @param maxBytes of one item with its attachments
+ * @param maxBytes most bytes of one item with its attachments
  */
 export async function* pstMessages(
   bytes: Uint8Array,
@@ -118,7 +118,7 @@ const mailOf = (item: Item, budget: { left: number }, depth: number): Buffer => 
   const sender = item.senderEmailAddress
   const headers = [
     ["Subject", encoded(item.subject)],
-    // Within an organisation senders have names of its directory, which are no addresses.
+    // Within an organisation, senders have directory names, which are not addresses.
     ["From", `${encoded(item.senderName)}${sender.includes("@") ? ` <${sender.replace(/[<>\s]/g, "")}>` : ""}`],
     ["To", encoded(item.displayTo)],
     ["Cc", encoded(item.displayCC)],
@@ -144,12 +144,12 @@ const mailOf = (item: Item, budget: { left: number }, depth: number): Buffer => 
   )
 }
 
-/** Bodies are in base64, in which nothing looks like this. */
+/** Separates the parts of a message. Bodies are in base64, which cannot contain it. */
 const boundary = (depth: number): string => `--item-${depth}`
 
 const attachmentOf = (item: Item, at: number, budget: { left: number }, depth: number): string => {
   const attachment = item.getAttachment(at)
-  // The package leaves it out, and reads no message within a message then.
+  // The package leaves this out, and without it reads no message inside a message.
   attachment.descriptorIndexNode ??= item.descriptorIndexNode
   const message = depth < deepest ? attachment.embeddedPSTMessage : null
   const given = attachment.longFilename || attachment.filename
@@ -173,14 +173,14 @@ const part = (type: string, bytes: Buffer, budget: { left: number }, disposition
   return [
     `Content-Type: ${type}`,
     ...(disposition === undefined ? [] : [disposition]),
-    // Messages within messages may not be encoded.
+    // Messages inside messages must not be encoded.
     `Content-Transfer-Encoding: ${plain ? "8bit" : "base64"}`,
     "",
     plain ? bytes.toString("utf8") : inLines(bytes.toString("base64"))
   ].join("\r\n")
 }
 
-/** Long lines, as mail itself may have them (RFC 5322): its reader takes base64 line by line. */
+/** Longest lines that mail allows (RFC 5322): the mail reader takes base64 line by line, so fewer lines are faster. */
 const lineCharacters = 988
 
 const inLines = (text: string): string =>
@@ -188,7 +188,7 @@ const inLines = (text: string): string =>
     "\r\n"
   )
 
-/** A header's text in words of RFC 2047, short enough for lines. */
+/** A header's text as encoded words of RFC 2047, short enough for lines. */
 const encoded = (text: string): string => {
   const clean = text.replace(/[\0-\u001f]+/g, " ").trim()
   if (/^[\x20-\x7e]{0,70}$/.test(clean) && !/[<>@"(),:;=?]/.test(clean)) return clean
@@ -205,7 +205,7 @@ const encoded = (text: string): string => {
 }
 
 const load = async (): Promise<Package> => {
-  // Named by a variable, so that the bundle does not take it in: most installations do without it.
+  // Imported through a variable, so that the bundle does not include it: most installations do without it.
   const name = "pst-extractor"
   try {
     const found: Package & { readonly default?: Package } = await import(name)

@@ -1,10 +1,10 @@
 import { gunzipSync, zstdDecompressSync } from "node:zlib"
 import { ReadFailure } from "../parse/ReadFailure.ts"
 
-/** A file packed by itself, often a tar archive, by how it is packed. */
+/** How a single file is compressed, often a tar archive. */
 export type Packing = "gzip" | "zstd" | "xz" | "bzip2"
 
-/** By a file's first bytes. */
+/** The compression of a file, by its first bytes; undefined where it has none of these. */
 export const packingOf = ([a, b, c, d]: Uint8Array): Packing | undefined => {
   if (a === 0x1f && b === 0x8b) return "gzip"
   if (a === 0x28 && b === 0xb5 && c === 0x2f && d === 0xfd) return "zstd"
@@ -12,13 +12,10 @@ export const packingOf = ([a, b, c, d]: Uint8Array): Packing | undefined => {
   return a === 0x42 && b === 0x5a && c === 0x68 && d !== undefined && d >= 0x31 && d <= 0x39 ? "bzip2" : undefined
 }
 
-/** The name of a file without what its packing adds. */
+/** A file's name without the extension of its compression. */
 export const unpackedName = (name: string): string => name.replace(/\.(?:gz|zst|xz|bz2)$/i, "")
 
-/**
- * The file, checked against the sums that are packed with it. Fails with `limit` where it has more than `most` bytes, and
- * with `corrupt`.
- */
+/** The decompressed file, checked against its checksums. Fails with `limit` where it has more than `most` bytes, and with `corrupt`. */
 export const unpackStream = async (bytes: Uint8Array, packing: Packing, most: number): Promise<Uint8Array> => {
   try {
     switch (packing) {
@@ -41,7 +38,7 @@ export const unpackStream = async (bytes: Uint8Array, packing: Packing, most: nu
 
 const tooLong = (most: number): ReadFailure => new ReadFailure("limit", `the archive unpacks to more than ${most} bytes`)
 
-/** Collects what comes, up to a length. */
+/** Collects chunks, up to a total length. */
 const collector = (most: number) => {
   const chunks: Array<Uint8Array> = []
   let length = 0
@@ -55,7 +52,7 @@ const collector = (most: number) => {
   }
 }
 
-/** What goes in at a time: what comes out of it is looked at before the next. */
+/** Bytes fed in at a time: the output of each is checked against the limit before the next. */
 const inputBytes = 16 * 1024
 
 const unxz = async (bytes: Uint8Array, most: number): Promise<Uint8Array> => {
@@ -79,7 +76,7 @@ const unbzip2 = async (bytes: Uint8Array, most: number): Promise<Uint8Array> => 
   const failures: Array<unknown> = []
   stream.on("error", (error: unknown) => failures.push(error))
   stream.on("data", (chunk: Uint8Array) => found.take(chunk))
-  // It gives what it has before a call returns.
+  // Its output arrives before the call returns.
   for (let at = 0; at < bytes.length && failures.length === 0; at += inputBytes) {
     stream.write(Buffer.from(bytes.subarray(at, at + inputBytes)))
   }

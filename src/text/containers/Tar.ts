@@ -10,18 +10,18 @@ export interface TarEntry {
 
 const block = 512
 
-/** Longer names and attributes are made to break readers. */
+/** Longer names and attributes exist only to break readers. */
 const maxAttributeBytes = 1024 * 1024
 
-/** Whether bytes begin with the header of a tar archive: its checksum says so. */
+/** Whether bytes start with the header of a tar archive, judged by its checksum. */
 export const isTar = (bytes: Uint8Array): boolean => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, block))
   return file.length === block && file[0] !== 0 && hasChecksum(file)
 }
 
 /**
- * The entries of a tar archive: v7, ustar, pax and GNU's long names and large numbers. Fails with `corrupt` where a header
- * is damaged or the archive is cut off; what came before was given.
+ * The entries of a tar archive: v7, ustar, pax, and GNU's long names and large numbers. Fails with `corrupt` where a header is damaged or
+ * the archive is cut off; the entries before the damage are yielded.
  */
 export function* tarEntries(bytes: Uint8Array): Generator<TarEntry> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -60,14 +60,14 @@ export function* tarEntries(bytes: Uint8Array): Generator<TarEntry> {
 
 const corrupt = (what: string): ReadFailure => new ReadFailure("corrupt", `not a readable tar archive: ${what}`)
 
-/** The sum of a header's bytes, its own field taken for blanks. */
+/** Whether a header's bytes add up to its checksum, whose own field counts as blanks. */
 const hasChecksum = (header: Buffer): boolean => {
   let sum = 8 * 0x20
   for (let at = 0; at < block; at++) if (at < 148 || at >= 156) sum += header[at]!
   return /^[\s\0]*[0-7]+/.test(header.toString("latin1", 148, 156)) && number(header, 148, 8) === sum
 }
 
-/** Octal digits, or GNU's binary of any size. */
+/** A number in a header: octal digits, or GNU's binary form of any size. */
 const number = (header: Buffer, at: number, length: number): number => {
   if (((header[at] ?? 0) & 0x80) !== 0) return header.subarray(at + 1, at + length).reduce((sum, byte) => sum * 256 + byte, 0)
   return Number.parseInt(header.toString("latin1", at, at + length).replace(/\0.*$/s, "").trim() || "0", 8)
@@ -79,7 +79,7 @@ const string = (bytes: Buffer, at: number, length: number): string => {
   return field.toString("utf8", 0, end < 0 ? field.length : end)
 }
 
-/** `length key=value\n`, one after the other (POSIX pax). */
+/** Attributes `length key=value\n`, one after the other (POSIX pax). */
 const records = (content: Buffer): Map<string, string> => {
   const found = new Map<string, string>()
   for (let at = 0; at < content.length;) {

@@ -6,9 +6,9 @@ import { forgetIfFull, otherWordOf, remembered, wordOf } from "./WordMemory.ts"
 import { forEachWord } from "./Words.ts"
 
 /**
- * The vector of a text: what its words add, each by 1 + ln of how often it occurs, cut to the largest components and
- * scaled to length 1. The same text gives the same numbers on every machine; nothing is learnt or remembered that
- * could change them. A text without words gives the zero vector.
+ * The vector of a text: the sum over its words' features, each weighted by 1 + ln of how often the word occurs, cut to the largest
+ * components and scaled to length 1. The same text gives the same numbers on every machine; nothing is learnt or remembered that could
+ * change them. A text without words gives the zero vector.
  */
 export const embedHashedSparse = (text: string, task: EmbeddingTask): SparseVector => {
   forgetIfFull()
@@ -19,7 +19,7 @@ export const embedHashedSparse = (text: string, task: EmbeddingTask): SparseVect
   return sparseUnit(sums, task === "query" ? mostKept : keptOf(distinct))
 }
 
-/** {@link embedHashedSparse} with its zeros. */
+/** {@link embedHashedSparse} as a dense vector. */
 export const embedHashed = (text: string, task: EmbeddingTask): Float32Array => dense(embedHashedSparse(text, task))
 
 const dense = ({ components, values }: SparseVector): Float32Array => {
@@ -29,8 +29,8 @@ const dense = ({ components, values }: SparseVector): Float32Array => {
 }
 
 /**
- * The vector of a question whose words count for what `weigh` gives each, as it is written, in ASCII lower case where it
- * is ASCII: what is rare in a corpus says more.
+ * The vector of a question whose words count with the weight that `weigh` returns for each: what is rare in a corpus says more. `weigh`
+ * receives ASCII words in lower case, and others as they are written.
  */
 export const embedWeighed = (text: string, weigh: (word: string) => number): Float32Array => {
   const counted = new Map<string, number>()
@@ -51,23 +51,25 @@ export const embedWeighed = (text: string, weigh: (word: string) => number): Flo
 }
 
 /**
- * How many components a vector keeps, a text of 200 tokens about 300. The small ones are sums of chance collisions:
- * dropping them costs little quality. Questions are not stored, and keep more.
+ * Fewest components that a vector keeps; a text of 200 tokens keeps about 300. Small ones are sums of chance collisions: dropping them
+ * costs little quality. Questions are not stored, and keep more.
  */
 const leastKept = 128
+/** Most components that a vector keeps; always the bound for questions. */
 const mostKept = 512
 const keptPerWord = 1.5
 
-/** Components that a document of so many different words keeps. */
+/** How many components the vector of a document with this number of distinct words keeps. */
 export const keptOf = (distinct: number): number => Math.min(mostKept, leastKept + Math.round(distinct * keptPerWord))
 
-/** Next to the stem's 1. The n-grams together are as long a vector as the stem. */
+/** Weight of the whole word, relative to the stem's 1. Its n-grams together make a vector as long as the stem's. */
 export const wholeWordWeight = 0.5
 
-/** What is added to a dimension at twice its number, what is subtracted next to it. */
+/** For dimension `i`, the sum of positive features is at `2 * i` and that of negative ones at `2 * i + 1`. */
 const sums = new Float64Array(2 * dimensions)
-/** Numbers of the words of the text at hand, and by number how often each occurs in it: 0 between texts. */
+/** Numbers of the distinct words of the current text. */
 const seen: Array<number> = []
+/** How often each word occurs in the current text, by its number; all 0 between texts. */
 let counts = new Uint32Array(1 << 12)
 
 const count = (word: number): void => {

@@ -9,30 +9,32 @@ import { stopwords as spanish } from "@orama/stopwords/spanish"
 import { stopwords as swedish } from "@orama/stopwords/swedish"
 import { hashed, hashSeed } from "../WordTable.ts"
 
-/** A power of two, so that a hash is reduced by a mask. */
+/** Dimensions of a vector. A power of two, so that a hash is reduced by a mask. */
 export const dimensions = 2048
 
-/** Where a feature adds to: twice its dimension, one more where its hash says to subtract. */
+/** Where a feature adds to: twice its dimension, plus one where its hash says to subtract. */
 type Slot = number
 
-/** Letters of a word's stem: cutting is a stemmer for every alphabet. */
+/** Letters that a word's stem keeps: cutting a word short is a stemmer for every alphabet. */
 export const stemLength = 6
+/** Characters of the shortest n-gram. */
 export const shortestGram = 3
+/** Characters of the longest n-gram. */
 export const longestGram = 5
 
-/** Lower case without accents. Other marks, such as the vowel signs of Devanagari, are letters of the word. */
+/** A word in lower case without accents. Other marks, such as the vowel signs of Devanagari, are letters of the word. */
 export const plain = (word: string): string =>
   word.toLowerCase().normalize("NFD").replace(/[\u0300-\u036f]/g, "").normalize("NFC").replaceAll("ß", "ss")
 
 let functionWords: ReadonlySet<string> | undefined
 
-/** Made at its first use: a run that embeds nothing must not wait for it. */
+/** Created at its first use: a run that embeds nothing must not wait for it. */
 const allFunctionWords = (): ReadonlySet<string> =>
   new Set([dutch, english, french, german, italian, portuguese, russian, spanish, swedish].flat().map(plain))
 
 /**
- * Calls `add` with every feature of a {@link plain} word: its stem first, then the word whole, then its n-grams. A
- * single ideograph and a pair of them have one.
+ * Calls `add` with every feature of a {@link plain} word: its stem first, then the whole word, then its n-grams. A single ideograph and a
+ * pair of ideographs have one feature.
  */
 export const forEachFeature = (word: string, add: (slot: Slot) => void): void => {
   add(slotOf(hashOf("w", word, stemLength)))
@@ -41,7 +43,7 @@ export const forEachFeature = (word: string, add: (slot: Slot) => void): void =>
   const padded = `<${word}>`
   const seed = hashOf("g", "", 0)
   for (let i = 0; i + shortestGram <= padded.length; i++) {
-    // A longer n-gram's hash goes on from the shorter one's.
+    // A longer n-gram's hash continues the shorter one's.
     const end = Math.min(padded.length, i + longestGram)
     let hash = seed
     for (let at = i; at < end; at++) {
@@ -51,15 +53,15 @@ export const forEachFeature = (word: string, add: (slot: Slot) => void): void =>
   }
 }
 
-/** What a word is, by place in {@link kindWeights}. */
+/** The kind of a word, as an index into {@link kindWeights}. */
 export const kindOf = (word: string): 0 | 1 | 2 => {
   functionWords ??= allFunctionWords()
   return functionWords.has(word) ? 1 : word.length === 1 && ideographic.test(word) ? 2 : 0
 }
 
 /**
- * Of most words, of function words, which are left in because a question may hold nothing else, and of ideographs by
- * themselves, which say little: their pairs are the words.
+ * Weights of ordinary words, of function words (kept because a question may contain nothing else), and of single ideographs (which say
+ * little: their pairs are the words).
  */
 export const kindWeights = [1, 0.1, 0.15] as const
 
@@ -67,7 +69,7 @@ export const weightOf = (word: string): number => kindWeights[kindOf(word)]
 
 const ideographic = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}]/u
 
-/** FNV-1a over UTF-16 units, of the kind of feature and the first `length` units of a text. */
+/** FNV-1a over UTF-16 units of the kind of feature and the first `length` units of a text. */
 const hashOf = (kind: string, text: string, length: number): number => {
   let hash = hashed(hashSeed, kind.charCodeAt(0))
   const end = Math.min(length, text.length)

@@ -6,8 +6,8 @@ const vector = new Float64Array(dimensions)
 const levels = new Uint16Array(dimensions)
 
 /**
- * Of the vector whose component `i` is `sums[2 * i] - sums[2 * i + 1]`: the largest components, as many of
- * {@link bins} as hold no more than `keep`, scaled to length 1.
+ * The sparse vector of length 1 made of the largest components of the dense vector whose component `i` is `sums[2 * i] - sums[2 * i + 1]`.
+ * Components are sorted into {@link bins} by size, and the largest bins that together hold at most `keep` are taken.
  */
 export const sparseUnit = (sums: Float64Array, keep: number): SparseVector => {
   let largest = 0

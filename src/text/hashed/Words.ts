@@ -1,13 +1,13 @@
-import { forEachSegment, recomposed } from "../Segments.ts"
+import { forEachSegment, recomposed } from "../UnspacedWords.ts"
 import { hashed, hashSeed, utf8Of } from "../WordTable.ts"
 
-/** Longer words are cut, in UTF-16 units. */
+/** UTF-16 units after which longer words are cut. */
 const longestWord = 64
 
 /**
- * Calls `visit` with every word that is plain ASCII, as bytes in lower case with their hash, and `visitOther` with the
- * others as they are written; of Chinese, Japanese and Korean, with every character and every pair of them; of scripts
- * without blanks, with the words that a dictionary finds in them.
+ * Calls `visit` with every plain ASCII word, as lower-case bytes with their hash, and `visitOther` with the others as they are written: for
+ * Chinese, Japanese and Korean, every character and every pair of characters; for scripts without spaces, the words that a dictionary
+ * finds.
  */
 export const forEachWord = (
   text: string,
@@ -36,7 +36,7 @@ export const forEachWord = (
   }
 }
 
-/** Of ASCII letters and digits their lower case, of all other bytes 0. */
+/** The lower case of each ASCII letter and digit; 0 for all other bytes. */
 const plainLowerCase = Uint8Array.from({ length: 256 }, (_, byte) => {
   const character = String.fromCharCode(byte)
   return /[A-Za-z0-9]/.test(character) ? character.toLowerCase().charCodeAt(0) : 0

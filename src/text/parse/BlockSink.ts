@@ -1,14 +1,14 @@
 import type { BlockKind } from "../../domain/Document.ts"
 import type { DocumentBuilder } from "./DocumentBuilder.ts"
 
-/** Where the readers of office formats put what they find, in reading order. */
+/** Receives what the readers of office formats find, in reading order. */
 export interface BlockSink {
   readonly add: (kind: Exclude<BlockKind, "pageBreak" | "list">, text: string, level?: number) => void
-  /** One list item; `depth` counts from 0, `label` is what stands before it: `-`, `2.`, `a)`. */
+  /** One list item; `depth` counts from 0, `label` is the text before the item: `-`, `2.`, `a)`. */
   readonly item: (depth: number, label: string, text: string) => void
 }
 
-/** Writes to a document; list items that follow each other become one list block, code lines one code block. */
+/** Writes to a document. Consecutive list items become one list block, and code lines one code block. */
 export class BlockWriter implements BlockSink {
   readonly #builder: DocumentBuilder
   #run: { readonly kind: "list" | "code"; readonly lines: Array<string> } | undefined
@@ -17,7 +17,7 @@ export class BlockWriter implements BlockSink {
     this.#builder = builder
   }
 
-  /** Following blocks are on this 1-based page, slide or sheet. */
+  /** Puts the following blocks on this 1-based page, slide or sheet. */
   page(page: number): void {
     this.end()
     this.#builder.page(page)
@@ -55,7 +55,7 @@ export class BlockWriter implements BlockSink {
   }
 }
 
-/** Keeps blocks until it is known where they go: text boxes and notes inside a paragraph. */
+/** Keeps blocks until their place is known: text boxes and notes inside a paragraph. */
 export class BlockBuffer implements BlockSink {
   readonly #replay: Array<(sink: BlockSink) => void> = []
 
@@ -67,7 +67,7 @@ export class BlockBuffer implements BlockSink {
     this.#replay.push((sink) => sink.item(depth, label, text))
   }
 
-  /** Moves what was kept to another sink. */
+  /** Moves the kept blocks to another sink. */
   moveTo(sink: BlockSink): void {
     for (const replay of this.#replay.splice(0)) replay(sink)
   }
@@ -105,12 +105,12 @@ export const withPrefix = (prefix: string, sink: BlockSink): BlockSink => {
   }
 }
 
-/** A table row as a line; cells that are empty keep their place, but not at the end. */
+/** A table row as a line. Empty cells keep their place, except at the end. */
 export const rowLine = (cells: ReadonlyArray<string>): string => {
   let last = cells.length
   while (last > 0 && cells[last - 1] === "") last--
   return cells.slice(0, last).join(" | ")
 }
 
-/** Every run of white space a single blank. */
+/** Replaces every run of white space by a single space. */
 export const oneLine = (text: string): string => text.replace(/\s+/g, " ").trim()

@@ -5,7 +5,7 @@ import { htmlBlocks } from "./Html.ts"
 import type { Reader } from "./Reader.ts"
 import { addParagraphs } from "./Text.ts"
 
-/** A calendar (RFC 5545): each event, task and journal entry with what it is, when, where, who and its description. */
+/** Reads a calendar (RFC 5545): each event, task and journal entry with its kind, time, place, people and description. */
 export const calendar: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const title = addCalendar(decode(bytes), builder, 1)
@@ -18,7 +18,7 @@ interface Property {
   readonly value: string
 }
 
-/** What is read of an entry besides its name and its description, in this order. */
+/** The properties of an entry that are read besides its name and its description, in this order. */
 const labels: ReadonlyArray<readonly [label: string, name: string]> = [
   ["Due", "DUE"],
   ["Repeats", "RRULE"],
@@ -38,15 +38,15 @@ const labels: ReadonlyArray<readonly [label: string, name: string]> = [
 const entries = new Set(["VEVENT", "VTODO", "VJOURNAL"])
 
 /**
- * Adds the entries of a calendar under their names; answers the calendar's own name, or that of its only entry.
+ * Adds the entries of a calendar under their names. Returns the calendar's own name, or that of its only entry.
  *
- * @param level of the headings
+ * @param level level of the headings
  */
 export const addCalendar = (source: string, builder: DocumentBuilder, level: number): string | undefined => {
   let name: string | undefined
   const titles: Array<string> = []
   let entry: Array<Property> | undefined
-  // Alarms within an entry repeat it.
+  // Alarms inside an entry repeat its properties.
   let within = 0
   for (const { name: key, parameters, value } of propertiesOf(source)) {
     if (key === "BEGIN") {
@@ -61,7 +61,7 @@ export const addCalendar = (source: string, builder: DocumentBuilder, level: num
     } else if (entry !== undefined && within === 0) entry.push({ name: key, parameters, value })
     else if (key === "X-WR-CALNAME" || key === "NAME") name ??= oneLine(unescaped(value)) || undefined
   }
-  // Cut off, it is read to where it ends.
+  // A calendar that is cut off is read to its end.
   if (entry !== undefined) titles.push(addEntry(entry, builder, level))
   return name ?? (titles.length === 1 ? titles[0] || undefined : undefined)
 }
@@ -98,7 +98,7 @@ const shown = ({ name, parameters, value }: Property): ReadonlyArray<string> => 
     case "EXDATE":
       return value.split(",").map((one) => timeOf(one, parameters.get("TZID")))
     case "ATTACH":
-      // A file within is a long run of letters.
+      // An embedded file is a long run of letters.
       return [parameters.get("VALUE") === "BINARY" ? oneLine(parameters.get("FILENAME") ?? "a file") : oneLine(value)]
     case "URL":
     case "RRULE":
@@ -108,7 +108,7 @@ const shown = ({ name, parameters, value }: Property): ReadonlyArray<string> => 
   }
 }
 
-/** Dates are days, times are of their zone, `Z` of none. */
+/** A time for reading: days without a time, times with their zone, and UTC times marked by `Z`. */
 const timeOf = (value: string, zone: string | undefined): string => {
   const found = /^(\d{4})(\d\d)(\d\d)(?:T(\d\d)(\d\d)(\d\d)(Z)?)?/.exec(value.trim())
   if (found === null) return oneLine(value)
@@ -124,7 +124,7 @@ const period = (from: Property | undefined, to: Property | undefined, duration: 
   const start = timeOf(from.value, from.parameters.get("TZID"))
   if (to === undefined) return duration === undefined ? start : `${start} for ${oneLine(duration.value)}`
   const end = timeOf(to.value, to.parameters.get("TZID"))
-  // The end of a day's entry is the day after it.
+  // An all-day entry ends on the day after it.
   return /^\d{8}$/.test(from.value) && isNextDay(from.value, to.value) ? start : `${start} to ${end}`
 }
 
@@ -133,7 +133,7 @@ const isNextDay = (from: string, to: string): boolean => {
   return day(to) - day(from) === 86_400_000
 }
 
-/** Lines are folded: one that begins with a blank goes on with the one before (RFC 5545, 3.1). */
+/** The properties of a calendar. A line that starts with a blank continues the one before (RFC 5545, 3.1). */
 function* propertiesOf(source: string): Generator<Property> {
   for (const line of unixLines(source).replace(/\n[ \t]/g, "").split("\n")) {
     const found = /^([A-Za-z0-9-]+)((?:;[A-Za-z0-9-]+=(?:"[^"]*"|[^";:,]*)(?:,(?:"[^"]*"|[^";:,]*))*)*):(.*)$/s.exec(line)

@@ -1,9 +1,9 @@
 /**
- * How likely a text is in the language that suits it best: letters by how often that language has them, capitals and
- * signs by where they stand. A wrong charset gives letters of no one language, capitals inside words, signs in words.
+ * Scores how likely a text is in the language that suits it best: letters by their frequency in that language, capitals and signs by their
+ * place. A wrong charset gives letters of no one language, capitals inside words, and signs in words.
  */
 
-/** Letters beyond ASCII that a language has, the commonest first. Several languages are written with one alphabet. */
+/** Letters beyond ASCII of each language, the most frequent first. Several languages share an alphabet. */
 const latin = [
   "éèàêçôîâùûœëïæ",
   "üäößé",
@@ -52,25 +52,26 @@ const kana = /[\u3041-\u30fc]/
 const hangul = /[\uac00-\ud7a3]/
 const scripts = ["Latin", "Cyrillic", "Greek", "Hebrew", "Arabic", "Thai"].map((script) => new RegExp(`\\p{Script=${script}}`, "u"))
 
-/** Natural logarithms of how likely a character is. */
+/** Natural logarithms of a character's probability. */
 const likely = {
   first: Math.log(0.11),
-  /** Of each letter to the next rarer one. */
+  /** From each letter to the next rarer one. */
   step: Math.log(0.91),
   /** A letter that the language does not have. */
   foreign: Math.log(0.0004),
   common: Math.log(0.004),
   rare: Math.log(0.00006),
   kana: Math.log(0.007),
-  /** An ideograph of no language's daily writing. */
+  /** An ideograph that no language uses daily. */
   obscure: Math.log(0.00001),
-  /** Quotes, dashes and the like where they belong, and anywhere else. */
+  /** Quotes, dashes and similar signs where they belong. */
   sign: Math.log(0.02),
+  /** Quotes, dashes and similar signs anywhere else. */
   misplaced: Math.log(0.0006),
   never: Math.log(0.000001)
 }
 
-/** What a capital costs that begins a word, stands among capitals, or anywhere else. */
+/** Cost of a capital that starts a word, stands among capitals, or stands inside a word. */
 const capitals = { begins: Math.log(0.1), among: Math.log(0.5), within: Math.log(0.002) }
 
 const placesOf = (letters: string): ReadonlyMap<string, number> => new Map(Array.from(letters, (letter, place) => [letter, place]))
@@ -87,16 +88,16 @@ const boxes = /[\u2500-\u259f]/
 const never = /[\ufffd\u0080-\u009f\ue000-\uf8ff\uff61-\uff9f]|\p{Cn}/u
 
 export interface Likelihood {
-  /** Bytes of characters beyond ASCII. */
+  /** Bytes of all characters beyond ASCII. */
   readonly bytes: number
-  /** Natural logarithm of how likely they all are together. */
+  /** Natural logarithm of the probability of all of them together. */
   readonly sum: number
 }
 
-/** Characters that are looked at: more of them say nothing new. */
+/** Most characters examined: more of them add nothing. */
 const mostCharacters = 4_000
 
-/** @param width bytes of a character beyond ASCII in the charset by which the text was decoded */
+/** @param width bytes of a character beyond ASCII in the charset that the text was decoded with */
 export const likelihoodOf = (text: string, width: number): Likelihood => {
   let characters = 0
   let base = 0
@@ -119,7 +120,7 @@ export const likelihoodOf = (text: string, width: number): Likelihood => {
     sums.japanese += score.japanese
     sums.korean += score.korean
   }
-  // One language, written in one script: signs alone suit any.
+  // The language must share a script with the text: signs alone suit any.
   const best = Math.max(...sums.latin, ...sums.other, sums.chinese, sums.japanese, sums.korean)
   return { bytes: characters * width, sum: best + base }
 }
@@ -134,7 +135,7 @@ interface Scores {
 
 const known = new Map<string, Scores | undefined>()
 
-/** How likely a letter is in each language; `undefined` of what is no letter. */
+/** How likely a letter is in each language; `undefined` for a character that is not a letter. */
 const letterScores = (character: string): Scores | undefined => {
   if (known.has(character)) return known.get(character)
   const isLetter = !never.test(character) && /[\p{L}\p{M}]/u.test(character)
@@ -165,7 +166,7 @@ const isSmall = (character: string): boolean => character !== character.toUpperC
 
 const scriptOf = (character: string): number => scripts.findIndex((script) => script.test(character))
 
-/** What a letter's neighbours cost: capitals within words, words of two scripts. */
+/** Cost of a letter's neighbours: capitals inside words, words of two scripts. */
 const placeScore = (character: string, before: string, after: string): number => {
   const script = scriptOf(character)
   if (script < 0) return 0

@@ -2,7 +2,7 @@ import { decodeLines } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import type { Reader } from "./Reader.ts"
 
-/** Source code, verbatim, in blocks that begin where a definition or its comment begins at the left margin. */
+/** Reads source code verbatim, in blocks that start where a definition or its comment starts at the left margin. */
 export const code: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   let block: Array<string> = []
@@ -22,5 +22,5 @@ export const code: Reader = ({ bytes, format, limits }) => {
   return builder.build({ format })
 }
 
-/** At the margin, and not the end of what came before. */
+/** A line at the margin that does not end the definition before it. */
 const startsDefinition = /^(?!end\b|else\b|elif\b|except\b|catch\b|finally\b|then\b)[^\s})\]]/

@@ -1,4 +1,4 @@
-/** The upper halves of the code pages of DOS, which TextDecoder does not know. */
+/** The upper halves of the DOS code pages, which TextDecoder does not know. */
 const dos: Readonly<Record<number, string>> = {
   437:
     "ÇüéâäàåçêëèïîìÄÅÉæÆôöòûùÿÖÜ¢£¥₧ƒáíóúñÑªº¿⌐¬½¼¡«»░▒▓│┤╡╢╖╕╣║╗╝╜╛┐└┴┬├─┼╞╟╚╔╩╦╠═╬╧╨╤╥╙╘╒╓╫╪┘┌█▄▌▐▀αßΓπΣσµτΦΘΩδ∞φε∩≡±≥≤⌠⌡÷≈°∙·√ⁿ²■\u00a0",
@@ -7,12 +7,12 @@ const dos: Readonly<Record<number, string>> = {
   852: "ÇüéâäůćçłëŐőîŹÄĆÉĹĺôöĽľŚśÖÜŤťŁ×čáíóúĄąŽžĘę¬źČş«»░▒▓│┤ÁÂĚŞ╣║╗╝Żż┐└┴┬├─┼Ăă╚╔╩╦╠═╬¤đĐĎËďŇÍÎě┘┌█▄ŢŮ▀ÓßÔŃńňŠšŔÚŕŰýÝţ´­˝˛ˇ˘§÷¸°¨˙űŘř■ "
 }
 
-/** Whether TextDecoder does not know a charset because it is one of DOS. */
+/** Whether a charset is a DOS code page, which TextDecoder does not know. */
 export const isDos = (label: string): boolean => dos[dosPage(label)] !== undefined
 
 const dosPage = (label: string): number => Number(/^(?:ibm|cp)-?(\d{3})$/.exec(label)?.[1])
 
-/** Text in a charset that {@link isDos}. */
+/** Decodes text in a charset for which {@link isDos} is true. */
 export const decodeDos = (bytes: Uint8Array, label: string): string => {
   const upper = dos[dosPage(label)] ?? ""
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
@@ -63,10 +63,10 @@ const charsets: Readonly<Record<number, number>> = {
   255: 850
 }
 
-/** The code page of a font; `undefined` where the document's counts. */
+/** The code page of a font; `undefined` where the document's own applies. */
 export const codePageOfCharset = (charset: number): number | undefined => charsets[charset]
 
-/** Bytes of a code page as text; code pages nobody knows are read as Western. */
+/** Decodes bytes of a code page. Unknown code pages are read as Western. */
 export const decodeCodePage = (codePage: number, bytes: ArrayLike<number>): string => {
   const upper = dos[codePage]
   if (upper !== undefined) {

@@ -1,11 +1,11 @@
 import { ReadFailure } from "./ReadFailure.ts"
 
-/** A storage of an OLE compound file: what folders are to a file system. */
+/** A storage of an OLE compound file, which corresponds to a folder of a file system. */
 export interface Storage {
-  /** Names of the streams in it, as written. */
+  /** Names of the streams in this storage, as written. */
   readonly streams: ReadonlyArray<string>
   readonly storages: ReadonlyMap<string, Storage>
-  /** The bytes of one of its streams, whatever the case of its name; `undefined` where there is none. */
+  /** The bytes of one of its streams, ignoring the case of its name; `undefined` where there is no such stream. */
   readonly read: (name: string) => Buffer | undefined
 }
 
@@ -24,15 +24,16 @@ const headerBytes = 512
 const entryBytes = 128
 const types = { storage: 1, stream: 2, root: 5 } as const
 
-/** Real files have some thousands, in some tens of levels. */
+/** Most entries of the directory. Real files have some thousands. */
 const maxEntries = 100_000
+/** Most levels of storages. Real files have some tens. */
 const maxDepth = 64
 
 export const isCompound = (bytes: Uint8Array): boolean => signature.every((byte, at) => bytes[at] === byte)
 
 /**
- * The root of an OLE compound file (MS-CFB). The directory is read, streams when they are asked for; one that is cut
- * off gives what there is. Fails with `corrupt` where there is no directory.
+ * The root of an OLE compound file (MS-CFB). The directory is read now, streams on request; a file that is cut off yields what is left.
+ * Fails with `corrupt` where there is no directory.
  */
 export const openCompound = (bytes: Uint8Array): Storage => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
@@ -87,7 +88,7 @@ const numbers = (bytes: Buffer): ReadonlyArray<number> =>
 const sectorAt = (file: Buffer, sector: number, sectorBytes: number): Buffer =>
   file.subarray((sector + 1) * sectorBytes, (sector + 2) * sectorBytes)
 
-/** Which sector follows which: the header names the first 109 sectors of the table, a chain of sectors the others. */
+/** Which sector follows which. The header names the first 109 sectors of the table, a chain of sectors the others. */
 const allocation = (file: Buffer, sectorBytes: number): ReadonlyArray<number> => {
   const sectors = [...numbers(file.subarray(76, headerBytes))]
   const perSector = sectorBytes / 4 - 1
@@ -98,7 +99,7 @@ const allocation = (file: Buffer, sectorBytes: number): ReadonlyArray<number> =>
     sectors.push(...listed.slice(0, perSector))
     next = listed[perSector] ?? most
   }
-  // A damaged list names a sector more than once: the table is no longer than the file.
+  // A damaged list can name a sector more than once: the table is never longer than the file.
   return sectors.filter((sector) => sector < most).slice(0, most).flatMap((sector) => numbers(sectorAt(file, sector, sectorBytes)))
     .slice(0, most)
 }

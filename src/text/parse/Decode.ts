@@ -3,13 +3,13 @@ import { likelihoodOf } from "./Charset.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import { decodeDos, isDos } from "./CodePages.ts"
 
-/** Bytes that are looked at to guess a charset. */
+/** Bytes that are examined to guess a charset. */
 const sampleBytes = 64 * 1024
 
 /**
- * Text of unknown encoding: byte order mark, then strict UTF-8, then what the text declares (`declared` is given its
- * first 4 kB as Latin-1), then what makes it read like a language. Fails with `charset` where nothing does: noise
- * would be found by nobody.
+ * Decodes text of unknown encoding: by a byte order mark, then as strict UTF-8, then by the charset that the text declares (`declared`
+ * receives its first 4 kB as Latin-1), then by the charset in which it reads most like a language. Fails with `charset` where none does,
+ * since nobody could find such noise by searching.
  */
 export const decode = (bytes: Uint8Array, declared?: (head: string) => string | undefined): string => {
   if (isEbcdic(bytes)) return decodeEbcdic(bytes)
@@ -21,7 +21,7 @@ export const decode = (bytes: Uint8Array, declared?: (head: string) => string | 
   if (label !== undefined && isKnown(label) && !/^utf-?16/i.test(label)) return decodeAs(bytes, label)
   if (mostlyUtf8(buffer)) return buffer.toString("utf8")
   const guessed = guess(bytes)
-  if (guessed === undefined) throw new ReadFailure("charset", "charset unknown: the text reads like no language in any that is known")
+  if (guessed === undefined) throw new ReadFailure("charset", "charset unknown: in no known charset does the text read like a language")
   guesses.set(bytes, guessed)
   return decodeAs(bytes, guessed.charset)
 }
@@ -34,10 +34,10 @@ interface Guess {
 
 const guesses = new WeakMap<Uint8Array, Guess>()
 
-/** The charset that these bytes were decoded by, where {@link decode} had to guess it. */
+/** The charset that {@link decode} guessed for these bytes; undefined where it did not have to guess. */
 export const guessOf = (bytes: Uint8Array): Guess | undefined => guesses.get(bytes)
 
-/** The same for texts inside a file, which is read all the same: the best guess, noise or not. */
+/** Decodes a text inside a file, which is read in any case: the best guess, noise or not. */
 export const decodePart = (bytes: Uint8Array): string => {
   try {
     return decode(bytes)
@@ -46,13 +46,13 @@ export const decodePart = (bytes: Uint8Array): string => {
   }
 }
 
-/** Line ends of any system as `\n`. */
+/** Converts the line ends of any system to `\n`. */
 export const unixLines = (text: string): string => text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
 
-/** Text of unknown encoding, with `\n` line ends. */
+/** Decodes text of unknown encoding, with `\n` line ends. */
 export const decodeLines = (bytes: Uint8Array): string => unixLines(decode(bytes))
 
-/** Decodes by a charset's name, as HTML and mail name them; an unknown name means windows-1252. */
+/** Decodes by a charset's name, as HTML and mail name them. An unknown name means windows-1252. */
 export const decodeAs = (bytes: Uint8Array, label: string): string => {
   const name = label.toLowerCase()
   if (isDos(name)) return decodeDos(bytes, name)
@@ -60,18 +60,21 @@ export const decodeAs = (bytes: Uint8Array, label: string): string => {
   return new TextDecoder(isKnown(label) ? label : "windows-1252").decode(bytes)
 }
 
-/** UTF-7 (RFC 2152): UTF-16 in base64 between `+` and what is no base64. What is no whole UTF-16 stands as it is. */
+/**
+ * Decodes UTF-7 (RFC 2152): UTF-16 in base64 between `+` and the first character that is not base64. An incomplete sequence stays as it is
+ * written.
+ */
 export const decodeUtf7 = (text: string): string =>
   text.replace(/\+([A-Za-z0-9+/]*)-?/g, (written, base64: string) => {
     if (base64 === "") return written === "+-" ? "+" : written
     const bytes = Buffer.from(base64, "base64")
     const units = Math.floor(base64.length * 6 / 16)
-    // Fewer than six bits are left over, and none of them is set.
+    // Valid sequences leave fewer than six bits over, all zero.
     if (units === 0 || base64.length * 6 - units * 16 >= 6 || bytes.subarray(units * 2).some((byte) => byte !== 0)) return written
     return new TextDecoder("utf-16be").decode(bytes.subarray(0, units * 2))
   })
 
-/** ISO-2022-KR (RFC 1557), read as if it were ASCII: Korean stands between Shift Out and Shift In, without the high bits. */
+/** Decodes ISO-2022-KR (RFC 1557) that was read as ASCII: Korean stands between Shift Out and Shift In, without the high bits. */
 export const decodeIso2022Kr = (text: string): string =>
   text.includes("\u001b$)C")
     ? text.replaceAll("\u001b$)C", "").replace(
@@ -80,7 +83,7 @@ export const decodeIso2022Kr = (text: string): string =>
     )
     : text
 
-/** Whether text is in UTF-16 or UTF-32, whose zero bytes are no sign of a binary file. */
+/** Whether text is in UTF-16 or UTF-32, whose zero bytes do not make it a binary file. */
 export const isWide = (bytes: Uint8Array): boolean => (byteOrderMark(bytes) ?? wideWithoutMark(bytes) ?? "utf-8") !== "utf-8"
 
 /** The first bytes as text in which ASCII characters are right, whatever the encoding. */
@@ -106,7 +109,7 @@ const byteOrderMark = ([a, b, c, d]: Uint8Array): string | undefined => {
   return a === 0 && b === 0 && c === 0xfe && d === 0xff ? "utf-32be" : undefined
 }
 
-/** UTF-16 and UTF-32 without a mark, by where the zero bytes of their ASCII characters stand. */
+/** Recognises UTF-16 and UTF-32 without a mark by the position of the zero bytes of their ASCII characters. */
 const wideWithoutMark = (bytes: Uint8Array): string | undefined => {
   const length = Math.min(bytes.length, 4096) & ~3
   if (length < 4 || !bytes.subarray(0, length).includes(0)) return undefined
@@ -119,7 +122,7 @@ const wideWithoutMark = (bytes: Uint8Array): string | undefined => {
   return b! + d! > 1.2 && a! + c! < 0.1 ? "utf-16le" : undefined
 }
 
-/** Text is UTF-8 with some bytes damaged when most of what is not ASCII decodes. */
+/** Whether text is UTF-8 with some damaged bytes: most of what is not ASCII decodes. */
 const mostlyUtf8 = (buffer: Buffer): boolean => {
   let multibyte = 0
   let damaged = 0
@@ -130,7 +133,10 @@ const mostlyUtf8 = (buffer: Buffer): boolean => {
   return damaged * 10 < multibyte
 }
 
-/** Charsets by how common their files are, the logarithm of how much rarer than the first, and the bytes of a character beyond ASCII. */
+/**
+ * Charsets by how common their files are: the name, the logarithm of how much rarer than the first, and the bytes of a character beyond
+ * ASCII.
+ */
 const charsets: ReadonlyArray<readonly [name: string, rarity: number, width: number]> = [
   ["windows-1252", 0, 1],
   ["windows-1251", -1, 1],
@@ -160,14 +166,15 @@ const charsets: ReadonlyArray<readonly [name: string, rarity: number, width: num
   ["ibm437", -2.5, 1]
 ]
 
-/** The logarithm of how likely a byte beyond ASCII is at least, on average, in a text that reads like a language; and one whose reading is beyond doubt. */
+/** Least mean logarithm of the probability of a byte beyond ASCII in a text that reads like a language. */
 const leastLikely = -4.8
+/** Mean logarithm of the probability of a byte beyond ASCII from which a reading is beyond doubt. */
 const surelyLikely = -4
 
-/** What is needed to take a charset: how sure it is that no other one is meant, and that the text is one at all. */
+/** Least confidence with which a charset is taken, that is, that no other one is meant and that the text is one at all. */
 const leastSure = 0.75
 
-/** The charset in which the text reads most like a language, by how much better than in any other. */
+/** The charset in which the text reads most like a language; its confidence grows with the lead over the next one. */
 const guess = (bytes: Uint8Array): Guess | undefined => {
   const sample = bytes.subarray(0, sampleBytes)
   const candidates = charsets.map(([name, rarity, width]) => {
@@ -176,14 +183,14 @@ const guess = (bytes: Uint8Array): Guess | undefined => {
     return { name, text, mean: bytes === 0 ? 0 : sum / bytes, score: sum + rarity }
   }).toSorted((a, b) => b.score - a.score)
   const best = candidates[0]!
-  // Charsets that say the same here are no rivals.
+  // A charset that decodes this text alike is no rival.
   const second = candidates.find(({ text }) => text !== best.text)
   const margin = second === undefined ? 1 : 1 / (1 + Math.exp(second.score - best.score))
   const quality = Math.min(1, Math.max(0, (best.mean - leastLikely) / (surelyLikely - leastLikely) * 0.4 + 0.6))
   return margin < leastSure || best.mean < leastLikely ? undefined : { charset: best.name, confidence: Math.min(margin, quality) }
 }
 
-/** The bytes of letters, digits and blanks in EBCDIC, where those of ASCII letters are control characters and rare. */
+/** Whether bytes are EBCDIC: its letters, digits and blanks have codes that in ASCII are control characters and rare. */
 export const isEbcdic = (bytes: Uint8Array): boolean => {
   const length = Math.min(bytes.length, 4096)
   if (length < 16) return false
@@ -201,15 +208,15 @@ export const isEbcdic = (bytes: Uint8Array): boolean => {
       return false
     }
   }
-  // A row of `@` is no row of blanks.
+  // A row of `@` is not a row of blanks.
   return high > 0 && blanks > length * 0.06 && text > length * 0.85
 }
 
-/** Code page 37 from 0x40 on; national ones differ in a few signs. */
+/** Code page 37 from 0x40 on. National ones differ in a few signs. */
 const ebcdic =
   " \u00a0âäàáãåçñ¢.<(+|&éêëèíîïìß!\u0024*);¬-/ÂÄÀÁÃÅÇÑ¦,%_>?øÉÊËÈÍÎÏÌ\u0060:#@'=\u0022Øabcdefghi«»ðýþ±°jklmnopqrªºæ¸Æ¤µ~stuvwxyz¡¿ÐÝÞ®^£¥·©§¶¼½¾[]¯¨´×{ABCDEFGHI­ôöòóõ}JKLMNOPQR¹ûüùúÿ\u005c÷STUVWXYZ²ÔÖÒÓÕ0123456789³ÛÜÙÚ\u009f"
 
-/** What other code pages have in place of that one's signs. */
+/** The signs in which other code pages differ from page 37. */
 const ebcdicPages: ReadonlyArray<readonly [name: string, others: Readonly<Record<number, string>>]> = [
   ["ibm037", {}],
   ["ibm500", { 0x4a: "[", 0x4f: "!", 0x5a: "]", 0x5f: "^", 0xb0: "¢", 0xba: "¬", 0xbb: "|" }],
@@ -250,7 +257,7 @@ const ebcdicTables = ebcdicPages.map(([name, others]) => ({
 /** Signs where no text has them: between letters, or at all. */
 const strange = /(?<=\p{L})[{}~|\\[\]^!§@](?=\p{L})|[¢¬¦¨Ý]|(?<=\p{L})\|(?=\s)|(?<=\s)\|(?=\p{L})/gu
 
-/** By the code page whose signs stand where signs do. */
+/** Decodes EBCDIC by the code page whose signs stand where signs belong. */
 const decodeEbcdic = (bytes: Uint8Array): string => {
   const sample = bytes.subarray(0, sampleBytes)
   const read = (part: Uint8Array, table: ReadonlyArray<string>): string => Array.from(part, (byte) => table[byte]).join("")

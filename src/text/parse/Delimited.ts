@@ -4,11 +4,11 @@ import { DocumentBuilder } from "./DocumentBuilder.ts"
 import type { Reader } from "./Reader.ts"
 import { addParagraphs } from "./Text.ts"
 
-/** Values separated by commas, semicolons, tabs or pipes: one table, a line a row, the header first. */
+/** Reads values separated by commas, semicolons, tabs or pipes as one table, a line for each row, the header first. */
 export const delimited: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const source = decodeLines(bytes)
-  // Excel's own hint: a first line of `sep=;`.
+  // Excel's own hint is a first line of `sep=;`.
   const hint = /^sep=([^\n])\n/i.exec(source)
   const separator = hint?.[1] ?? separatorOf(source, format)
   if (separator === undefined) addParagraphs(source, builder)
@@ -37,11 +37,13 @@ export const separatorOf = (given: string, format: string): string | undefined =
   return best
 }
 
-/** Rows that have something in them, as lines of a table. */
+/** The rows that are not empty, as lines of a table. */
 const rows = (source: string, separator: string, start: number): ReadonlyArray<string> =>
   [...records(source, separator, start)].map(({ cells }) => rowLine(cells.map(oneLine)))
 
-/** RFC 4180, with what programs write beside it: quotes after blanks, text after a closing quote. Empty rows are left out. */
+/**
+ * Records by RFC 4180, tolerating what programs write besides: quotes after blanks, text after a closing quote. Empty rows are left out.
+ */
 export function* records(
   source: string,
   separator: string,
@@ -66,8 +68,8 @@ export function* records(
 type Next = (at: number) => number
 
 /**
- * Where `mark` stands, at `at` or later; the length of the source where it does not. For places that only grow: it is looked
- * for once, since in a file of one line, or without the separator, every field would look to the end.
+ * A function that returns the first position of `mark` at `at` or later; the length of the source where there is none. Positions must only
+ * grow: each search is remembered, since in a file of one line, or without the separator, every field would search to the end.
  */
 const nextOf = (source: string, mark: string): Next => {
   let found = -1
@@ -91,7 +93,7 @@ const field = (
   if (source[at] === "\"") {
     for (let open = at;;) {
       const close = source.indexOf("\"", open + 1)
-      // A quote that nothing closes is a character like any other.
+      // A quote that is never closed is an ordinary character.
       if (close < 0) break
       value += source.slice(open + 1, close)
       at = close + 1

@@ -9,7 +9,7 @@ import { WordNumbering } from "./ooxml/WordNumbering.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 
-/** Documents of Word 6 to 2003: headings, paragraphs, tables, headers once, text boxes, notes and comments, embedded objects. */
+/** Reads documents of Word 6 to 2003: headings, paragraphs, tables, each header once, text boxes, notes and comments, embedded objects. */
 export const doc: Reader = ({ bytes, format, inner, limits }) => {
   const root = openCompound(bytes)
   const builder = new DocumentBuilder(limits.characters)
@@ -27,15 +27,15 @@ export const doc: Reader = ({ bytes, format, inner, limits }) => {
   )
 }
 
-/** The first version that keeps its text as Unicode, and its pieces in a stream of their own. */
+/** The first version that stores its text as Unicode, and its pieces in a separate stream. */
 const firstUnicode = 0xc0
 
-/** Flags and places in the file information block, which all versions share in its first fields (MS-DOC, 2.5.1). */
+/** Offsets of flags and places in the file information block, whose first fields all versions share (MS-DOC, 2.5.1). */
 const fib = { version: 2, flags: 10, characters: 20, text: 24, pieces: 0x160, least: 0x168 } as const
 const flags = { pieces: 0x4, encrypted: 0x100 } as const
 const macintosh = 256
 
-/** The text of documents of before 1997, one byte a character; `undefined` of later ones. */
+/** The text of a document from before 1997, one byte a character; `undefined` for later ones. */
 const oldText = (root: Storage): string | undefined => {
   const stream = root.read("WordDocument")
   if (stream === undefined || stream.length < 32) throw damaged()
@@ -45,14 +45,14 @@ const oldText = (root: Storage): string | undefined => {
   if (stream.length < fib.least) throw damaged()
   const ranges = (set & flags.pieces) !== 0 ? pieces(stream) : [[stream.readUInt32LE(fib.text), stream.readUInt32LE(fib.text + 4)] as const]
   const bytes = Buffer.concat(ranges.map(([from, to]) => stream.subarray(from, to)))
-  // The file names a language of its author, not of its text: the letters say which charset they are in.
+  // The file names the language of its author, not of its text: the letters show which charset they are in.
   const text = stream.readUInt16LE(fib.characters) === macintosh ? decodeAs(bytes, "macintosh") : decodePart(bytes)
-  // Cells and rows end with BEL, lines with VT, pages with FF; what a field is made of stands before what it shows.
+  // Cells and rows end with BEL, lines with VT, pages with FF; a field's code stands before its result.
   return text.replace(/\x13[^\x13-\x15]*\x14|[\x13-\x15]/g, "").replaceAll("\x07\x07", "\n").replaceAll("\x07", "\t")
     .replace(/[\v\f]/g, "\n")
 }
 
-/** Where the pieces of a text lie that was saved in pieces. */
+/** Where the pieces lie of a text that was saved in pieces. */
 const pieces = (stream: Buffer): ReadonlyArray<readonly [from: number, to: number]> => {
   const from = stream.readUInt32LE(fib.pieces)
   return pieceTable(stream.subarray(from, from + stream.readUInt32LE(fib.pieces + 4)))
@@ -105,7 +105,7 @@ const addParagraphs = (paragraphs: ReadonlyArray<Paragraph>, numbering: WordNumb
   endTable()
 }
 
-/** A paragraph a line; lines with tabs that follow each other are the rows of a table. */
+/** Adds each line as a paragraph; consecutive lines with tabs are the rows of a table. */
 const addLines = (text: string, writer: BlockWriter): void => {
   let rows: Array<string> = []
   const endRows = (): void => {
@@ -113,7 +113,7 @@ const addLines = (text: string, writer: BlockWriter): void => {
     rows = []
   }
   for (const line of text.replace(/\r\n?/g, "\n").split("\n")) {
-    // What fields and pictures leave.
+    // Control characters left by fields and pictures.
     const clean = line.replace(/[\u0001-\u0008\u000b-\u001f]/g, " ")
     if (/\S\t+\S/.test(clean)) rows.push(rowLine(clean.split("\t").map(oneLine)))
     else {

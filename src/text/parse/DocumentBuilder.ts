@@ -2,8 +2,8 @@ import type { Block, BlockKind, ParsedDocument } from "../../domain/Document.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 
 /**
- * Collects blocks in reading order into one canonical text: `\n` line ends, a blank line between blocks, no NUL,
- * no unpaired surrogates. Every reader writes through it, so that spans are right everywhere for one reason.
+ * Collects blocks in reading order into one canonical text: `\n` line ends, a blank line between blocks, no NUL, no unpaired surrogates.
+ * Every reader writes through it, so spans are right everywhere for the same reason.
  */
 export class DocumentBuilder {
   readonly #parts: Array<string> = []
@@ -16,7 +16,7 @@ export class DocumentBuilder {
     this.#maxCharacters = maxCharacters
   }
 
-  /** Following blocks are on this 1-based page, slide or sheet. */
+  /** Puts the following blocks on this 1-based page, slide or sheet. */
   page(page: number): void {
     if (this.#page !== undefined && page > this.#page && this.#blocks.length > 0) {
       this.#blocks.push({ kind: "pageBreak", start: this.#length, end: this.#length, page })
@@ -24,7 +24,7 @@ export class DocumentBuilder {
     this.#page = page
   }
 
-  /** Adds one block; text that is only white space adds nothing. Rows of a table are lines, cells joined by ` | `. */
+  /** Adds one block; text that is only white space adds nothing. The rows of a table are lines, their cells joined by ` | `. */
   add(kind: Exclude<BlockKind, "pageBreak">, text: string, level?: number): void {
     const clean = canonical(text)
     if (clean.trim() === "") return
@@ -50,17 +50,17 @@ export class DocumentBuilder {
   }
 }
 
-/** Line ends to `\n`, NULs out, unpaired surrogates to U+FFFD, outer blank lines and trailing blanks of lines gone. */
+/** A text with `\n` line ends, without NULs, outer blank lines and trailing blanks, its unpaired surrogates replaced by U+FFFD. */
 export const canonical = (text: string): string => {
   const clean = uncommon.test(text)
     ? text
       .replace(/\r\n?|\u2028|\u2029/g, "\n")
       .replaceAll("\0", "")
-      // The look-behind keeps long runs of blanks linear: a run is tried from its start only.
+      // The look-behind keeps long runs of blanks linear: a run is only tried from its start.
       .replace(/(?<![ \t])[ \t]+\n/g, "\n")
     : text
   return clean.replace(/^\n+/, "").trimEnd().toWellFormed()
 }
 
-/** What most blocks are free of: one look spares them the replacing. */
+/** Characters that most blocks do not contain: one test spares them the replacing. */
 const uncommon = /[\r\u2028\u2029\0]|[ \t]\n/

@@ -13,8 +13,8 @@ import { onlyOnce } from "./RunningText.ts"
 import { childAt, eachElement, parseXml, textContent } from "./Xml.ts"
 
 /**
- * Word documents and templates, with or without macros (ECMA-376 part 1, chapter 17): headers, body with footnotes
- * after their paragraph, endnotes, comments, footers.
+ * Reads Word documents and templates, with or without macros (ECMA-376 part 1, chapter 17): headers, body with footnotes after their
+ * paragraph, endnotes, comments, footers.
  */
 export const docx: Reader = ({ bytes, format, inner, limits, properties }) => {
   const pack = openPackage(bytes, limits, "word/document.xml", properties)
@@ -52,7 +52,7 @@ export const docx: Reader = ({ bytes, format, inner, limits, properties }) => {
   comments(context, writer)
   runningText(context, "footer", writer)
   writer.end()
-  // Text of other formats that stands among the paragraphs: pages, mail, RTF.
+  // Text of other formats embedded among the paragraphs: pages, mail, RTF.
   const chunks = pack.relationships(main).filter(({ type }) => type === "aFChunk")
     .map(({ target }) => ({ name: target.replace(/^.*\//, ""), read: () => pack.part(target) }))
   const embedded = { ...pack.embedded, objects: [...chunks, ...pack.embedded.objects] }
@@ -71,7 +71,7 @@ const countedPages = (pack: OfficePackage): number => {
   return bytes === undefined ? Number.NaN : Number(textContent(childAt(parseXml(bytes), "Pages")))
 }
 
-/** Headers or footers of all sections, a text that several share only once, page numbers left out. */
+/** Writes the headers or footers of all sections. A text that several share is written once, page numbers are left out. */
 const runningText = (context: WordContext, type: "header" | "footer", sink: BlockSink): void => {
   const once = onlyOnce(sink)
   for (const { target, type: found } of context.pack.relationships(context.pack.main)) {

@@ -11,10 +11,10 @@ import { ReadFailure } from "./ReadFailure.ts"
 import { addParagraphs } from "./Text.ts"
 import { isTnef, readTnef } from "./Tnef.ts"
 
-/** Messages within messages are read to this depth; deeper ones are named only. */
+/** Depth to which messages inside messages are read; deeper ones are only named. */
 const maxMessageDepth = 5
 
-/** A mail message: its subject as heading, who and when, its text, then attached messages and files, each under its name. */
+/** Reads a mail message: its subject as heading, people and date, its text, then attached messages and files, each under its name. */
 export const email: Reader = async ({ bytes, format, inner, limits, properties }) => {
   const builder = new DocumentBuilder(limits.characters)
   const message = await parseMessage(isWide(bytes) ? Buffer.from(decode(bytes)) : bytes)
@@ -34,7 +34,7 @@ export const email: Reader = async ({ bytes, format, inner, limits, properties }
   })
 }
 
-/** A long message may be sent in several (RFC 2046 5.2.2), each a file here. */
+/** A remark where a file is one of several into which a long message was split (RFC 2046 5.2.2). */
 const partOf = (message: Email): ReadonlyArray<Remark> => {
   const type = contentTypeOf(message)
   if (!/^\s*message\/partial\b/i.test(type)) return []
@@ -44,7 +44,7 @@ const partOf = (message: Email): ReadonlyArray<Remark> => {
 
 const contentTypeOf = ({ headers }: Email): string => headers.find((header) => header.key === "content-type")?.value ?? ""
 
-/** Whether the last part of a message has no end. */
+/** Whether the last part of a message is cut off. */
 const isCutOff = (message: Email, bytes: Uint8Array): boolean => {
   const type = contentTypeOf(message)
   const boundary = /^\s*multipart\/.*;\s*boundary=(?:"([^"]+)"|([^\s;]+))/is.exec(type)
@@ -53,7 +53,7 @@ const isCutOff = (message: Email, bytes: Uint8Array): boolean => {
     !Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).includes(`--${name}--`, "latin1")
 }
 
-/** A mailbox in the Unix format: one message after the other (RFC 4155). */
+/** Reads a mailbox in the Unix format: one message after the other (RFC 4155). */
 export const mbox: Reader = async ({ bytes, format, inner, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   for (const raw of messages(bytes)) {
@@ -64,7 +64,7 @@ export const mbox: Reader = async ({ bytes, format, inner, limits }) => {
   return builder.build({ format })
 }
 
-/** A line beginning with `From ` starts a message; inside one, such lines are written `>From `. */
+/** The messages of a mailbox. A line starting with `From ` starts a message; inside one, such lines are written `>From `. */
 function* messages(bytes: Uint8Array): Generator<Uint8Array> {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let start = 0; start < file.length;) {
@@ -78,7 +78,7 @@ function* messages(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** `undefined` where no header says that this is mail. */
+/** A parsed message; `undefined` where no header shows that this is mail. */
 const parseMessage = async (bytes: Uint8Array): Promise<Email | undefined> => {
   const read = await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 64 })
     .catch(() => {
@@ -93,7 +93,7 @@ const parseMessage = async (bytes: Uint8Array): Promise<Email | undefined> => {
   return message.headers.some((header) => fields.has(header.key)) ? message : undefined
 }
 
-/** Texts in charsets of seven bits that nobody's decoder has any more, and which were therefore read as ASCII. */
+/** Decodes texts in seven-bit charsets that decoders no longer support, and which were therefore read as ASCII. */
 const withOldCharsets = (message: Email, bytes: Uint8Array): Email => {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
   const utf7 = /(?:charset\s*=\s*"?|=\?)(?:unicode-1-1-)?utf-?7\b/i.test(source)
@@ -124,13 +124,13 @@ const factsOf = (message: Email): Pick<ParsedDocument, "title" | "author"> => {
   return { title: title === "" ? undefined : title, author: author === "" ? undefined : author }
 }
 
-/** What hangs on a message: a message, what is written as part of the text, or a file. */
+/** An attachment: a message, a text that is part of the message's own, or a file. */
 type Hanging =
   | { readonly message: Email }
   | { readonly write: (builder: DocumentBuilder, level: number) => void | Promise<void> }
   | InnerFile
 
-/** What is attached to a mail message: files only, for attached messages and invitations are part of its text. */
+/** The files attached to a mail message; attached messages and invitations are part of its text. */
 export const mailAttachments = async (bytes: Uint8Array): Promise<ReadonlyArray<InnerFile>> => {
   const message = await parseMessage(isWide(bytes) ? Buffer.from(decode(bytes)) : bytes)
   const found: Array<InnerFile> = []
@@ -187,8 +187,8 @@ const addresses = (list: ReadonlyArray<Address>): string =>
   ).join(", ")
 
 /**
- * The plain text, unless it has less than half of the HTML's words: then it points to the HTML, or is another text, which
- * stands before that where it says more than twice as much.
+ * Adds a message's text. That is the plain text alone where it has at least half of the HTML's words. Otherwise it only points to the HTML,
+ * or is another text: then it is the HTML, preceded by the plain text where that has more than twice as many words of its own.
  */
 const addBody = (message: Email, builder: DocumentBuilder): void => {
   const text = message.text?.trim() ?? ""
@@ -205,7 +205,7 @@ const addBody = (message: Email, builder: DocumentBuilder): void => {
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.toLowerCase().match(/[\p{L}\p{N}]+/gu))
 
-/** Pictures in the text and signatures are no attachments to a reader. What Outlook packed for itself is unpacked. */
+/** The attachments of a message. Pictures in the text and signatures are not attachments to a reader. Outlook's own packing is unpacked. */
 const hanging = async (message: Email, depth: number): Promise<ReadonlyArray<Hanging>> => {
   const found: Array<Hanging> = []
   for (const { content, filename, mimeType, related } of message.attachments) {
@@ -223,7 +223,7 @@ const hanging = async (message: Email, depth: number): Promise<ReadonlyArray<Han
   return found
 }
 
-/** The files that Outlook packed, and its text where the message has no other; `undefined` where it is damaged. */
+/** The files that Outlook packed, and its text where the message has no other; `undefined` where the packing is damaged. */
 const unpacked = (bytes: Uint8Array, { html = "", text = "" }: Email): ReadonlyArray<Hanging> | undefined => {
   try {
     const packed = readTnef(bytes)
@@ -238,7 +238,7 @@ const unpacked = (bytes: Uint8Array, { html = "", text = "" }: Email): ReadonlyA
 const bytesOf = (content: ArrayBuffer | Uint8Array | string): Uint8Array =>
   typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
 
-/** A web page saved as one file (RFC 2557): the page, without what it embeds. */
+/** Reads a web page saved as one file (RFC 2557): the page, without what it embeds. */
 export const mhtml: Reader = async ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const message = await parseMessage(bytes)

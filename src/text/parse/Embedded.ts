@@ -11,19 +11,19 @@ import { childElements, parseXml, scanXml, textContent } from "./Xml.ts"
 import type { Graph } from "./xls/Graph.ts"
 import type { Zip } from "./Zip.ts"
 
-/** Files and pictures that a document holds beside its own text. */
+/** Files and pictures that a document contains beside its own text. */
 export interface Embedded {
-  /** Objects of other programs, documents among them: files, or storages of a compound file, which say themselves whose they are. */
+  /** Objects of other programs, documents among them: files, or storages of a compound file, whose content shows their program. */
   readonly objects: ReadonlyArray<{ readonly name: string; readonly read: () => Uint8Array | Storage | InnerFile | undefined }>
   readonly pictures: ReadonlyArray<{ readonly name: string; readonly read: () => Uint8Array | undefined }>
 }
 
-/** Smaller pictures are bullets, rules and logos. */
+/** Least bytes of a picture that is read: smaller ones are bullets, rules and logos. */
 const leastPicture = 4 * 1024
 
 const isPicture = (name: string): boolean => /\.(?:png|jpe?g|bmp|tiff?|webp)$/i.test(name)
 
-/** What an Office Open XML package holds. The workbook of a chart is left out: the chart shows its figures. */
+/** The objects and pictures in an Office Open XML package. The workbook of a chart is left out: the chart shows its figures. */
 export const embeddedInPackage = (zip: Zip): Embedded => {
   const names = zip.names()
   const objects = names.filter((name) => /\/embeddings\/[^/]+$/i.test(name))
@@ -42,7 +42,7 @@ export const embeddedInPackage = (zip: Zip): Embedded => {
   }
 }
 
-/** What an OpenDocument package holds: documents in folders of their own, objects of other programs, pictures. */
+/** The objects and pictures in an OpenDocument package: documents in separate folders, objects of other programs, pictures. */
 export const embeddedInOpenDocument = (zip: Zip): Embedded => {
   const names = zip.names()
   const folders = new Set(names.flatMap((name) => /^(?!META-INF\/)(.+)\/content\.xml$/.exec(name)?.[1] ?? []))
@@ -55,10 +55,10 @@ export const embeddedInOpenDocument = (zip: Zip): Embedded => {
   }
 }
 
-/** The pictures of a book. */
+/** The pictures in an EPUB book. */
 export const embeddedInBook = (zip: Zip): Embedded => ({ objects: [], pictures: entries(zip, zip.names().filter(isPicture)) })
 
-/** What storages of a compound file hold: those of `ObjectPool` in a document of Word, `MBD…` in a workbook. */
+/** The objects in storages of a compound file: those of `ObjectPool` in a Word document, `MBD…` in a workbook. */
 export const embeddedInStorages = (storages: Iterable<Storage>, pictures: Buffer | undefined): Embedded => ({
   // Controls of a form have settings and no document.
   objects: [...storages].filter((storage) => storage.read("\u0003OCXNAME") === undefined)
@@ -66,7 +66,7 @@ export const embeddedInStorages = (storages: Iterable<Storage>, pictures: Buffer
   pictures: picturesIn(pictures)
 })
 
-/** The program that made an object, as it calls itself: a counted string behind 28 bytes (MS-OLEDS, 2.3.8). */
+/** The name of the program that made an object: a counted string after 28 bytes (MS-OLEDS, 2.3.8). */
 const programOf = (storage: Storage): string => {
   const stream = storage.read("\u0001CompObj")
   const length = stream === undefined || stream.length < 32 ? 0 : stream.readUInt32LE(28)
@@ -74,7 +74,7 @@ const programOf = (storage: Storage): string => {
   return name === "" ? "object" : name
 }
 
-/** An object as a presentation keeps it: packed, behind its length (MS-PPT, 2.10.34). */
+/** The objects of a presentation, each packed, with its length in front (MS-PPT, 2.10.34). */
 export const embeddedInSlides = (
   objects: ReadonlyArray<{ readonly packed: boolean; readonly content: Buffer }>,
   pictures: Buffer | undefined,
@@ -87,7 +87,7 @@ export const embeddedInSlides = (
   pictures: picturesIn(pictures)
 })
 
-/** Objects as RTF has them (MS-OLEDS, 2.2.5), pictures as they are. */
+/** The objects of an RTF file, in their own form (MS-OLEDS, 2.2.5), and its pictures as they are. */
 export const embeddedInRtf = (objects: ReadonlyArray<Buffer>, pictures: ReadonlyArray<Buffer>): Embedded => ({
   objects: objects.flatMap((data) => {
     const object = oldObject(data)
@@ -101,7 +101,7 @@ export const embeddedInRtf = (objects: ReadonlyArray<Buffer>, pictures: Readonly
 
 const embeddedFormat = 2
 
-/** A version, a kind, three counted strings of which the first is the program's name, and the counted object. */
+/** An object of OLE 1: a version, a kind, three counted strings of which the first is the program's name, and the counted object. */
 const oldObject = (data: Buffer): Embedded["objects"][number] | undefined => {
   if (data.length < 8 || data.readUInt32LE(4) !== embeddedFormat) return undefined
   const strings: Array<string> = []
@@ -144,8 +144,8 @@ const entries = (
   names.map((name) => ({ name: name.replace(/^.*\//, ""), read: () => zip.read(name) }))
 
 /**
- * Writes what a document holds after its own text, and finishes it: objects as sections under their names, the text of
- * pictures where recognition is on. Answers at once where it holds nothing.
+ * Writes a document's embedded objects and pictures after its own text, and finishes it: objects as sections under their names, the text of
+ * pictures where recognition is on. Returns without a promise where the document embeds nothing.
  */
 export const withEmbedded = (
   { objects, pictures }: Embedded,
@@ -175,7 +175,7 @@ export const withEmbedded = (
   return (async () => {
     for (const { name, read } of objects) {
       const object = attempt(read)
-      // Macros are no text of the document.
+      // Macros are not text of the document.
       if (object !== undefined && "storages" in object && object.storages.has("VBA")) continue
       const label = object !== undefined && "storages" in object && name === "" ? programOf(object) : name
       const file = await unwrapped(label, object)
@@ -189,14 +189,14 @@ export const withEmbedded = (
   })()
 }
 
-/** A chart, as its figures and what stands around them. */
+/** Adds a chart: its figures and the texts around them. */
 const addGraph = (name: string, { table, texts }: Graph, builder: DocumentBuilder): void => {
   builder.add("heading", name, 2)
   for (const text of texts) builder.add("paragraph", text)
   builder.add("table", table)
 }
 
-/** A part that is damaged costs itself. */
+/** Runs `read`; a part that is damaged costs only itself, and is undefined. */
 const attempt = <A>(read: () => A): A | undefined => {
   try {
     return read()
@@ -225,7 +225,7 @@ const addPictures = async (pictures: Embedded["pictures"], builder: DocumentBuil
   inner.remarks.push({ kind: "recognisedPages", confidence: confidences.reduce((sum, one) => sum + one, 0) / confidences.length })
 }
 
-/** The file that an object is; a formula's text, a chart's figures; `undefined` where it is of a program that we do not know. */
+/** The file inside an object, or a formula's text, or a chart's figures; `undefined` for objects of unknown programs. */
 const unwrapped = async (
   name: string,
   object: Uint8Array | Storage | InnerFile | undefined
@@ -246,7 +246,7 @@ const unwrapped = async (
   return { name, bytes: object instanceof Uint8Array ? object : await compoundFile(object) }
 }
 
-/** A storage as a file of its own, its streams named as programs write them. */
+/** A storage as a separate file, its streams named as programs write them. */
 const compoundFile = async (storage: Storage): Promise<Uint8Array> => {
   // The library is large, and few documents need it.
   const { CFB } = await import("@e965/xlsx")
@@ -266,7 +266,7 @@ const usualNames = new Map(
   ) => [name.toLowerCase(), name])
 )
 
-/** What the Packager of Windows wraps: a label, a path, and the file itself (MS-OLEDS has only its length). */
+/** The file wrapped by the Packager of Windows: a label, a path, and the file itself (MS-OLEDS has only its length). */
 const packaged = (stream: Buffer, start = 4): InnerFile | undefined => {
   const textAt = (start: number): { readonly text: string; readonly end: number } => {
     const end = stream.indexOf(0, start)

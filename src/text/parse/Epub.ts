@@ -10,8 +10,8 @@ import { childElements, decodeXml, descendants, eachElement, parseXml, textConte
 import { openZip, type Zip } from "./Zip.ts"
 
 /**
- * EPUB 2 and 3 books: the documents of the spine in reading order, each once, without the navigation document, then
- * those that are reached by links alone (https://www.w3.org/TR/epub-33/). Pages are not a property of such books.
+ * Reads EPUB 2 and 3 books: the documents of the spine in reading order, each once, without the navigation document, then those that only
+ * links reach (https://www.w3.org/TR/epub-33/). Such books have no pages.
  */
 export const epub: Reader = ({ bytes, format, inner, limits }) => {
   const zip = openZip(bytes, limits)
@@ -26,7 +26,7 @@ export const epub: Reader = ({ bytes, format, inner, limits }) => {
     ...others
   ]
   inner.remarks.push(...left.map((text) => ({ kind: "attachment", text }) as const))
-  if (chapters.length === 0) throw new ReadFailure("corrupt", "the book names no document that it holds")
+  if (chapters.length === 0) throw new ReadFailure("corrupt", "the book contains none of the documents that it names")
   for (const chapter of chapters) {
     if (protectedParts.has(chapter)) throw new ReadFailure("encrypted", "the book is protected by DRM")
     const content = zip.read(chapter)
@@ -43,7 +43,7 @@ export const epub: Reader = ({ bytes, format, inner, limits }) => {
     }))
 }
 
-/** The package document that container.xml names, or the only one there is. */
+/** The package document that container.xml names, or the only one in the archive. */
 const packagePath = (zip: Zip): string => {
   const container = zip.read("META-INF/container.xml")
   let path: string | undefined
@@ -62,9 +62,9 @@ const pageTypes = new Set(["application/xhtml+xml", "text/html", "text/x-oeb1-do
 const documentTypes = new Set([...pageTypes, "application/xml", "text/xml"])
 
 interface Spine {
-  /** Paths, in order. */
+  /** Paths of the documents, in order. */
   readonly documents: ReadonlyArray<string>
-  /** What stands between them and is no text, by its path and type. */
+  /** Files among them that are not text, by path and type. */
   readonly others: ReadonlyArray<string>
 }
 
@@ -73,7 +73,7 @@ const spine = (opf: XmlElement, path: string): Spine => {
   const typeOf = (item: XmlElement["attributes"]): string => item["media-type"]?.toLowerCase() ?? ""
   const isNavigation = (item: XmlElement["attributes"]): boolean => item["properties"]?.split(/\s+/).includes("nav") === true
   const pathOf = (item: XmlElement["attributes"]): string => resolvePart(path, item["href"] ?? "")
-  // A text stands in for what readers need not know.
+  // A text stands in for formats that readers need not support.
   const readable = (item: XmlElement["attributes"] | undefined): XmlElement["attributes"] | undefined => {
     const fallback = item === undefined || documentTypes.has(typeOf(item)) ? undefined : items.get(item["fallback"] ?? "")
     return fallback !== undefined && documentTypes.has(typeOf(fallback)) ? fallback : item
@@ -89,7 +89,7 @@ const spine = (opf: XmlElement, path: string): Spine => {
   }
 }
 
-/** Fonts are often scrambled against copying; that is no protection of the text. */
+/** Encryption methods of fonts, which are often scrambled against copying; this does not protect the text. */
 const fontScrambling = new Set(["http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC"])
 
 const encryptedParts = (zip: Zip): ReadonlySet<string> => {

@@ -1,17 +1,15 @@
 import type { Reader } from "./Reader.ts"
 
 export interface Format {
-  /** What a person calls it. */
+  /** The name that people use for the format. */
   readonly name: string
-  /** Lower case, without the dot. */
+  /** File extensions in lower case, without the dot. */
   readonly extensions: ReadonlyArray<string>
-  /** The registered or customary types, the first is the best. */
+  /** The registered or customary media types, the best first. */
   readonly mimeTypes: ReadonlyArray<string>
-  /**
-   * `binary` formats are known by their bytes alone; of `text` ones the extension decides what the bytes leave open.
-   */
+  /** `binary` formats are recognised by their bytes alone. For `text` formats, the extension decides what the bytes leave open. */
   readonly kind: "binary" | "text"
-  /** Imports the reader when a file first needs it, so that nothing is loaded for nothing. */
+  /** Imports the reader when a file first needs it, so that no reader is loaded in vain. */
   readonly load: () => Promise<Reader>
 }
 
@@ -26,7 +24,7 @@ const delimited = () => import("./Delimited.ts").then((module) => module.delimit
 const office = "application/vnd.openxmlformats-officedocument"
 const oasis = "application/vnd.oasis.opendocument"
 
-/** Every format that is read, by its key. */
+/** Every format that can be read, by its key. */
 export const formats = {
   pdf: {
     name: "PDF",
@@ -151,7 +149,7 @@ export const formats = {
     mimeTypes: words("application/ms-tnef application/vnd.ms-tnef"),
     load: () => import("./Msg.ts").then((module) => module.tnef)
   },
-  // Keynote's .key is left out: most files of that name are keys, and bytes tell those that are presentations.
+  // Keynote's .key is left out: most files of that name are keys, and presentations are recognised by their bytes.
   iwork: {
     name: "document of Apple's iWork",
     kind: "binary",
@@ -328,7 +326,7 @@ export type FormatKey = keyof typeof formats
 const index = (names: (format: Format) => ReadonlyArray<string>): ReadonlyMap<string, FormatKey> =>
   new Map(
     Object.entries(formats).flatMap(([key, format]) =>
-      // The keys of `formats` are FormatKey by definition; Object.entries forgets it.
+      // The keys of `formats` are FormatKey by definition; Object.entries loses that.
       names(format).map((name) => [name, key as FormatKey] as const)
     )
   )
@@ -336,17 +334,17 @@ const index = (names: (format: Format) => ReadonlyArray<string>): ReadonlyMap<st
 const extensions = index((format) => format.extensions)
 const mimeTypes = index((format) => format.mimeTypes)
 
-/** Files without an extension that are source code by custom. */
+/** Names without an extension that are source code by convention. */
 const codeNames = /^(makefile|dockerfile|containerfile|rakefile|gemfile|jenkinsfile|vagrantfile|brewfile|procfile)$/
 
 /** The extension of a path in lower case, without the dot; "" where it has none. */
 export const extensionOf = (path: string): string => /[^/\\]\.([^./\\]+)$/.exec(path)?.[1]?.toLowerCase() ?? ""
 
-/** What a file's name alone says. */
+/** The format by a file's name alone; undefined where the name does not decide. */
 export const formatOfName = (path: string): FormatKey | undefined =>
   extensions.get(extensionOf(path)) ??
     (codeNames.test((/[^/\\]*$/.exec(path)?.[0] ?? "").toLowerCase()) ? "code" : undefined)
 
-/** What a media type alone says; parameters are ignored. */
+/** The format by a media type alone, ignoring its parameters; undefined where it is unknown. */
 export const formatOfMimeType = (mimeType: string): FormatKey | undefined =>
   mimeTypes.get((mimeType.split(";", 1)[0] ?? "").trim().toLowerCase())

@@ -9,7 +9,7 @@ import type { Reader } from "./Reader.ts"
 import { CellMessages, rangeName, type SheetCell, SheetRows, sheetSink, uncalculated } from "./SheetRows.ts"
 import { childElements, eachElement, textContent, type XmlElement } from "./Xml.ts"
 
-/** Workbooks of Gnumeric: XML, mostly in gzip. They keep formulas without their results: the formula is shown. */
+/** Reads Gnumeric workbooks: XML, mostly in gzip. They store formulas without results, so the formula is shown. */
 export const gnumeric: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const writer = new BlockWriter(builder)
@@ -50,17 +50,17 @@ const unpacked = (bytes: Uint8Array, { expansion, unpackedBytes }: Limits): Uint
   }
 }
 
-/** More regions of dates and percentages than this are not looked through for each number. */
+/** Most regions of dates and percentages that are searched for each number. */
 const mostRegions = 1_000
 
-/** A stretch of cells whose numbers are shown in a way of their own. */
+/** A region of cells whose numbers have their own format. */
 interface Region {
   readonly columns: readonly [from: number, to: number]
   readonly rows: readonly [from: number, to: number]
   readonly format: CellFormat
 }
 
-/** Styles of a validation that shows nothing. */
+/** Styles of a validation that shows no message. */
 const noError = new Set(["0", "GNM_VALIDATION_STYLE_NONE"])
 
 const numberTypes = new Set(["30", "40"])
@@ -99,14 +99,14 @@ class Sheet {
     }
   }
 
-  /** Comments, text boxes, buttons. */
+  /** Reads comments, text boxes and buttons. */
   object({ attributes }: XmlElement): void {
     const text = attributes["Text"] ?? attributes["Label"] ?? ""
     const author = attributes["Author"] ?? ""
     this.#objects.add("paragraph", author === "" || text.startsWith(author) ? text : `Comment by ${author}: ${text}`)
   }
 
-  /** Cells come row by row. Whether it is a formula without its result. */
+  /** Adds a cell; cells come row by row. Returns whether it is a formula without its result. */
   cell(element: XmlElement): boolean {
     const [row, column] = [Number(element.attributes["Row"] ?? 0), Number(element.attributes["Col"] ?? 0)]
     if (row !== this.#number) this.#endRow()

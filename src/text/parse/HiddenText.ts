@@ -1,9 +1,9 @@
 import type { Remark } from "../../domain/Document.ts"
 
-/** The remark that a document hides a page of its own, a slide or a sheet; its text is read. */
+/** The remark that a document hides one of its pages, slides or sheets; its text is read. */
 export const hiddenPage = (name: string, page: number): Remark => ({ kind: "hidden", text: name, pages: [page] })
 
-/** Counts the text of a Word document that is hidden and left out, of which an author may not know. */
+/** Counts the hidden text of a Word document, which is left out and which its author may not know of. */
 export class HiddenText {
   #characters = 0
 

@@ -13,7 +13,7 @@ export const html: Reader = ({ bytes, format, limits, properties }) => {
   return builder.build({ format, ...facts })
 }
 
-/** The charset that a `meta` element or an XML declaration names, looked for in the first 4 kB. */
+/** The charset that a `meta` element or an XML declaration names in the first 4 kB. */
 export const htmlCharset = (head: string): string | undefined =>
   /<meta[^>]{0,500}?charset\s*=\s*["']?\s*([\w.:-]+)/i.exec(head)?.[1] ??
     /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]+)/.exec(head)?.[1]
@@ -26,15 +26,15 @@ interface HtmlFacts {
 
 interface HtmlOptions {
   readonly properties?: PropertyList
-  /** The page's title stands first where the text itself does not show it. Default false. */
+  /** Puts the page's title first where the text itself does not show it. Default false. */
   readonly titleBlock?: boolean
-  /** A chapter of a book, whose notes are sidebars, often hidden ones that a tap opens. Default false. */
+  /** The page is a chapter of a book, whose notes are sidebars, often hidden ones that a tap opens. Default false. */
   readonly book?: boolean
 }
 
 /**
- * Adds the blocks of an HTML or XHTML page. Scripts, styles and what is hidden never count; of forms what is entered and
- * chosen does; navigation, page footers and sidebars do only where a page has next to nothing else.
+ * Adds the blocks of an HTML or XHTML page. Scripts, styles and hidden elements never count; of forms, the entered and chosen values do;
+ * navigation, page footers and sidebars count only where a page has next to nothing else.
  */
 export const htmlBlocks = (source: string, builder: DocumentBuilder, options: HtmlOptions = {}): HtmlFacts => {
   const page = new HtmlPage(options)
@@ -58,14 +58,14 @@ const skippedElements = names(
 /** Whether the text of an element is never shown as text. */
 export const isNoText = (name: string, attributes: HtmlAttributes): boolean => {
   if (name === "option") return !attributes.has("selected")
-  // A template is shown where it is said to be the content of the element around it.
+  // A template is shown where it declares itself the content of the element around it.
   return name === "template" ? !attributes.has("shadowrootmode") : skippedElements.has(name)
 }
 
-/** Inputs that show something else than what was entered, or nothing. */
+/** Input types that do not show what was entered. */
 const otherInputs = names("hidden password submit reset button search file color range")
 
-/** What an input shows of what was entered; check boxes are marked in forms, for elsewhere they open menus. */
+/** The value that an input shows. Check boxes are marked in forms only: elsewhere they open menus. */
 const entered = (attributes: HtmlAttributes, inForm: boolean): string => {
   const type = (attributes.get("type") ?? "text").toLowerCase()
   if (type === "image") return attributes.get("alt") ?? ""
@@ -77,15 +77,15 @@ const entered = (attributes: HtmlAttributes, inForm: boolean): string => {
 const isNote = (attributes: HtmlAttributes): boolean =>
   /\b(?:foot|rear|end)?notes?\b/.test(attributes.get("epub:type") ?? "") || /^doc-(?:foot|end)note/.test(attributes.get("role") ?? "")
 
-/** Whether an element and all in it is shown to nobody. */
+/** Whether an element and everything in it is hidden from all readers. */
 export const isHidden = (attributes: HtmlAttributes): boolean =>
   attributes.size > 0 &&
   (attributes.has("hidden") || attributes.get("aria-hidden") === "true" || /display\s*:\s*none/i.test(attributes.get("style") ?? ""))
 
-/** Class names under which widely used generators put what is no text of the page: line numbers, heading links. */
+/** Class names that widely used generators give to what is not text of the page: line numbers, heading links. */
 const skippedClasses = names("headerlink anchor-link linenos lineno gutter mw-editsection")
 
-/** Elements that stand on lines of their own. */
+/** Elements that start and end a line. */
 export const blockElements = names(
   "address article aside blockquote body caption center dd details dialog dir div dl dt fieldset figcaption figure " +
     "footer form h1 h2 h3 h4 h5 h6 header hgroup hr html legend li main menu nav ol p pre search section summary " +
@@ -104,13 +104,13 @@ const boilerplateClasses = names(
 const asideClasses = names("note tip warning caution important danger hint attention admonition callout sidebar infobox")
 const lists = names("ul ol menu dir")
 
-/** Longer ones are text in a heading that was never closed. */
+/** Most characters of a heading; a longer one is text in a heading that was never closed. */
 const maxHeading = 300
 
-/** Less text than this besides the boilerplate, and the boilerplate is taken for text. */
+/** Least characters of text besides the boilerplate; with fewer, the boilerplate is taken for text. */
 const enoughCharacters = 100
 
-/** Pages within pages within pages are read to this depth. */
+/** Depth to which pages inside pages are read. */
 const mostWithin = 4
 
 const frame = { skip: 1, boilerplate: 2, content: 4, aside: 8 }
@@ -158,7 +158,7 @@ class HtmlPage implements HtmlHandler {
   #language: string | undefined = undefined
   firstHeading: string | undefined = undefined
 
-  /** Takes what `meta` elements say. */
+  /** Receives the contents of `meta` elements. */
   readonly #properties: PropertyList | undefined
   readonly #book: boolean
 
@@ -176,7 +176,7 @@ class HtmlPage implements HtmlHandler {
     }
   }
 
-  /** Whether the first heading says what the title does, give or take a site's name. */
+  /** Whether the first heading says the same as the title, apart from a site's name. */
   shows(title: string): boolean {
     return this.firstHeading !== undefined && title.toLowerCase().includes(this.firstHeading.toLowerCase())
   }
@@ -190,7 +190,7 @@ class HtmlPage implements HtmlHandler {
   }
 
   open(name: string, attributes: HtmlAttributes): void {
-    // A page within the page, which is shown in its place.
+    // A page inside the page, which is shown in its place.
     const srcdoc = attributes.get("srcdoc")
     if (name === "iframe" && this.#skip === 0 && srcdoc !== undefined && this.#within < mostWithin && !this.#isSkipped("div", attributes)) {
       this.#within++
@@ -352,12 +352,12 @@ class HtmlPage implements HtmlHandler {
     if (text === "") return
     this.#push(text.length, (sink) => {
       sink.add(kind, text, level)
-      // Two code blocks in a row are two.
+      // Two adjacent code blocks stay two.
       if (kind === "code") sink.end()
     })
   }
 
-  /** A line break: two in a row part paragraphs. */
+  /** Handles a line break: two in a row separate paragraphs. */
   #break(): void {
     const line = oneLine(this.#line)
     this.#line = ""
@@ -365,13 +365,13 @@ class HtmlPage implements HtmlHandler {
     else if (this.#lines.length > 0) this.#flush()
   }
 
-  /** A block begins or ends: inside preformatted text a new line, elsewhere a new text. */
+  /** Handles the start or end of a block: inside preformatted text a new line, elsewhere a new text. */
   #endLine(): void {
     if (this.#pre === undefined) this.#flush()
     else if (this.#pre !== "" && !this.#pre.endsWith("\n")) this.#pre += "\n"
   }
 
-  /** Ends the text collected so far and gives it to what is open: a cell, a heading, a list item, a paragraph. */
+  /** Ends the text collected so far and adds it to what is open: a cell, a heading, a list item, a paragraph. */
   #flush(): void {
     if (this.#line === "" && this.#lines.length === 0) return
     const last = oneLine(this.#line)
@@ -412,7 +412,7 @@ class HtmlPage implements HtmlHandler {
     this.#add("paragraph", terms.join("\n"))
   }
 
-  /** Writes the open list item. What its element still holds after this is paragraphs. */
+  /** Writes the open list item. Whatever its element contains after this becomes paragraphs. */
   #endItem(): void {
     const item = this.#item
     this.#item = undefined
@@ -424,7 +424,7 @@ class HtmlPage implements HtmlHandler {
     if (text !== "") this.#push(text.length, (sink) => sink.item(depth, label, text))
   }
 
-  /** What was entered in several lines. */
+  /** Writes the text of a multi-line input. */
   #endArea(): void {
     const [first = "", ...lines] = (this.#area ?? "").replace(/^\n/, "").split("\n")
     this.#area = undefined
@@ -444,7 +444,7 @@ class HtmlPage implements HtmlHandler {
     else this.#add("code", code.replace(/^\n/, ""))
   }
 
-  /** Writes the open table as far as it goes. A table in whose cell another begins is there for layout. */
+  /** Writes the open table as far as it goes. A table with another in one of its cells is there for layout. */
   #dissolveTable(): void {
     const table = this.#table
     this.#table = undefined

@@ -13,8 +13,8 @@ import { SheetRows } from "./SheetRows.ts"
 import { openZip, type Zip } from "./Zip.ts"
 
 /**
- * Documents of Apple's Pages, Keynote and Numbers: those since 2013 from their objects, those of before from their XML. A
- * slide or sheet is a page; what stands in headers, text boxes, footnotes, comments and charts follows what it belongs to.
+ * Reads documents of Apple's Pages, Keynote and Numbers: those since 2013 from their objects, earlier ones from their XML. A slide or sheet
+ * is a page; headers, text boxes, footnotes, comments and charts follow what they belong to.
  */
 export const iWork: Reader = ({ bytes, format, limits }) => {
   const outer = openZip(bytes, limits)
@@ -29,7 +29,7 @@ export const iWork: Reader = ({ bytes, format, limits }) => {
   if (outer.names().some((name) => /(?:^|\/)\.iwp[hv]/.test(name))) {
     throw encrypted
   }
-  // Documents that are folders for the system are zipped with their objects in an archive inside.
+  // Documents that are folders to the system are zipped with their objects in an inner archive.
   const inside = outer.names().find((name) => /(?:^|\/)Index\.zip$/.test(name))
   const zip = inside === undefined ? outer : openZip(outer.read(inside) ?? new Uint8Array(), limits)
   const story = new Story(readObjects(objectFiles(zip), limits.unpackedBytes), writer, limits)
@@ -38,7 +38,7 @@ export const iWork: Reader = ({ bytes, format, limits }) => {
   return builder.build({ format, ...facts })
 }
 
-/** A password makes these documents ZIP archives of a method that is nobody else's. */
+/** A part of the archive. Documents with a password are ZIP archives with a method that no other program uses. */
 const partOf = (zip: Zip, name: string): Uint8Array => {
   try {
     return zip.read(name) ?? new Uint8Array()
@@ -53,21 +53,22 @@ function* objectFiles(zip: Zip): Generator<Uint8Array> {
   for (const name of zip.names()) if (name.endsWith(".iwa")) yield zip.read(name) ?? new Uint8Array()
 }
 
-/** Types of objects, by the programs that own them: what has no name here is gone through for what it refers to. */
+/** Types of objects, by the programs that own them. Any other object is searched for its references. */
 const types = {
-  /** Of Keynote and of Numbers, whose fields differ. */
+  /** Types of Keynote and of Numbers, whose fields differ. */
   document: 1,
   pages: 10_000,
   storages: new Set([2001, 2005]),
   table: 6001,
   comment: 3056,
   chart: 5021,
-  /** What leads out of a part of the document: shows and sheets, slides and their masters, themes, style sheets, views. */
+  /** Types of objects that lead out of a part of the document: shows and sheets, slides and their masters, themes, style sheets, views. */
   others: new Set([1, 2, 4, 5, 6, 10, 222, 401, 402, 601, 10_000, 10_001, 10_010])
 }
 
-/** Characters of a text that stand for something else: an object, and what ends sections, pages and columns. */
+/** The character of a text that stands for an object. */
 const anchor = "\ufffc"
+/** Characters that end paragraphs, lines, sections, pages and columns. */
 const breaks = /[\n\u2029\u0004\u0005\u000c]/
 
 class Story {
@@ -106,7 +107,7 @@ class Story {
     }
   }
 
-  /** Says whether it is hidden. */
+  /** Writes a slide; returns whether it is hidden. */
   #slide(node: number, page: number): boolean {
     this.#writer.page(page)
     const fields = this.#objects.get(node)?.fields ?? []
@@ -115,7 +116,7 @@ class Story {
       if (slide === undefined) continue
       this.#visited.add(id)
       for (const title of referencesOf(slide.fields, 5)) this.#visit(title, true)
-      // The body, an object, what stands free, and the presenter's notes.
+      // The body, an object, free-standing elements, and the presenter's notes.
       for (const field of [6, 30, 7, 42, 27]) for (const one of referencesOf(slide.fields, field)) this.#visit(one)
       // Comments.
       for (const one of slide.references) if (this.#objects.get(one)?.type === types.comment) this.#visit(one)
@@ -132,9 +133,9 @@ class Story {
     for (const one of referencesOf(sheet.fields, 2)) this.#visit(one)
   }
 
-  /** Writes an object and what it refers to, each once. */
+  /** Writes an object and everything it refers to, each once. */
   #visit(start: number, heading = false): void {
-    // Not by recursion: a chain may be as long as its author likes.
+    // Not recursive: a chain may be as long as its author likes.
     const open = [start]
     for (let id = open.pop(); id !== undefined; id = open.pop()) {
       const object = this.#objects.get(id)
@@ -156,7 +157,7 @@ class Story {
 
   #storage({ fields }: IWorkObject, heading: boolean): void {
     const text = this.#kept(fields)
-    // The notes that comments were before have theirs twice.
+    // Notes that became comments have their text twice.
     if (this.#comments.has(oneLine(text))) return
     const styles = runsOf(fields, 5)
     const lists = runsOf(fields, 7)
@@ -186,7 +187,7 @@ class Story {
     }
   }
 
-  /** The text, what tracked changes took out of it replaced by nothing that shows. */
+  /** The text, without what tracked changes removed from it. */
   #kept(fields: Fields): string {
     const text = fields.flatMap(([field, value]) => field === 3 && typeof value !== "number" ? [value.toString("utf8")] : []).join("")
     let out = text
@@ -212,7 +213,7 @@ class Story {
     return kind === 0 ? undefined : kind === 3 ? "number" : "bullet"
   }
 
-  /** What a style says, or the one that it is a variation of. */
+  /** A property of a style, or else of the style that it varies. */
   #styleOf<A>(style: number | undefined, read: (fields: Fields) => A | undefined): A | undefined {
     for (let id = style, left = mostParents; id !== undefined && left > 0; left--) {
       const fields = this.#objects.get(id)?.fields ?? []
@@ -257,11 +258,11 @@ class Story {
   }
 }
 
-/** A longer paragraph in a heading's style is none. */
+/** Most characters of a heading; a longer paragraph in a heading's style is not one. */
 const mostHeading = 300
 const mostParents = 8
 
-/** Of a text's table of attributes: where each begins, in UTF-16 units, and the object that it is; none where one ends. */
+/** A text's table of attributes: where each starts, in UTF-16 units, and the object that it is; no object where one ends. */
 const runsOf = (fields: Fields, field: number): ReadonlyArray<readonly [at: number, id: number | undefined]> =>
   messagesOf(fields, field).flatMap((table) =>
     messagesOf(table, 1).map((entry) => [numberOf(entry, 1) ?? 0, referencesOf(entry, 2)[0]] as const)

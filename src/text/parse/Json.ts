@@ -4,8 +4,8 @@ import { JsonBlocks } from "./json/JsonBlocks.ts"
 import type { Reader } from "./Reader.ts"
 
 /**
- * JSON and JSON Lines as text that reads and retrieves well: `key: value` lines, indented like YAML, under headings
- * where there is much of it. What is not JSON after all is kept verbatim.
+ * Reads JSON and JSON Lines as text that reads and retrieves well: `key: value` lines, indented like YAML, under headings where there are
+ * many. What turns out not to be JSON is kept verbatim.
  */
 export const json: Reader = ({ bytes, format, limits }) => {
   const source = decode(bytes)
@@ -30,7 +30,7 @@ const parsed = (source: string): { readonly value: unknown } | undefined => {
   }
 }
 
-/** One value a line; `undefined` when most lines are none. */
+/** The values of JSON Lines; `undefined` when most lines are not JSON. */
 const lines = (source: string): ReadonlyArray<unknown> | undefined => {
   const all = source.split("\n").filter((line) => line.trim() !== "")
   let failed = 0

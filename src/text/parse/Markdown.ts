@@ -24,13 +24,13 @@ export const markdown: Reader = ({ bytes, format, limits, name, properties }) =>
   })
   const { block } = front
   if (properties === undefined || block === undefined) return document
-  // Its reader is large, and few ask.
+  // The reader of properties is large, and few callers need it.
   return import("./markdown/FrontMatterProperties.ts").then(({ addFrontMatter }) => {
     addFrontMatter(block, properties)
     return document
   })
 }
 
-/** Adds the blocks of a piece of Markdown, such as a notebook's cell. Answers its first heading. */
+/** Adds the blocks of a piece of Markdown, such as a notebook's cell. Returns its first heading. */
 export const markdownBlocks = (source: string, builder: DocumentBuilder): string | undefined =>
   new MarkdownBlocks(unixLines(source), builder).read()

@@ -3,33 +3,35 @@ import { blockElements } from "./Html.ts"
 import { isXhtml, walkHtml } from "./html/HtmlTokens.ts"
 import { isText } from "./XmlDocument.ts"
 
-/** Of the places in a stretch this long, as a share of a part, the best one. */
+/** A part may grow by this share of its size while a better place to cut is sought. */
 const stretch = 0.25
 
-/** What is opened again for a part must be short: no cut stands deeper, or in start tags of more bytes. */
+/** Most open elements at a cut: each part repeats their start tags, which must be short. */
 const deepest = 32
+/** Most bytes of the start tags that a part repeats. */
 const longestTags = 16 * 1024
 
-/** XML that is nested deeper is left to its reader, which refuses it. */
+/** Deepest nesting of XML that is cut; deeper XML is left to its reader, which refuses it. */
 const deepestXml = 1_000
 
-/** A longer prolog is no prolog. */
+/** Most bytes of a prolog; a longer one is not a prolog. */
 const longestProlog = 64 * 1024
 
-/** An element that is open, by its start tag. */
+/** An open element, by its start tag. */
 interface Open {
   readonly name: string
   readonly start: number
   end: number
-  /** Of an ordered list: the number of its last item. */
+  /** The number of the last item of an ordered list. */
   item: number
 }
 
-/** How much worse it is to cut inside a list or a table, or in the middle of a text, than one element deeper. */
+/** How much worse it is to cut inside a list or a table than one element deeper. */
 const inside = 100
+/** How much worse it is to cut in the middle of a text than one element deeper. */
 const midText = 1_000
 
-/** Where a file may be cut, and what is open there. */
+/** Chooses where a file may be cut, and records which elements are open there. */
 class Cutter {
   readonly open: Array<Open> = []
   readonly cuts: Array<{ readonly start: number; readonly open: ReadonlyArray<Open> }> = []
@@ -46,7 +48,7 @@ class Cutter {
     return this.#start + this.#bytes
   }
 
-  /** The next part may begin here; of all such places the one with the least weight is taken. */
+  /** Offers a place where the next part may start; the place with the least weight is taken. */
   consider(at: number, weight: number): void {
     const length = at - this.#start
     if (length < this.#bytes || this.open.length > deepest) return
@@ -64,17 +66,18 @@ class Cutter {
 }
 
 /**
- * HTML in UTF-8 as several pages of some `bytes` each, cut where an element begins, each within the elements around it.
- * Rather between blocks than in a list, a table or a text. `undefined` where nothing cuts it.
+ * Cuts HTML in UTF-8 into several pages of some `bytes` each, at the start of an element, each repeating the elements around it. Places
+ * between blocks are preferred to those in a list, a table or a text. `undefined` where it cannot be cut.
  */
 export const htmlParts = (file: Buffer, bytes: number): ReadonlyArray<() => Buffer> | undefined => {
   const cutter = new Cutter(bytes)
   const { open } = cutter
   const lists: Array<Open> = []
-  /** How many of the open elements are better whole, and how many are not cut between their elements. */
+  /** How many of the open elements are better kept whole. */
   let whole = 0
+  /** How many of the open elements cannot be cut between their elements. */
   let closed = 0
-  // A character a byte, so that places are bytes.
+  // One character for each byte, so that positions are bytes.
   const source = file.toString("latin1")
   walkHtml(source, {
     open: (name, attributes, start, end) => {
@@ -108,7 +111,7 @@ export const htmlParts = (file: Buffer, bytes: number): ReadonlyArray<() => Buff
     const tag = file.subarray(one.start, one.end)
     if (one.name !== "ol") return [tag]
     const named = 1 + one.name.length
-    // An item that goes on has its number again.
+    // An item that continues in the next part keeps its number.
     return [tag.subarray(0, named), Buffer.from(` start="${within ? one.item : one.item + 1}"`), tag.subarray(named)]
   })
 }
@@ -122,12 +125,12 @@ const numberIn = (value: string | undefined): number | undefined => {
   return Number.isNaN(number) ? undefined : number
 }
 
-/** The beginning of the next line, 0 where there is none. */
+/** The start of the next line; 0 where there is none. */
 const lineAfter = (file: Buffer, from: number): number => file.indexOf(0x0a, from) + 1
 
 /**
- * XML in UTF-8 likewise: between elements, never in what {@link isText}, with what the document declares before each
- * part but for its charset.
+ * Cuts XML in UTF-8 into several documents of some `bytes` each, between elements and never where {@link isText} is true. Each part repeats
+ * the document's declarations except for its charset. `undefined` where it cannot be cut.
  */
 export const xmlParts = (file: Buffer, bytes: number): ReadonlyArray<() => Buffer> | undefined => {
   const cutter = new Cutter(bytes)
@@ -185,7 +188,10 @@ const ignored = {
   ontextentity: nothing
 } satisfies Partial<TokenizerCallbacks>
 
-/** The stretches between the cuts, each after the prolog and the start tags of what is open there. Readers end what is open. */
+/**
+ * The stretches between the cuts, each after the prolog and the start tags of the elements open there. Readers close what is open at the
+ * end.
+ */
 const partsOf = (
   file: Buffer,
   { cuts }: Cutter,

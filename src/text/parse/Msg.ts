@@ -12,14 +12,14 @@ import { scanRtf } from "./rtf/Tokens.ts"
 import { addParagraphs } from "./Text.ts"
 import { readTnef, type Packed } from "./Tnef.ts"
 
-// CommonJS made from a module: whether its default export is the default import differs between those who load it.
+// CommonJS compiled from a module: loaders differ in whether its default export is the default import.
 const MsgReader = typeof msgReader === "function" ? msgReader : msgReader.default
 type MsgReader = InstanceType<typeof msgReader.default>
 
-/** Messages within messages are read to this depth; deeper ones are named only. */
+/** Depth to which messages inside messages are read; deeper ones are only named. */
 const maxMessageDepth = 5
 
-/** A message of Outlook (MS-OXMSG): subject, who and when, its text, then attached messages and files. */
+/** Reads an Outlook message (MS-OXMSG): subject, people and date, its text, then attached messages and files. */
 export const msg: Reader = async ({ bytes, format, inner, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const { message, reader } = open(bytes)
@@ -29,7 +29,7 @@ export const msg: Reader = async ({ bytes, format, inner, limits }) => {
   return builder.build({ format, title: title === "" ? undefined : title, author: author === "" ? undefined : author })
 }
 
-/** What Outlook packs for itself into one attachment, kept as a file. */
+/** Reads the attachment into which Outlook packs its own data, saved as a file. */
 export const tnef: Reader = async ({ bytes, format, inner, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const packed = readTnef(bytes)
@@ -44,12 +44,12 @@ export const addPackedBody = ({ body, compressedRtf, html }: Packed, builder: Do
   addBody({ body, compressedRtf, html }, builder)
 
 const open = (bytes: Uint8Array): { readonly reader: MsgReader; readonly message: FieldsData } => {
-  // The library wants bytes that begin a buffer.
+  // The library needs bytes at the start of their buffer.
   const reader = new MsgReader(new Uint8Array(bytes).buffer)
   const message = reader.getFileData()
   if (message.error !== undefined && message.error !== "") throw new ReadFailure("corrupt", "not an Outlook message")
   const codepage = message.internetCodepage ?? message.messageCodepage
-  // Old messages keep their texts in the code page that they name.
+  // Old messages store their texts in the code page that they name.
   if (codepage === undefined || codepage === 65001 || codepage === 1200) return { reader, message }
   const again = new MsgReader(new Uint8Array(bytes).buffer)
   again.parserConfig = { ansiEncoding: `cp${codepage}` }
@@ -94,7 +94,7 @@ function* attachedTo(
   }
 }
 
-/** What is attached to an Outlook message: files only, for attached messages are part of its text. */
+/** The files attached to an Outlook message; attached messages are part of its text. */
 export const msgAttachments = (bytes: Uint8Array): ReadonlyArray<InnerFile> => {
   const { message, reader } = open(bytes)
   const collect = (within: FieldsData, depth: number): ReadonlyArray<InnerFile> =>
@@ -118,7 +118,7 @@ const headerLines = (
   ].flatMap(([name, value]) => value === "" ? [] : [`${name}: ${oneLine(value ?? "")}`])
 }
 
-/** Addresses inside an organisation are paths that say nothing to a reader. */
+/** A name with its address. Addresses inside an organisation are directory paths that mean nothing to a reader, and are left out. */
 const named = (name: string, address: string): string => {
   if (!address.includes("@")) return name
   return name === "" || name === address ? address : `${name} <${address}>`

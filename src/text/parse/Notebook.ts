@@ -5,12 +5,14 @@ import { markdownBlocks } from "./Markdown.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 
-/** Text outputs are kept up to this length: beyond are logs and dumps of data. */
+/** Most characters of a text output: more is a log or a dump of data. */
 const maxOutputCharacters = 4_000
-/** HTML has more signs than text: a table, not the scripts of a drawing. */
+/**
+ * Most characters of an HTML output. HTML has more markup than text; this leaves room for a table, but not for the scripts of a drawing.
+ */
 const maxHtmlCharacters = 65_536
 
-/** Jupyter notebooks, formats 3 and 4: Markdown cells, code cells, and what these printed or show as text, HTML or TeX. */
+/** Reads Jupyter notebooks, formats 3 and 4: Markdown cells, code cells, and their printed or displayed outputs as text, HTML or TeX. */
 export const notebook: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   let heading: string | undefined
@@ -60,13 +62,13 @@ const cellsOf = (root: Json): ReadonlyArray<Json> =>
     ? asRecords(root["cells"])
     : asRecords(root["worksheets"]).flatMap((sheet) => asRecords(sheet["cells"]))
 
-/** Texts are stored whole or as lines. */
+/** A text that is stored whole or as lines. */
 const joined = (value: unknown): string => [value].flat().filter((line) => typeof line === "string").join("")
 
-/** What Python prints of an object that is only shown: `<IPython.core.display.HTML object>`. */
+/** What Python prints for an object that can only be displayed: `<IPython.core.display.HTML object>`. */
 const placeholder = /^<[\w.]+ object(?: at \w+)?>$|^<Figure size [^>]*>$/
 
-/** Adds what an output shows, in the first form that says something. Whether it is whole. */
+/** Adds an output in the first of its forms that has text. Returns whether it is complete. */
 const addOutput = (output: Json, builder: DocumentBuilder): boolean => {
   const kind = output["output_type"]
   if (kind === "error" || kind === "pyerr") {

@@ -1,4 +1,4 @@
-/** 1, 2, 3 as i, ii, iii. Past what Roman numerals are used for, plain digits. */
+/** 1, 2, 3 as i, ii, iii; plain digits beyond the usual range of Roman numerals. */
 export const roman = (n: number): string => {
   if (n < 1 || n > 3_999) return String(n)
   let rest = n

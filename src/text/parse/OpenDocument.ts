@@ -16,7 +16,7 @@ import { onlyOnce } from "./RunningText.ts"
 import { childElements, eachElement, textContent } from "./Xml.ts"
 import { openZip } from "./Zip.ts"
 
-/** The parts we read. In a flat document they are one and the same. */
+/** The parts of a document that are read. In a flat document they are one and the same. */
 interface Parts {
   readonly content: Uint8Array
   readonly styles: Uint8Array | undefined
@@ -25,8 +25,8 @@ interface Parts {
 }
 
 /**
- * OpenDocument texts, spreadsheets and presentations, their templates, flat XML ones and those of OpenOffice.org 1.
- * Which of them a file is, its content says.
+ * Reads OpenDocument texts, spreadsheets and presentations, their templates, flat XML files and those of OpenOffice.org 1. The content
+ * decides which of them a file is.
  */
 export const openDocument: Reader = ({ bytes, format, inner, limits, properties }) => {
   const parts = openParts(bytes, limits)
@@ -91,7 +91,10 @@ const openParts = (bytes: Uint8Array, limits: Limits): Parts => {
   return { content, styles: zip.read("styles.xml"), meta: zip.read("meta.xml"), embedded: embeddedInOpenDocument(zip) }
 }
 
-/** OpenDocument encrypts each part on its own (part 2, chapter 5): a library of macros may be, in a document that is not. */
+/**
+ * Whether a part is encrypted. OpenDocument encrypts each part separately (part 2, chapter 5): a library of macros may be encrypted in a
+ * document that is not.
+ */
 const encrypts = (manifest: Uint8Array, part: string): boolean => {
   let found = false
   eachElement(manifest, (name) => name === "manifest:file-entry", (entry) => {
@@ -106,7 +109,7 @@ const startsAsXml = (bytes: Uint8Array): boolean =>
 
 const bodies = new Set(["office:text", "office:spreadsheet", "office:presentation", "office:drawing"])
 
-/** The kind of content; OpenOffice.org 1 had the content in `office:body` itself. */
+/** The kind of content. OpenOffice.org 1 had the content in `office:body` itself. */
 const bodyKind = (content: Uint8Array): string => {
   let body: string | undefined
   eachElement(
@@ -150,7 +153,7 @@ const readFacts = (meta: Uint8Array | undefined, said: PropertyList | undefined)
   }
 }
 
-/** Headers and footers of the page styles. */
+/** Writes the headers and footers of the page styles. */
 const runningText = (styles: Uint8Array | undefined, context: StoryContext, writer: BlockWriter): void => {
   if (styles === undefined) return
   const once = onlyOnce(writer)

@@ -4,7 +4,7 @@ import { languageCode } from "./Language.ts"
 import { indentOf, Prose, until } from "./markup/Prose.ts"
 import type { Reader } from "./Reader.ts"
 
-/** Org mode: headings, lists, tables, source and example blocks; drawers, comments and settings are left out. */
+/** Reads Org mode: headings, lists, tables, source and example blocks. Drawers, comments and settings are left out. */
 export const org: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   const lines = decodeLines(bytes).split("\n")
@@ -30,7 +30,7 @@ const settingsOf = (lines: ReadonlyArray<string>): ReadonlyMap<string, string> =
     return setting === null ? [] : [[setting[1]!.toLowerCase(), setting[2]!.trim()] as const]
   }))
 
-/** Reads what starts at a line; answers the line after it. */
+/** Reads the element that starts at a line; returns the line after it. */
 const readLine = (lines: ReadonlyArray<string>, at: number, prose: Prose): number => {
   const line = lines[at]!
   const heading = /^(\*+)[ \t]+(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#[A-Z]\][ \t]+)?(.*)$/.exec(line)
@@ -76,7 +76,7 @@ const readProse = (line: string, trimmed: string, prose: Prose): void => {
 }
 
 const readBlock = (lines: ReadonlyArray<string>, at: number, name: string, prose: Prose): number => {
-  // What is in any other block is read as text; its end is looked for by nobody, so that unclosed ones cost nothing.
+  // Any other block is read as text; its end is not searched for, so unclosed blocks cost nothing.
   if (name !== "comment" && !verbatim.has(name)) {
     prose.endParagraph()
     return at + 1

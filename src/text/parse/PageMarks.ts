@@ -1,6 +1,6 @@
 /**
- * How many pages a word processor laid out, where its marks can be trusted: one page break less than the pages it
- * counted. Other programs leave the marks out, or leave old ones in.
+ * How many pages a word processor laid out, where its marks can be trusted: one page break fewer than the pages it counted. Other programs
+ * omit the marks, or leave old ones in.
  */
 export const pagesByMarks = (xml: Uint8Array, mark: string, counted: number): number | undefined => {
   if (!(counted > 1)) return undefined

@@ -10,23 +10,23 @@ import { sniff } from "./Sniff.ts"
 
 export interface ParseInput {
   readonly bytes: Uint8Array
-  /** File name or path; its extension is a hint, the bytes decide. */
+  /** File name or path. Its extension is a hint; the bytes decide. */
   readonly name: string
   readonly mimeType?: string
-  /** Where it is known already: a piece from the middle of a file may not show it. */
+  /** The format, where it is known already: a piece from the middle of a file may not show it. */
   readonly format?: FormatKey
   readonly limits: Limits
-  /** What is attached to it is a document of its own: the text only names it. */
+  /** Attachments are documents of their own, so the text only names them. */
   readonly opened?: boolean
-  /** All that it says of itself is wanted. Default false. */
+  /** Returns all properties of the document. Default false. */
   readonly properties?: boolean
 }
 
 const readers = new Map<FormatKey, Reader>()
 
 /**
- * A file's text and blocks. Answers at once, without a promise, where the format's reader is loaded already and is
- * synchronous. Throws or rejects with a ReadFailure; `timeMs` and `memory` are for whoever owns the process.
+ * Parses a file to text and blocks. Returns without a promise where the format's reader is loaded and synchronous. Throws or rejects with a
+ * ReadFailure; `timeMs` and `memory` are enforced by the owner of the process.
  */
 export const parse = (input: ParseInput): ParsedDocument | Promise<ParsedDocument> =>
   parseWith(
@@ -48,7 +48,7 @@ const parseWith = (input: ParseInput, inner: InnerFiles): ParsedDocument | Promi
     readers.set(format, loaded)
     return read(loaded, input, format, inner)
   }, (error: unknown) => {
-    throw new BrokenInstallation(`what reads ${formats[format].name} cannot be loaded: ${error instanceof Error ? error.message : ""}`)
+    throw new BrokenInstallation(`the reader of ${formats[format].name} cannot be loaded: ${error instanceof Error ? error.message : ""}`)
   })
 }
 
@@ -81,13 +81,15 @@ const read = (
   }
 }
 
-/** A reader that trips over a file says with it that the file is not what its format promises. Libraries quote the
- * file in their messages, so those are not passed on. */
+/**
+ * The failure of a reader that threw: the file is not what its format promises. Libraries quote the file in their messages, so those are
+ * not passed on.
+ */
 const asFailure = (error: unknown, format: FormatKey): ReadFailure | BrokenInstallation => {
   if (error instanceof ReadFailure || error instanceof BrokenInstallation) return error
   const why = error instanceof Error ? error.message : ""
   if (/call stack/i.test(why)) return new ReadFailure("limit", "nested too deeply")
-  if (/string length|array length/i.test(why)) return new ReadFailure("limit", "more text than fits a string")
+  if (/string length|array length/i.test(why)) return new ReadFailure("limit", "more text than fits in a string")
   if (/allocation failed/i.test(why)) return new ReadFailure("memory", "not enough memory")
   return new ReadFailure("corrupt", `cannot be read as ${formats[format].name}`)
 }

@@ -1,4 +1,4 @@
-/** Resolves a reference inside a package against the part that holds it: a path without a leading slash. */
+/** Resolves a reference inside a package against the part that contains it: a path without a leading slash. */
 export const resolvePart = (source: string, target: string): string => {
   const path = decodePath(target.replaceAll("\\", "/").replace(/[?#].*$/s, ""))
   const segments = path.startsWith("/") ? [] : source.split("/").slice(0, -1)

@@ -12,13 +12,16 @@ import { ReadFailure } from "./ReadFailure.ts"
 import { sniff } from "./Sniff.ts"
 import { decodeXml, xmlEncoding } from "./Xml.ts"
 
-/** Longer texts are read in parts of some this many bytes: text, blocks and token tables of all of it would not fit. */
+/** Bytes from which texts are read in parts of about this size: text, blocks and token tables of all of it would not fit in memory. */
 const partBytes = 8 * 1024 * 1024
 
-/** What stands between the texts of two parts. */
+/** The text between two parts. */
 export const betweenParts = "\n\n"
 
-/** {@link parse}, of a long text part by part where its format allows it. Fails likewise. */
+/**
+ * Does the same as {@link parse}, but reads a long text part by part where its format allows it. Throws a ReadFailure as {@link parse}
+ * does.
+ */
 export async function* parseParts(input: ParseInput): AsyncGenerator<DocumentPart> {
   const { bytes, limits, mimeType, name } = input
   const isLong = bytes.length > 2 * partBytes && bytes.length <= limits.bytes
@@ -39,7 +42,7 @@ export async function* parseParts(input: ParseInput): AsyncGenerator<DocumentPar
     try {
       document = await parse({ ...input, format, bytes: part(), limits: { ...limits, characters: limits.characters - start } })
     } catch (error) {
-      // A stretch of blank lines is no failure of the file.
+      // A part that is only blank lines is not a failure of the file.
       if (error instanceof ReadFailure && error.problem === "empty") continue
       if (error instanceof ReadFailure && error.message.endsWith("characters of text")) {
         throw new ReadFailure("limit", `more than ${limits.characters} characters of text`)
@@ -58,7 +61,7 @@ export async function* parseParts(input: ParseInput): AsyncGenerator<DocumentPar
   if (start === 0) throw new ReadFailure("empty", "the file has no text")
 }
 
-/** Where a part of a file may end, at or after an offset: the next record begins there. -1: nowhere before its end. */
+/** Where a part of a file may end, at or after an offset, so that the next record starts there; -1 where it can only end with the file. */
 type Cut = (file: Buffer, from: number, start: number) => number
 
 const after = (separator: string): Cut => (file, from) => {
@@ -66,7 +69,7 @@ const after = (separator: string): Cut => (file, from) => {
   return at < 0 ? -1 : at + 1
 }
 
-/** The end of a row: of a line with an even number of quotes before it, unless a quote is never closed. */
+/** Cuts at the end of a row: of a line with an even number of quotes before it, unless a quote is never closed. */
 const row: Cut = (file, from, start) => {
   let odd = false
   let at = file.indexOf(quote, start)
@@ -79,7 +82,7 @@ const row: Cut = (file, from, start) => {
 }
 const quote = 0x22
 
-/** Before a heading that is in no code block, the highest of those nearby. */
+/** Cuts before the highest nearby heading that is not in a code block. */
 const section: Cut = (file, from, start) => {
   const text = file.toString("latin1", start, Math.min(file.length, from + partBytes))
   let fence: string | undefined
@@ -113,7 +116,7 @@ const partsOf = (content: Uint8Array, format: FormatKey): Iterable<() => Buffer>
   if (format === "xml") return xmlParts(xmlEncoding(file) === "utf-8" ? file : Buffer.from(decodeXml(content)), partBytes)
   const cut = cuts[format]
   if (cut === undefined && format !== "json" && format !== "html") return undefined
-  // A charset is told from all of a file, not from each part. Mailboxes have one for each message.
+  // The charset is determined from all of a file, not from each part. Mailboxes have one for each message.
   const text = format === "mbox" || isUtf8(content) ? file : Buffer.from(decode(content, format === "html" ? htmlCharset : undefined))
   if (format === "html") return htmlParts(text, partBytes)
   if (cut === undefined) return jsonParts(text, partBytes)

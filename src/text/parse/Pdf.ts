@@ -20,22 +20,22 @@ import type { InnerFiles, Reader } from "./Reader.ts"
 import { png } from "./Png.ts"
 import { recognise } from "./Recognise.ts"
 
-/** Pages that are in memory at a time; what recurs at their edges is looked for within one batch. */
+/** Pages that are in memory at a time. Lines that recur at page edges are searched for within one batch. */
 const batchPages = 64
 
-/** Longer ones are text in large type. */
+/** Most characters of a heading; a longer one is text in large type. */
 const maxHeading = 300
 
-/** A page of which more than this share is glyphs that no font explains has no text. */
+/** A page has no text if more than this share of it is glyphs that no font explains. */
 const mostUnknown = 0.8
 
-/** A document of which more than this share of the pages cannot be read has failed. */
+/** A document has failed if more than this share of its pages cannot be read. */
 const maxFailed = 0.5
 
 /**
- * Two programs read every page: one knows its layout, the other gives its characters in the order of the content.
- * The layout is taken where it holds all the words; what it lost is added, and where it lost or broke many (turned
- * pages, text from right to left, unusual fonts) the page is taken as the other one has it.
+ * Reads PDF. Two programs read every page: one knows its layout, the other gives its characters in the order of the content. The layout is
+ * used where it has all the words, and words it lost are added; where it lost or broke many (turned pages, text from right to left, unusual
+ * fonts), the other's text is used.
  */
 export const pdf: Reader = async ({ bytes, format, inner, limits, properties }) => {
   const file = fromHeader(bytes)
@@ -45,7 +45,7 @@ export const pdf: Reader = async ({ bytes, format, inner, limits, properties }) 
     ? undefined
     : (options: Partial<LiteParseConfig>) => new Layout({ ocrEnabled: false, quiet: true, ...options })
   if (withPlainPages === undefined) {
-    if (layout === undefined) throw new BrokenInstallation("what reads PDF cannot be loaded: @hyzyla/pdfium is not installed")
+    if (layout === undefined) throw new BrokenInstallation("the PDF reader cannot be loaded: @hyzyla/pdfium is not installed")
     return read(file, layout, undefined, into)
   }
   try {
@@ -57,20 +57,20 @@ export const pdf: Reader = async ({ bytes, format, inner, limits, properties }) 
         : read(mended, layout, plain, into)
     })
   } catch (error) {
-    // What one program cannot open the other one may.
+    // A file that one program cannot open the other may.
     if (layout === undefined || !(error instanceof ReadFailure) || (error.problem !== "encrypted" && error.problem !== "corrupt")) {
       throw error
     }
     try {
       return await read(file, layout, undefined, into)
     } catch (second) {
-      // Pages that one finds damaged are not blank because the other one sees nothing there.
+      // Pages that one program finds damaged are not blank because the other sees nothing there.
       throw second instanceof ReadFailure && second.problem !== "corrupt" && second.problem !== "empty" ? second : error
     }
   }
 }
 
-/** The file with its outline under a name that says nothing: the layout parser follows one that is a circle without end. */
+/** The file with its outline under a meaningless name: the layout parser follows a circular outline forever. */
 const withoutOutline = (file: Uint8Array): Uint8Array => {
   const copy = Buffer.from(file)
   for (let at = copy.indexOf("/Outlines"); at >= 0; at = copy.indexOf("/Outlines", at)) at += copy.write("/outlines", at, "latin1")
@@ -81,14 +81,14 @@ interface Page {
   readonly number: number
   readonly layout: ParsedPage | undefined
   readonly plain: string | undefined
-  /** Its text where that of the layout is in a wrong order or in wrong characters. */
+  /** The page's text, where the layout's is in the wrong order or in wrong characters. */
   readonly mended?: string
   readonly unknown?: KnownText
 }
 
 type Layout = (options: Partial<LiteParseConfig>) => LiteParse
 
-/** Where what is read goes, and how much of it. */
+/** What a file is read with: its format, limits, the reader of attached files, and where its properties go. */
 interface Into {
   readonly format: string
   readonly inner: InnerFiles
@@ -171,10 +171,10 @@ const read = async (
   throw new ReadFailure("empty", "the PDF has no text: its pages are blank or drawings")
 }
 
-/** Programs that make PDF attach how they were set. */
+/** Names of attachments in which programs that make PDF keep their own settings. */
 const settings = /\.joboptions$/i
 
-/** A file that the PDF holds, as a section under its name. */
+/** Adds a file attached to the PDF as a section under its name. */
 const addAttached = async ({ name, read }: Attached, builder: DocumentBuilder, inner: InnerFiles, limits: Limits): Promise<void> => {
   try {
     const file = read(limits.bytes)
@@ -192,7 +192,7 @@ const layoutOptions = (limits: Limits, metadata: boolean): Partial<LiteParseConf
   extractLinks: false,
   extractAnnotations: true,
   extractFormFields: true,
-  // What recurs at the edges of pages is looked for here, where every digit counts.
+  // Lines that recur at page edges are searched for here, where every digit counts.
   keepHeadersFooters: true,
   preserveVerySmallText: true,
   imageMode: "off",
@@ -201,7 +201,10 @@ const layoutOptions = (limits: Limits, metadata: boolean): Partial<LiteParseConf
   extractDocumentMetadata: metadata
 })
 
-/** It is read again for each batch, which for a thousand pages takes longer than they do: asked for with one page. */
+/**
+ * The document's metadata, read together with one page only: the parser reads it again for each batch, which for a thousand pages takes
+ * longer than the pages do.
+ */
 const metadata = async (file: Uint8Array, layout: Layout): Promise<string | undefined> =>
   (await layout({ maxPages: 1, outputFormat: "text", extractDocumentMetadata: true }).parse(file)).docMeta?.xmp
 
@@ -212,7 +215,7 @@ const withinLimit = (pages: number, limits: Limits): number => {
   return pages
 }
 
-/** The file from its header on: the layout parser takes other formats too, and looks for it at the very start. */
+/** The file from its header on: the layout parser takes other formats too, and expects the header at the very start. */
 export const fromHeader = (bytes: Uint8Array): Uint8Array => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const start = file.indexOf("%PDF-")
@@ -220,7 +223,7 @@ export const fromHeader = (bytes: Uint8Array): Uint8Array => {
   return file.subarray(start)
 }
 
-/** Writes pages to a document, and keeps what is to be said of them. */
+/** Writes pages to a document, and collects remarks about them. */
 class PdfWriter {
   readonly #writer: BlockWriter
   readonly #pages: PlainPages | undefined
@@ -232,12 +235,12 @@ class PdfWriter {
   readonly #drawings: Array<number> = []
   readonly #blank: Array<number> = []
   readonly #garbled: Array<number> = []
-  /** Glyphs left out of pages that are read. */
+  /** Number of glyphs left out, by page that was read. */
   readonly #unknown = new Map<number, number>()
   readonly #recognised: Array<{ readonly page: number; readonly confidence: number }> = []
   readonly #languages: ReadonlyArray<string>
   readonly #objects: PdfObjects
-  /** Layers that are off, and the pages on which their text stands. */
+  /** Layers that are turned off, and the pages on which their text stands. */
   readonly #layers: ReadonlyMap<string, { readonly byObjects: boolean; readonly pages: Array<number> }>
   heading: string | undefined
 
@@ -289,7 +292,7 @@ class PdfWriter {
         confidence: found.reduce((sum, { confidence }) => sum + confidence, 0) / found.length
       }]),
       ...groups.flatMap(([kind, pages]) => pages.length === 0 ? [] : [{ kind, pages }]),
-      // Their text is read: a layer that is off can be turned on.
+      // Their text is read, since a layer that is off can be turned on.
       ...[...this.#layers].flatMap(([name, { byObjects, pages }]) =>
         pages.length > 0
           ? [{ kind: "hidden" as const, text: `layer ${name} on ${pages.length === 1 ? "page" : "pages"} ${pageList(pages)}`, pages }]
@@ -302,14 +305,14 @@ class PdfWriter {
     ]
   }
 
-  /** An index of codes reads like no language either, but the pages that it is of have its words. */
+  /** Whether a page's text is garbled. An index of codes reads like no language either, but its pages share words with the others. */
   #isGarbled(text: string): boolean {
     const isGarbled = isNonsense(text) && !this.#vocabulary.knows(text)
     if (!isGarbled) this.#vocabulary.learn(text)
     return isGarbled
   }
 
-  /** The blocks of a page, of which every one has text. */
+  /** The blocks of a page, all of which have text. */
   #blocks({ layout, mended, plain }: Page): ReadonlyArray<TextBlock> {
     if (mended !== undefined) return plainBlocks(this.#hyphens.join(mended))
     if (layout === undefined) return plainBlocks(this.#hyphens.join(plain ?? ""))
@@ -340,7 +343,7 @@ class PdfWriter {
     else if (!(await this.#recognise(number))) (shown === "picture" ? this.#pictures : this.#drawings).push(number)
   }
 
-  /** Whether text was found in what a page looks like. */
+  /** Recognises the text in a page's picture; returns whether it found any. */
   async #recognise(number: number): Promise<boolean> {
     const drawn = this.#languages.length === 0 ? undefined : await this.#pages?.draw(number)
     if (drawn === undefined) return false
@@ -360,7 +363,7 @@ const unknownGlyphs = (counts: ReadonlyMap<number, number>): string =>
 const plainBlocks = (text: string): ReadonlyArray<TextBlock> =>
   text.trim() === "" ? [] : [{ kind: "paragraph", text: text.split("\n").map((line) => line.trimEnd()).join("\n").trim() }]
 
-/** A page whose layout is no help: it stands on its side or on its head, or its characters are not what they should be. */
+/** Replaces a page's text where its layout is of no use: the page stands on its side or upside down, or its characters are wrong. */
 const withMendedText = (page: Page, pages: PlainPages | undefined): Page => {
   const unknown = pages?.known(page.number)
   if (unknown !== undefined) return { ...page, mended: unknown.text, unknown }
@@ -369,7 +372,7 @@ const withMendedText = (page: Page, pages: PlainPages | undefined): Page => {
   return mended === undefined ? page : { ...page, mended }
 }
 
-/** Blocks whose lines are as the plain text has them where the layout took their words apart. */
+/** Replaces lines of blocks whose words the layout took apart by the plain text's lines. */
 const withWholeWords = (blocks: ReadonlyArray<TextBlock>, plain: string): ReadonlyArray<TextBlock> => {
   let spacing: ((line: string) => string) | undefined
   return blocks.map((block) => {
@@ -383,7 +386,7 @@ const letters = (text: string): number => text.match(/[\p{L}\p{N}]/gu)?.length ?
 
 const layoutBlocks = (page: ParsedPage): ReadonlyArray<TextBlock> => {
   const blocks = (page.blocks ?? []).map(textBlock).filter(({ text }) => text.trim() !== "")
-  // Layout that the parser could not make blocks of is still text.
+  // Layout that the parser could not divide into blocks is still text.
   if (letters(blocks.map(({ text }) => text).join(" ")) >= 0.7 * letters(page.text)) return blocks
   return page.text.split(/\n\s*\n/).filter((text) => text.trim() !== "").map((text) => ({
     kind: "paragraph",
@@ -444,7 +447,7 @@ const blockText = (block: LayoutBlock): string => {
   return block.lines?.join("\n") ?? plainText(block.text ?? "")
 }
 
-/** Block texts are Markdown: emphasis by asterisks, other special characters escaped. */
+/** A block's text without Markdown: emphasis is marked by asterisks, and other special characters are escaped. */
 const plainText = (text: string): string =>
   text
     .replace(/\\([!-/:-@[-`{-~])|\*{1,3}/g, (_, escaped: string | undefined) => escaped ?? "")
@@ -455,7 +458,7 @@ const firstHeading = (blocks: ReadonlyArray<TextBlock>): string | undefined => {
   return block === undefined ? undefined : oneLine(block.text) || undefined
 }
 
-/** What annotations say, and the fields of forms whose values the page does not show. */
+/** The texts of annotations, and the fields of forms whose values the page does not show. */
 const notesOf = ({ annotations, formFields }: ParsedPage, text: string): ReadonlyArray<string> => {
   const shown = wordsOf(text)
   const isShown = (value: string): boolean => [...wordsOf(value).keys()].every((word) => shown.has(word))

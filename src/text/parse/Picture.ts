@@ -4,7 +4,7 @@ import { ReadFailure } from "./ReadFailure.ts"
 import type { Reader } from "./Reader.ts"
 import { recognise } from "./Recognise.ts"
 
-/** A picture of text, where text recognition is on. */
+/** Reads a picture of text, where text recognition is on. */
 export const picture: Reader = async ({ bytes, format, limits }) => {
   if (limits.recognise.length === 0) throw new ReadFailure("pictures", "a picture: its text, if any, waits for text recognition")
   const { confidence, text } = await recognise(bytes, limits.recognise)

@@ -7,12 +7,13 @@ import { BrokenInstallation } from "./ReadFailure.ts"
 import { sniff } from "./Sniff.ts"
 
 /**
- * Pixels of a drawn page's longer side: what models look at, who make larger ones smaller themselves. The lesser one is
- * for pages whose picture has too many bytes, and always has few enough: three for a pixel.
+ * Pixels of a drawn page's longer side. Models scale down anything larger. The smaller one is for pages whose picture has too many bytes;
+ * at three bytes a pixel it never has.
  */
 const sides = [2_048, 1_024]
-/** Bytes of a drawn page, and of a picture that is sent as it is. In base64 they are a third more. */
+/** Most bytes of the picture of a drawn page. Base64 adds a third. */
 const mostDrawn = 4 * 1024 * 1024
+/** Most bytes of a picture that is sent as it is. Base64 adds a third. */
 const mostSent = 12 * 1024 * 1024
 
 /** Pictures of a PDF's pages, or the file itself where it is a picture. Throws a ReadFailure where it cannot be opened. */
@@ -22,7 +23,7 @@ export const picturesOf = async ({ content, from, mimeType, most, name }: Pictur
   if (format !== "pdf") return { pages: 0, pictures: [] }
   const withPlainPages = await plainReader()
   if (withPlainPages === undefined) {
-    throw new BrokenInstallation("what draws pages of a PDF cannot be loaded: @hyzyla/pdfium is not installed")
+    throw new BrokenInstallation("the renderer of PDF pages cannot be loaded: @hyzyla/pdfium is not installed")
   }
   return withPlainPages(fromHeader(content), async (pages) => {
     const pictures: Array<PagePicture> = []
@@ -35,7 +36,7 @@ const drawn = async (pages: PlainPages, page: number): Promise<PagePicture> => {
   for (const side of sides) {
     const drawing = await pages.draw(page, side).catch(() => undefined)
     if (drawing === undefined) return { page, why: "it cannot be drawn" }
-    // Asked what a white page says, models make something up.
+    // A model that is shown a blank page makes something up.
     if (isBlank(drawing)) return { page, why: "blank" }
     const data = png(drawing, "colour")
     if (data.byteLength <= mostDrawn) return { page, image: { mimeType: "image/png", data } }

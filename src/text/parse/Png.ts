@@ -1,16 +1,16 @@
 import { crc32, deflateSync } from "node:zlib"
 
-/** Pixels as they were drawn: four bytes each, BGRA. */
+/** Pixels as drawn: four bytes each, BGRA. */
 export interface Drawing {
   readonly data: Uint8Array
   readonly width: number
   readonly height: number
 }
 
-/** Samples of a pixel by the PNG specification's colour types: grey is 0, RGB is 2. */
+/** Colour type and samples of a pixel by the PNG specification: grey is type 0, RGB is type 2. */
 const samples = { grey: { type: 0, count: 1 }, colour: { type: 2, count: 3 } } as const
 
-/** What was drawn as a PNG of 8 bits a sample, without transparency. */
+/** Encodes a drawing as PNG with 8 bits per sample, without transparency. */
 export const png = ({ data, height, width }: Drawing, kind: keyof typeof samples): Uint8Array => {
   const { count, type } = samples[kind]
   const stride = 1 + count * width

@@ -29,15 +29,15 @@ const types = {
   persistDirectory: 6002
 } as const
 
-/** What a text is: titles of slides are headings. */
+/** Types of texts that are titles of slides, which are headings. */
 const titleTypes = new Set([0, 6])
 
-/** Lists of slides by their instance. */
+/** Lists of slides by the instance of their record. */
 const lists = { slides: 0, masters: 1, notes: 2 } as const
 
 const encryptedToken = 0xf3d1c4df
 
-/** Records within records are read to this depth: real ones have some ten. */
+/** Depth to which nested records are read; real files have some ten levels. */
 const maxDepth = 64
 
 interface Text {
@@ -46,7 +46,7 @@ interface Text {
 }
 
 interface Listed {
-  /** Where the slide itself is looked up. */
+  /** The persist id by which the slide itself is looked up. */
   readonly persist: number
   readonly id: number
   /** The texts of its placeholders, to which its shapes refer by number. */
@@ -54,9 +54,8 @@ interface Listed {
 }
 
 /**
- * Presentations of PowerPoint 97 to 2003: a slide is a page, hidden ones too; its title is a heading; the texts of
- * shapes, notes and comments follow. What all slides share, their footers and what the master says of its own, stands
- * once, on the first.
+ * Reads presentations of PowerPoint 97 to 2003. A slide is a page, hidden ones too; its title is a heading; the texts of shapes, notes and
+ * comments follow. Text that all slides share, footers and the master's own, appears once, on the first slide.
  */
 export const ppt: Reader = ({ bytes, format, inner, limits }) => {
   const { edit, pictures, stream } = open(bytes)
@@ -117,10 +116,10 @@ export const ppt: Reader = ({ bytes, format, inner, limits }) => {
   )
 }
 
-/** Whether a text of a master is its own and no prompt for what a slide is to say ("Click to edit"). */
+/** Whether a text of a master is its own, not a prompt for the text of a slide ("Click to edit"). */
 const isOwn = ({ text, type }: Text): boolean => type === otherText && text.trim() !== "" && text.trim() !== "*"
 
-/** The type of text in shapes that are no placeholders (MS-PPT, 2.13.33). */
+/** The type of text in shapes that are not placeholders (MS-PPT, 2.13.33). */
 const otherText = 4
 
 interface Edit {
@@ -131,17 +130,17 @@ interface Edit {
 
 const open = (bytes: Uint8Array): { readonly stream: Buffer; readonly edit: Edit; readonly pictures: Buffer | undefined } => {
   const root = openCompound(bytes)
-  // Saved for PowerPoint 95 and 97 alike, a file holds the presentation twice.
+  // A file saved for PowerPoint 95 and 97 alike contains the presentation twice.
   const { read } = root.storages.get("PP97_DUALSTORAGE") ?? root
   const stream = read("PowerPoint Document")
   const user = read("Current User")
   if (stream === undefined || root.streams.includes("Text_Content") && !root.storages.has("PP97_DUALSTORAGE")) {
-    throw new ReadFailure("unsupported", "a presentation of before 1997")
+    throw new ReadFailure("unsupported", "a presentation from before 1997")
   }
   if (user === undefined || user.length < 20) throw new ReadFailure("corrupt", "the presentation does not say where it begins")
   if (user.readUInt32LE(12) === encryptedToken) throw new ReadFailure("encrypted", "the presentation is protected by a password")
   const named = user.readUInt32LE(16)
-  // Programs that add a save forget to say so: then the last one counts.
+  // Programs that append a save may fail to record it: then the last save counts.
   const offset = recordAt(stream, named)?.type === types.userEdit ? named : lastEdit(stream)
   const edit = recordAt(stream, offset)
   if (edit?.type !== types.userEdit || edit.end - edit.start < 20) throw new ReadFailure("corrupt", "the presentation is damaged")
@@ -157,7 +156,7 @@ interface Record {
   readonly type: number
   readonly instance: number
   readonly container: boolean
-  /** Of what it holds. */
+  /** Start of the record's content. */
   readonly start: number
   readonly end: number
 }
@@ -186,7 +185,7 @@ function* children(stream: Buffer, { end, start }: Record): Generator<Record> {
   }
 }
 
-/** Where each part lies: every save added what it changed, the last one first. */
+/** Offsets of the parts by persist id. Every save appended what it changed, so the last one wins. */
 const persistOffsets = (stream: Buffer, { offset }: Edit): ReadonlyMap<number, number> => {
   const offsets = new Map<number, number>()
   const seen = new Set<number>()
@@ -231,7 +230,7 @@ const listed = (stream: Buffer, document: Record, instance: number): ReadonlyArr
   return entries
 }
 
-/** Header, footer and date as a slide or the whole presentation has them. */
+/** Header, footer and date of a slide or of the whole presentation. */
 const footersOf = (stream: Buffer, container: Record): ReadonlyArray<string> =>
   [...children(stream, container)].filter(({ type }) => type === types.headersFooters).flatMap((record) =>
     [...children(stream, record)].filter(({ type }) => type === types.string)
@@ -283,7 +282,7 @@ const contentOf = (stream: Buffer, slide: Record, outline: ReadonlyArray<Text>):
         return
       }
     }
-    // Later versions keep what the first did not know, comments among it, in records of bytes.
+    // Later versions store what the first did not know, such as comments, in records of bytes.
     if ((record.container || record.type === types.binaryTag) && depth < maxDepth) {
       for (const child of children(stream, record)) visit(child, depth + 1)
     }
@@ -295,7 +294,7 @@ const contentOf = (stream: Buffer, slide: Record, outline: ReadonlyArray<Text>):
   return content
 }
 
-/** Paragraphs end with a carriage return, lines within them with a vertical tab. */
+/** The text of a record. Paragraphs end with a carriage return, lines inside them with a vertical tab. */
 const textOf = (stream: Buffer, { end, start, type }: Record): string =>
   stream.toString(type === types.textChars ? "utf16le" : "latin1", start, end)
     .replaceAll("\r", "\n").replaceAll("\v", " ").replace(/[\u0000-\u0008\u000e-\u001f]/g, " ")

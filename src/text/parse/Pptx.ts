@@ -11,9 +11,9 @@ import type { Reader } from "./Reader.ts"
 import { childAt, childElements, descendants, isFalse, parseXml, textContent, type XmlElement } from "./Xml.ts"
 
 /**
- * Presentations, slide shows and templates, with or without macros (ECMA-376 part 1, chapter 19). A slide is a page,
- * hidden ones too; its title is a heading; notes and comments follow its content. What masters
- * and layouts say of their own stands once, on the first slide that shows it.
+ * Reads presentations, slide shows and templates, with or without macros (ECMA-376 part 1, chapter 19). A slide is a page, hidden ones too;
+ * its title is a heading; notes and comments follow its content. The own text of masters and layouts appears once, on the first slide that
+ * shows it.
  */
 export const pptx: Reader = ({ bytes, format, inner, limits, properties }) => {
   const pack = openPackage(bytes, limits, "ppt/presentation.xml", properties)
@@ -88,7 +88,7 @@ const rootOf = (pack: OfficePackage, part: string): XmlElement | undefined => pa
 const shapesOf = (bytes: Uint8Array | undefined): XmlElement | undefined =>
   bytes === undefined ? undefined : childAt(parseXml(bytes), "p:cSld", "p:spTree")
 
-/** Names by the ids that comments carry; threaded comments have GUIDs, older ones numbers. */
+/** Names of authors by the ids in comments; threaded comments have GUIDs, older ones numbers. */
 const commentAuthors = (pack: OfficePackage): ReadonlyMap<string, string> => {
   const authors = new Map<string, string>()
   for (const type of ["commentAuthors", "authors"]) {
@@ -118,7 +118,7 @@ const comments = (
   }
 }
 
-/** Comments and, of threaded ones, their replies. */
+/** Comments, and the replies to threaded ones. */
 const commentElements = (element: XmlElement): ReadonlyArray<XmlElement> =>
   childElements(element).flatMap((child) => /:(?:cm|reply)$/.test(child.name) ? [child, ...commentElements(child)] : commentElements(child))
 

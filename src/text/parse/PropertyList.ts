@@ -1,16 +1,16 @@
 import { longestList, longestValue, type Properties } from "../../domain/Properties.ts"
 import type { Remark } from "../../domain/Document.ts"
 
-/** Names of one document; of more, nothing is told. */
+/** Most names of one document; any more are ignored. */
 const mostNames = 500
 const longestName = 200
 
-/** Gathers what a document says of itself, within bounds: what is said twice under one name becomes a list. */
+/** Collects the properties of a document, within bounds. A name that occurs twice becomes a list. */
 export class PropertyList {
   readonly #found = new Map<string, string | Array<string>>()
   readonly remarks: Array<Remark> = []
 
-  /** Nothing is added where there is nothing said. */
+  /** Adds a value; an absent or empty one is ignored. */
   add(name: string, value: string | undefined): void {
     const text = value?.trim() ?? ""
     const key = name.trim().toLowerCase()
@@ -23,12 +23,12 @@ export class PropertyList {
     else if (known.length <= longestList) known.push(cut)
   }
 
-  /** Only where the name is not there yet: what another part of the document says goes before. */
+  /** Adds a value only where the name is not there yet: other parts of the document take precedence. */
   addNew(name: string, value: string | undefined): void {
     if (!this.#found.has(name.trim().toLowerCase())) this.add(name, value)
   }
 
-  /** A list, also of one. */
+  /** Adds a list, even of one value. */
   addList(name: string, values: ReadonlyArray<string>): void {
     const key = name.trim().toLowerCase()
     const [first, ...rest] = values

@@ -6,19 +6,19 @@ import type { PropertyList } from "./PropertyList.ts"
 import { ArchiveFound, ReadFailure } from "./ReadFailure.ts"
 import type { DocumentBuilder } from "./DocumentBuilder.ts"
 
-/** A reader of one family of formats: bytes to text and blocks. Pure but for time and memory; may be async. */
+/** Reads one family of formats: bytes to text and blocks. Pure apart from time and memory; may be async. */
 export type Reader = (input: {
   readonly bytes: Uint8Array
   readonly name: string
   readonly format: string
   readonly limits: Limits
-  /** Reads what is attached or packed inside. */
+  /** Reads attached and packed files. */
   readonly inner: InnerFiles
-  /** Takes what the document says of itself, beside what the reader answers; absent where nobody asks. */
+  /** Receives the document's properties besides those in the result; absent where they are not wanted. */
   readonly properties?: PropertyList
 }) => ParsedDocument | Promise<ParsedDocument>
 
-/** A file attached to another one or packed inside it. */
+/** A file attached to another or packed inside it. */
 export interface InnerFile {
   readonly name: string
   readonly bytes: Uint8Array
@@ -28,9 +28,8 @@ export interface InnerFile {
 export type ReadInner = (file: InnerFile, inner: InnerFiles) => ParsedDocument | Promise<ParsedDocument>
 
 /**
- * Reads what is attached to a file or packed inside it, as a section of its own under its name. All of it shares the
- * limits of the outer file, and what cannot be read is named and costs nothing else. Where attachments are documents of
- * their own, the text only names them.
+ * Reads files attached to a file or packed inside it, each as a section under its name. All of them share the limits of the outer file, and
+ * a file that cannot be read is named and costs nothing else. Where attachments are documents of their own, the text only names them.
  */
 export class InnerFiles {
   readonly #limits: Limits
@@ -48,7 +47,7 @@ export class InnerFiles {
     this.#spent = spent
   }
 
-  /** @param level of the heading that names the file */
+  /** @param level level of the heading that names the file */
   async add(file: InnerFile, builder: DocumentBuilder, level: number): Promise<void> {
     const name = oneLine(file.name)
     const refused = (why: string): void => {
@@ -69,7 +68,7 @@ export class InnerFiles {
     try {
       document = await this.#read(file, inner)
     } catch (error) {
-      // Nothing is lost of a file that says nothing.
+      // Nothing is lost with a file that has no text.
       if (error instanceof ReadFailure && error.problem === "empty") return
       return refused(error instanceof ArchiveFound ? error.kind : error instanceof Error ? error.message : "not read")
     }

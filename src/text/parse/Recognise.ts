@@ -8,9 +8,9 @@ export interface Recognised {
   readonly confidence: number
 }
 
-/** What is used of tesseract.js, an optional package. */
+/** The parts of tesseract.js, an optional package, that are used here. */
 interface Engine {
-  /** Its thread, which must not keep a program alive that has nothing else to do. */
+  /** Its thread, which must not keep an otherwise idle program alive. */
   readonly worker?: { readonly ref?: () => void; readonly unref?: () => void }
   readonly recognize: (picture: Uint8Array) => Promise<{ readonly data: { readonly text: string; readonly confidence: number } }>
 }
@@ -22,10 +22,10 @@ const neural = 1
 let engine: { readonly languages: string; readonly started: Promise<Engine> } | undefined
 
 /**
- * The text in a picture (PNG, JPEG, BMP, WebP, TIFF), by tesseract.js and the language data that npm carries. Nothing is
+ * Recognises the text in a picture (PNG, JPEG, BMP, WebP, TIFF) with tesseract.js and language data from npm packages. Nothing is
  * downloaded. Fails as a broken installation where one of the packages is missing.
  *
- * @param languages as the packages of `@tesseract.js-data` are called: `eng`, `deu`
+ * @param languages names as in the packages `@tesseract.js-data`: `eng`, `deu`
  */
 export const recognise = async (picture: Uint8Array, languages: ReadonlyArray<string>): Promise<Recognised> => {
   const key = languages.join("+")
@@ -43,7 +43,7 @@ export const recognise = async (picture: Uint8Array, languages: ReadonlyArray<st
 }
 
 const start = async (languages: ReadonlyArray<string>): Promise<Engine> => {
-  // Named by a variable, so that the bundle does not take it in: most installations do without it.
+  // Imported through a variable, so that the bundle does not include it: most installations do without it.
   const name = "tesseract.js"
   const { resolve } = createRequire(import.meta.url)
   let createWorker: CreateWorker | undefined

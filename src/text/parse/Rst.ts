@@ -11,7 +11,7 @@ export const rst: Reader = ({ bytes, format, limits }) => {
   const prose = new Prose(builder, rstInline)
   new RstBlocks(prose).read(source.split("\n"), 0)
   prose.end()
-  // Standards documents begin with a mail-like header.
+  // Standards documents start with a mail-like header.
   const title = /^Title: (\S.*)$/m.exec(source.slice(0, 1_000))?.[1] ?? prose.firstHeading
   return builder.build({ format, title })
 }

@@ -6,7 +6,7 @@ import type { Reader } from "./Reader.ts"
 import { RtfInterpreter } from "./rtf/Interpreter.ts"
 import { scanRtf } from "./rtf/Tokens.ts"
 
-/** Rich Text Format 1.9.1: text, headings, lists, tables, notes, text boxes, headers and footers, embedded objects. */
+/** Reads Rich Text Format 1.9.1: text, headings, lists, tables, notes, text boxes, headers and footers, embedded objects. */
 export const rtf: Reader = ({ bytes, format, inner, limits }) => {
   const signature = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(64, bytes.length)).toString("latin1")
   if (!/^(?:\xef\xbb\xbf)?\s*\{\s*\\rtf/.test(signature)) throw new ReadFailure("corrupt", "not an RTF file")

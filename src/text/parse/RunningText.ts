@@ -1,13 +1,10 @@
 import { type BlockSink, oneLine } from "./BlockSink.ts"
 
-/** `3`, `Page 1`, `Seite 1 von 3`, `- 2 -`, `第 1 頁`: says nothing about the document. */
+/** Page numbers, which say nothing about the document: `3`, `Page 1`, `Seite 1 von 3`, `- 2 -`, `第 1 頁`. */
 const pageNumber =
   /^(?:[^\p{L}]*|\W*(?:page|pg?|seite|s|página|pagina|pág|pag|side|sida|sivu|strona|str|страница|стр|bladzijde)\W*\d+(?:\W*(?:\p{L}{1,3})?\W*\d+)?\W*|第?\s*\d+\s*(?:页|頁|ページ|쪽).*)$/iu
 
-/**
- * For headers and footers: lets a text through the first time only, since sections and slides repeat it, and page
- * numbers never.
- */
+/** A sink for headers and footers: it passes a text on the first time only, since sections and slides repeat it, and page numbers never. */
 export const onlyOnce = (sink: BlockSink): BlockSink => {
   const seen = new Set<string>()
   const isNew = (text: string): boolean => {

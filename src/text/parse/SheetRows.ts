@@ -3,16 +3,15 @@ import { type BlockSink, type BlockWriter, oneLine, rowLine } from "./BlockSink.
 import { hiddenPage } from "./HiddenText.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 
-/** A cell that has text, and its column from 0. */
+/** A cell with text, and its column, 0-based. */
 export type SheetCell = readonly [column: number, text: string]
 
-/** Rows that are looked at before the columns of a table are settled. */
+/** Rows that are examined before the columns of a table are settled. */
 const windowRows = 256
 
 /**
- * Turns the filled cells of a sheet, given row after row, into tables: an empty row ends one, columns that are empty
- * all the way down are left out, cells that are empty in between keep their place. Memory follows the filled cells,
- * never the size a sheet claims.
+ * Turns the filled cells of a sheet, added row by row, into tables. An empty row ends a table, columns that are empty all the way down are
+ * left out, and empty cells in between keep their place. Memory follows the filled cells, never the size that a sheet claims.
  */
 export class SheetRows {
   readonly #sink: BlockSink
@@ -29,7 +28,7 @@ export class SheetRows {
     this.#maxCharacters = maxCharacters
   }
 
-  /** Adds a row by its number; `cells` are in the order of their columns. Rows without cells need not be given. */
+  /** Adds a row by its number; `cells` are in the order of their columns. Rows without cells may be omitted. */
   row(number: number, cells: ReadonlyArray<SheetCell>): void {
     if (cells.length === 0) return
     if (this.#last !== undefined && number !== this.#last + 1) this.end()
@@ -43,7 +42,7 @@ export class SheetRows {
     }
   }
 
-  /** Writes what is open. Call it after the last row. */
+  /** Writes the open table. Call it after the last row. */
   end(): void {
     this.#settle()
     if (this.#lines.length > 0) this.#sink.add(this.#single ? "paragraph" : "table", this.#lines.join("\n"))
@@ -58,7 +57,7 @@ export class SheetRows {
     this.#window = []
     const columns = Array.from(new Set(rows.flatMap((cells) => cells.map(([column]) => column)))).sort((a, b) => a - b)
     const filled = rows.reduce((sum, cells) => sum + cells.length, 0)
-    // Cells strewn over a sheet are no table; lining them up would cost more than they hold.
+    // Cells scattered over a sheet are not a table; aligning them would cost more than they contain.
     this.#columns ??= rows.length * columns.length > 8 * filled + 64 ? [] : columns
     for (const cells of rows) this.#line(cells, this.#columns)
   }
@@ -83,20 +82,20 @@ export class SheetRows {
   }
 }
 
-/** `A`, `Z`, `AA` of a column from 0. */
+/** The letters of a 0-based column: `A`, `Z`, `AA`. */
 export const columnName = (column: number): string =>
   (column >= 26 ? columnName(Math.floor(column / 26) - 1) : "") + String.fromCharCode(65 + column % 26)
 
-/** Cells as people name them, from columns and rows that count from 0: `B2`, `B2:C9`. */
+/** Cells as people name them, from 0-based columns and rows: `B2`, `B2:C9`. */
 export const rangeName = (column: number, row: number, lastColumn: number, lastRow: number): string => {
   const first = `${columnName(column)}${row + 1}`
   return column === lastColumn && row === lastRow ? first : `${first}:${columnName(lastColumn)}${lastRow + 1}`
 }
 
-/** Ranges that a message is shown with at most. */
+/** Most ranges shown with a message. */
 const mostRanges = 3
 
-/** What a sheet tells whoever enters a cell, or enters something wrong: each text once, with the cells that have it. */
+/** The messages that a sheet shows for entering a cell or an invalid value: each text once, with the cells that have it. */
 export class CellMessages {
   readonly #ranges = new Map<string, Array<string>>()
 
@@ -105,7 +104,7 @@ export class CellMessages {
     if (words === "") return
     const key = `${kind} ${words}`
     const known = this.#ranges.get(key) ?? []
-    // One more than are shown, which tells that there are more.
+    // One more than are shown, which marks that there are more.
     known.push(...ranges.slice(0, mostRanges + 1 - known.length))
     this.#ranges.set(key, known)
   }
@@ -127,7 +126,7 @@ export interface SheetFacts {
   readonly hidden: boolean
 }
 
-/** Begins a sheet: where its content goes, under its name, which says where the document hides it, as a remark does. */
+/** Starts a sheet: returns the sink for its content, under its name, which also notes that the document hides it; a remark does too. */
 export const sheetSink = ({ hidden, name, page }: SheetFacts, writer: BlockWriter, remarks: Array<Remark>): BlockSink => {
   const shown = oneLine(name)
   writer.page(page)
@@ -135,14 +134,14 @@ export const sheetSink = ({ hidden, name, page }: SheetFacts, writer: BlockWrite
   return underHeading(hidden ? `${shown} (hidden)` : shown, writer)
 }
 
-/** The remark that a workbook came without the results of formulas: nothing has calculated it since it was written. */
+/** The remark that a workbook came without the results of its formulas: nothing has calculated it since it was written. */
 export const uncalculated = (formulas: number): ReadonlyArray<Remark> =>
   formulas === 0 ? [] : [{
     kind: "cut",
     text: `results of ${formulas === 1 ? "a formula" : `${formulas} formulas`}, which the file does not keep: the formulas are shown`
   }]
 
-/** A sheet's name as a heading, written only when the sheet turns out to hold something. */
+/** Writes a sheet's name as a heading once the sheet turns out to have content. */
 const underHeading = (heading: string, sink: BlockSink): BlockSink => {
   let pending = true
   const begin = (): void => {

@@ -7,16 +7,16 @@ import { ArchiveFound, ReadFailure } from "./ReadFailure.ts"
 import { isTnef } from "./Tnef.ts"
 import { openZip, type Zip } from "./Zip.ts"
 
-/** Bytes in which a PDF header may stand (ISO 32000-1, note 13 of annex H). */
+/** Bytes within which a PDF header may stand (ISO 32000-1, note 13 of annex H). */
 const pdfHeaderBytes = 1024
 const headBytes = 4096
-/** Longer lists of parts are made to break readers. */
+/** Most bytes of a list of parts; longer ones are made to break readers. */
 const maxPartBytes = 1024 * 1024
 const controlSampleBytes = 8 * 1024
 
 /**
- * The format of a file: by its bytes first, then by its name and media type, which say which kind of text a text is.
- * Fails with `unsupported`, `encrypted` or `corrupt` where no reader could do anything with it.
+ * The format of a file: by its bytes first, then by its name and media type, which distinguish kinds of text. Fails with `unsupported`,
+ * `encrypted` or `corrupt` where no reader could read it.
  */
 export const sniff = (
   bytes: Uint8Array,
@@ -31,7 +31,7 @@ export const sniff = (
     return archiveFormat(openZip(bytes, limits), named)
   }
   if (isCompound(file)) return compoundFormat(file, named)
-  // Worksheets of before 1993 are records without a file around them.
+  // Worksheets from before 1993 are records without a container.
   if (/^\t[\0\u0002\u0004\u0008][\u0004-\u0010]\0/.test(start) && (named === "xls" || named === undefined)) return "xls"
   if (/^\s{0,100}\{\\rtf/.test(start)) return "rtf"
   if (start.startsWith("%PDF-") || (start.includes("%PDF-") && isBinary(file, named))) return "pdf"
@@ -60,7 +60,7 @@ const archives: ReadonlyArray<readonly [RegExp, string]> = [
 
 const unsupported = (what: string): ReadFailure => new ReadFailure("unsupported", what)
 
-/** What `[Content_Types].xml` says of the main part, templates and files with macros among them. */
+/** Types of the main part in `[Content_Types].xml`, including templates and files with macros. */
 const mainParts: ReadonlyArray<readonly [pattern: RegExp, format: FormatKey]> = [
   [/wordprocessingml\.(?:document|template)\.main|ms-word\.(?:document|template)\.macroEnabled/i, "docx"],
   [/presentationml\.(?:presentation|template|slideshow)\.main|ms-powerpoint\.\w+\.macroEnabled\.main/i, "pptx"],
@@ -99,7 +99,7 @@ const archiveFormat = (zip: Zip, named: FormatKey | undefined): FormatKey => {
     : new ArchiveFound("ZIP archive")
 }
 
-/** Streams and storages at the root of an OLE compound file, by the program that writes them. */
+/** Streams and storages at the root of an OLE compound file, by the format that has them. */
 const compounds: ReadonlyArray<readonly [entry: string, format: FormatKey]> = [
   ["worddocument", "doc"],
   ["powerpoint document", "ppt"],
@@ -123,21 +123,21 @@ const programs: ReadonlyArray<readonly [entry: string, name: string]> = [
   ["\u0001compobj", "OLE compound file of another program"]
 ]
 
-/** OLE compound files: what stands at the root of the directory says which program's. */
+/** The format of an OLE compound file, by the entries at the root of its directory. */
 const compoundFormat = (file: Buffer, named: FormatKey | undefined): FormatKey => {
   const { storages, streams } = openCompound(file)
   const names = new Set([...streams, ...storages.keys()].map((name) => name.toLowerCase()))
   if (names.has("encryptedpackage")) throw new ReadFailure("encrypted", "an Office document protected by a password")
-  // First, since a message may hold a document of the others.
+  // First, since a message may contain a document of the others.
   if (names.has("__properties_version1.0")) return "msg"
   const found = compounds.filter(([entry]) => names.has(entry)).map(([, format]) => format)
-  // Programs leave an empty document of one of the others: the name says which it is.
+  // Programs leave an empty document of another format behind: the name decides.
   const format = found.find((format) => format === named) ?? found[0]
   if (format !== undefined) return format
   throw unsupported(programs.find(([entry]) => names.has(entry))?.[1] ?? "OLE compound file")
 }
 
-/** What binary files that nobody reads here begin with. */
+/** How binary files start that are not supported. */
 const binaries: ReadonlyArray<readonly [RegExp, string]> = [
   [/^\xe4\x52\x5c\x7b\x8c\xd8\xa7\x4d/, "OneNote section"],
   [/^ITSF/, "compiled help"],
@@ -163,11 +163,14 @@ const binaryFile = (named: FormatKey | undefined, name: string, start: string): 
     : unsupported("binary file")
 }
 
-/** Text has no control characters but white space and escapes; a few strays are borne where the name says text. */
+/**
+ * Whether a file is not text. Text has no control characters but white space and escapes; a few strays are tolerated where the name
+ * indicates text.
+ */
 const isBinary = (file: Buffer, named: FormatKey | undefined): boolean => {
   if (isWide(file) || isEbcdic(file)) return false
   const length = Math.min(file.length, controlSampleBytes)
-  // Korean mail of seven bits shifts between two sets of characters.
+  // Korean seven-bit mail shifts between two sets of characters.
   const shifts = (named === "eml" || named === "mbox") && file.subarray(0, length).includes("\u001b$)C")
   let controls = 0
   let zeros = 0
@@ -198,7 +201,7 @@ const textFormat = (
   if (signature === "xml" && /<\w+:Workbook\s[^>]*"http:\/\/www\.(?:gnumeric\.org|gnome\.org\/gnumeric)\//.test(head)) return "gnumeric"
   if (named !== undefined && formats[named].kind === "binary") {
     if (signature === "html" || signature === "xml" || signature === "eml") return signature
-    // Programs export text under the names of old Office formats, tab-separated text under Excel's.
+    // Programs export text under the names of old Office formats, and tab-separated text under Excel's.
     if (named === "xls" || named === "doc" || named === "ppt") return looksDelimited(extensionOf(name), head) ? "tsv" : signature ?? "text"
     throw binaryFile(named, name, head)
   }
@@ -219,7 +222,7 @@ const textFormat = (
 
 const isPicture = (head: string): boolean => /^(?:<\?xml[^>]*>\s*)?(?:<![^>]*>\s*){0,5}<svg[\s>]|^%!PS/.test(head)
 
-/** What the first lines of a text prove. */
+/** The format that the first lines of a text prove; undefined where they prove none. */
 const textSignature = (head: string): FormatKey | undefined => {
   const text = head.replace(/^\ufeff?\s+/, "")
   if (/^(<!--[\s\S]{0,2000}?-->\s*)?<(!doctype\s+html|html|head|body)[\s>]/i.test(text)) return "html"
@@ -234,7 +237,7 @@ const textSignature = (head: string): FormatKey | undefined => {
   return undefined
 }
 
-/** A header block with at least two fields that only mail has. */
+/** Whether a text starts with headers, at least two of which only mail has. */
 const isMail = (text: string): boolean => {
   const header = /^(?:[\w-]{1,80}:.*\r?\n(?:[ \t].*\r?\n)*)+/.exec(text)?.[0]
   if (header === undefined) return false
@@ -255,5 +258,5 @@ const isJson = (head: string, file: Buffer): boolean => /^\ufeff?\s*[[{]/.test(h
 const isNotebook = (head: string, file: Buffer): boolean =>
   /^\ufeff?\s*\{/.test(head) && file.includes("\"nbformat\"") && file.includes("\"cells\"")
 
-/** Programs export tab-separated text under Excel's old name. */
+/** Whether text is tab-separated, which programs export under Excel's old name. */
 const looksDelimited = (extension: string, head: string): boolean => extension === "xls" && (head.split("\n", 1)[0] ?? "").includes("\t")

@@ -5,18 +5,19 @@ import { DocumentBuilder } from "./DocumentBuilder.ts"
 import type { Reader } from "./Reader.ts"
 
 interface Cue {
-  /** Seconds. */
+  /** Start of the cue, in seconds. */
   readonly start: number
   readonly end: number
   readonly speaker: string | undefined
   readonly text: string
 }
 
-/** A silence this long, in seconds, ends a paragraph; so does a sentence that ends past this many characters. */
+/** A silence of this many seconds ends a paragraph. */
 const silence = 4
+/** A sentence that ends past this many characters ends its paragraph. */
 const paragraphCharacters = 500
 
-/** WebVTT and SubRip: what is said, in paragraphs; a speaker is named where one begins. */
+/** Reads WebVTT and SubRip: the spoken text, in paragraphs; a speaker is named where one starts. */
 export const subtitles: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   let paragraph: Array<string> = []
@@ -42,7 +43,7 @@ export const subtitles: Reader = ({ bytes, format, limits }) => {
 
 const timing = /^(?:(\d{1,4}):)?(\d\d):(\d\d)[.,](\d{1,3})[ \t]+-->[ \t]+(?:(\d{1,4}):)?(\d\d):(\d\d)[.,](\d{1,3})(?:[ \t].*)?$/
 
-/** Blocks with a timing line are cues; notes, styles and regions have none. */
+/** The cues of a file. Blocks with a timing line are cues; notes, styles and regions have none. */
 function* cues(source: string): Generator<Cue> {
   for (const block of source.split(/\n[ \t]*\n+/)) {
     const lines = block.split("\n")

@@ -1,4 +1,4 @@
-/** Characters 0x61 on of Adobe's Symbol font, the Greek letters and what lies between. */
+/** Characters 0x61 on of Adobe's Symbol font: the Greek letters and what lies between. */
 const symbolLower = "αβχδεφγηιϕκλμνοπθρστυϖωξψζ"
 const symbolUpper = "ΑΒΧΔΕΦΓΗΙϑΚΛΜΝΟΠΘΡΣΤΥςΩΞΨΖ"
 const symbolSigns: Readonly<Record<number, string>> = {
@@ -82,8 +82,8 @@ const wingdings: Readonly<Record<number, string>> = {
 }
 
 /**
- * What a person sees for a character of a font whose codes are not Unicode: Symbol, Wingdings. Such codes are stored
- * plain or in the private area at U+F000. Pictures without an equal in Unicode come out empty.
+ * The character that a person sees for a code of a font that does not use Unicode: Symbol, Wingdings. Such codes are stored plain or in the
+ * private area at U+F000. Pictures without an equivalent in Unicode are empty.
  */
 export const symbolCharacter = (font: string, code: number): string => {
   const at = code >= 0xf000 && code <= 0xf0ff ? code - 0xf000 : code

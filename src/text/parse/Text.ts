@@ -2,7 +2,7 @@ import { decode, unixLines } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import type { Reader } from "./Reader.ts"
 
-/** Plain text, verbatim: paragraphs are parted by blank lines. */
+/** Reads plain text verbatim; blank lines separate paragraphs. */
 export const text: Reader = ({ bytes, format, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
   addParagraphs(decode(bytes), builder)

@@ -3,11 +3,11 @@ import { decodePart } from "./Decode.ts"
 import type { InnerFile } from "./Reader.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 
-/** What Outlook packs for itself into one attachment, `winmail.dat` (MS-OXTNEF). */
+/** The contents of `winmail.dat`, the attachment into which Outlook packs its own data (MS-OXTNEF). */
 export interface Packed {
   readonly subject: string
   readonly body: string
-  /** As the message has it, in its code page. */
+  /** HTML of the message, in its code page. */
   readonly html: Uint8Array | undefined
   readonly compressedRtf: Uint8Array | undefined
   readonly files: ReadonlyArray<InnerFile>
@@ -22,7 +22,7 @@ const attributes = {
   subject: 0x00018004,
   body: 0x0002800c,
   properties: 0x00069003,
-  /** Begins an attachment. */
+  /** Starts an attachment. */
   attachment: 0x00069002,
   title: 0x00018010,
   data: 0x0006800f,
@@ -42,7 +42,7 @@ const properties = {
   data: 0x3701
 } as const
 
-/** Bytes of values of a fixed size, by their type (MS-OXCDATA, 2.11.1), filled up to four. */
+/** Bytes of fixed-size values by type (MS-OXCDATA, 2.11.1), padded to four. */
 const sizes: Readonly<Record<number, number>> = {
   0x02: 4,
   0x03: 4,
@@ -73,7 +73,7 @@ export const readTnef = (bytes: Uint8Array): Packed => {
   // A signature of four bytes and a key of two; each attribute has a level, its number, its length and a checksum.
   for (let at = 6; at < file.length && file.subarray(at, at + 9).some((byte) => byte !== 0);) {
     const length = at + 9 > file.length ? 0 : file.readUInt32LE(at + 5)
-    if (at + 9 + length > file.length) throw new ReadFailure("corrupt", "what Outlook packed is cut off")
+    if (at + 9 + length > file.length) throw new ReadFailure("corrupt", "the data that Outlook packed is cut off")
     const attribute = file.readUInt32LE(at + 1)
     const value = file.subarray(at + 9, at + 9 + length)
     at += 11 + length
@@ -113,7 +113,7 @@ const bytesIn = (told: ReadonlyMap<number, Value>, key: number): Buffer | undefi
   return typeof value === "string" || value === undefined || value.length === 0 ? undefined : value
 }
 
-/** Those that are texts or bytes, by their number (MS-OXTNEF, 2.1.3.4); what follows a damaged one is left. */
+/** Properties that are texts or bytes, by number (MS-OXTNEF, 2.1.3.4). Reading stops at a damaged one. */
 const propertiesIn = (data: Buffer, decoded: (text: Buffer) => string): ReadonlyMap<number, Value> => {
   const found = new Map<number, Value>()
   let at = 4
@@ -128,7 +128,7 @@ const propertiesIn = (data: Buffer, decoded: (text: Buffer) => string): Readonly
       const kind = data.readUInt16LE(at)
       const key = data.readUInt16LE(at + 2)
       at += 4
-      // What a program named itself: whose it is, and a number or a name.
+      // A property that a program named: the name's owner, and a number or a name.
       if (key >= 0x8000) {
         const isName = data.readUInt32LE(at + 16) === 1
         at += 20
@@ -144,7 +144,7 @@ const propertiesIn = (data: Buffer, decoded: (text: Buffer) => string): Readonly
           if (at + length > data.length) return found
           const value = data.subarray(at, at + length)
           at += padded(length)
-          // An object begins with the interface that it has.
+          // An object starts with the interface that it has.
           if (type === types.string) found.set(key, decoded(value))
           else if (type === types.unicode) found.set(key, value.toString("utf16le").replace(/\0.*$/s, ""))
           else found.set(key, type === types.object ? value.subarray(16) : value)

@@ -17,8 +17,8 @@ import { messagesOf, sheetParts } from "./xls/Xlsb.ts"
 set_cptable(codePages)
 
 /**
- * Workbooks in Excel's binary formats (.xls of every version, .xlsb). A sheet is a page
- * under its name, hidden ones too; cells as they are shown, text boxes, charts and comments after them, then the page's header and footer.
+ * Reads workbooks in Excel's binary formats (.xls of every version, .xlsb). A sheet is a page under its name, hidden ones too: cells as
+ * they are shown, then text boxes, charts and comments, then the page's header and footer.
  */
 export const xls: Reader = ({ bytes, format, inner, limits }) => {
   const book = open(bytes)
@@ -68,12 +68,12 @@ export const xls: Reader = ({ bytes, format, inner, limits }) => {
 }
 
 interface BesideCells {
-  /** Writes what a sheet, by its place, says beside the cells; what a chart repeats of them is left out. */
+  /** Writes what the sheet at this index has besides its cells, except for charts' texts that repeat cells. */
   readonly write: (sheet: number, sink: BlockSink, cells: ReadonlySet<string>) => void
   readonly embedded: Embedded
 }
 
-/** What the library does not read: text boxes, charts, margins, embedded objects and pictures. */
+/** Reads what the library does not: text boxes, charts, margins, embedded objects and pictures. */
 const besideCells = (bytes: Uint8Array, limits: Limits, remarks: Array<Remark>): BesideCells => {
   const nothing: BesideCells = { write: () => {}, embedded: { objects: [], pictures: [] } }
   if (bytes[0] === 0x50) {
@@ -124,7 +124,7 @@ const open = (bytes: Uint8Array) => {
   }
 }
 
-/** The library tells the console of records and of names' formulas that it does not know: neither is text, so nobody is told. */
+/** Runs `body` with a silent console: the library logs records and formulas of names that it does not know, neither of which is text. */
 const withoutConsole = <A>(body: () => A): A => {
   const { error } = console
   console.error = () => {}
@@ -135,7 +135,7 @@ const withoutConsole = <A>(body: () => A): A => {
   }
 }
 
-/** Rows that have cells; `dense` sheets keep them as arrays with gaps. */
+/** Calls `take` with each row that has cells. `dense` sheets keep rows as arrays with gaps. */
 const eachRow = (sheet: WorkSheet, take: (number: number, cells: ReadonlyArray<CellObject | undefined>) => void): void => {
   const rows: ReadonlyArray<ReadonlyArray<CellObject | undefined> | undefined> = sheet["!data"] ?? []
   // Gaps are skipped: a sheet may claim a million rows.

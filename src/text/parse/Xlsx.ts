@@ -12,9 +12,9 @@ import { sheetSink, uncalculated } from "./SheetRows.ts"
 import { childAt, childElements, descendants, eachElement, isTrue, parseXml, textContent, type XmlElement } from "./Xml.ts"
 
 /**
- * Workbooks and templates, with or without macros (ECMA-376 part 1, chapter 18). A sheet is a page under its name,
- * hidden ones too; formulas count by the value they had when the file was saved, and stand for themselves where the
- * program that wrote it has calculated none. Text boxes, charts and comments follow the cells.
+ * Reads workbooks and templates, with or without macros (ECMA-376 part 1, chapter 18). A sheet is a page under its name, hidden ones too.
+ * Formulas count by the value they had when the file was saved, and are shown themselves where the program that wrote it calculated none.
+ * Text boxes, charts and comments follow the cells.
  */
 export const xlsx: Reader = ({ bytes, format, inner, limits, properties }) => {
   const pack = openPackage(bytes, limits, "xl/workbook.xml", properties)
@@ -43,7 +43,7 @@ export const xlsx: Reader = ({ bytes, format, inner, limits, properties }) => {
     const part = pack.target(pack.main, sheet.attributes["r:id"])
     const content = part === undefined ? undefined : pack.part(part)
     if (part === undefined || content === undefined) {
-      // Modules of macros have no address: Excel 5 had them among its sheets.
+      // Macro modules have no address: Excel 5 kept them among its sheets.
       if ((sheet.attributes["r:id"] ?? "") !== "") missing.push(oneLine(name))
       return
     }
@@ -66,7 +66,7 @@ export const xlsx: Reader = ({ bytes, format, inner, limits, properties }) => {
   )
 }
 
-/** Names of the people who wrote threaded comments. */
+/** Names of the authors of threaded comments, by id. */
 const namesById = (bytes: Uint8Array | undefined): ReadonlyMap<string, string> =>
   new Map(
     (bytes === undefined ? [] : childElements(parseXml(bytes)))
@@ -110,7 +110,7 @@ const legacyComments = (bytes: Uint8Array, write: (cell: string, author: string,
     const text = oneLine(descendants(element, "x:t").map(textContent).join(""))
     if (text.startsWith(threadedNotice)) return
     const author = authors[Number(element.attributes["authorId"])] ?? ""
-    // Excel begins a comment with the name of who wrote it.
+    // Excel starts a comment with its author's name.
     const named = author !== "" && text.startsWith(`${author}:`)
     write(element.attributes["ref"] ?? "", author, named ? text.slice(author.length + 1).trim() : text)
   })

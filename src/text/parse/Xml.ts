@@ -2,7 +2,7 @@ import { Parser } from "htmlparser2"
 import { ReadFailure } from "./ReadFailure.ts"
 import { canonicalPrefixes } from "./XmlNames.ts"
 
-/** Names carry the canonical prefix of their namespace, or the file's own prefix where we know no such namespace. */
+/** An element. Names carry the canonical prefix of their namespace, or the file's own prefix where the namespace is unknown. */
 export interface XmlElement {
   readonly name: string
   readonly attributes: XmlAttributes
@@ -14,26 +14,26 @@ export type XmlAttributes = Readonly<Record<string, string>>
 interface XmlHandler {
   readonly open?: (name: string, attributes: XmlAttributes) => void
   readonly close?: (name: string) => void
-  /** A stretch of character data; one text may come in several. */
+  /** Receives a stretch of character data; one text may come in several. */
   readonly text?: (text: string) => void
-  /** Asked now and then: whether the rest of the document need not be read. */
+  /** Called now and then; true ends the reading of the document. */
   readonly done?: () => boolean
   /**
-   * Take entities that hold markup or other entities too, for their text: people write them by hand, where parts of an
-   * office's files with them were made to break readers. Default false.
+   * Expands entities that contain markup or other entities too, to their text. People write such entities by hand, but in the parts of
+   * office files they are made to break readers. Default false.
    */
   readonly written?: boolean
 }
 
-/** Deeper documents are made to break readers, not to be read. */
+/** Deepest nesting; deeper documents are made to break readers, not to be read. */
 const maxDepth = 1_000
 
 const chunkBytes = 64 * 1024
 
 /**
- * Runs through an XML document of any length in flat memory. Broken markup is read as far as it goes. Of the entities
- * that a document defines, those that stand for plain text are expanded, external ones are left as they are, and a
- * document that builds entities of entities is refused as `corrupt`, unless the handler takes them.
+ * Runs through an XML document of any length in constant memory. Broken markup is read as far as it goes. Of the entities that a document
+ * defines, those of plain text are expanded and external ones are left as they are; a document that builds entities of entities is refused
+ * as `corrupt`, unless the handler accepts them.
  */
 export const scanXml = (bytes: Uint8Array, handler: XmlHandler): void => {
   let scope = rootScope
@@ -69,12 +69,12 @@ export const scanXml = (bytes: Uint8Array, handler: XmlHandler): void => {
   parser.end()
 }
 
-/** Characters that the entities of one document may expand to. */
+/** Most characters that the entities of one document may expand to. */
 const maxExpansion = 1024 * 1024
 
 const internalSubset = /<!DOCTYPE[^[>]{0,2000}\[([^\]]*)\]\s*>/
 
-/** Chunks of a document, with its own entities of plain text in place of their names. */
+/** Chunks of a document, with its own plain-text entities expanded. */
 function* expanded(chunks: Iterable<string>, written: boolean): Generator<string> {
   let entities: ReadonlyMap<string, string> | undefined
   let left = maxExpansion
@@ -94,7 +94,7 @@ function* expanded(chunks: Iterable<string>, written: boolean): Generator<string
       held = ""
       continue
     }
-    // A name may go on in the next chunk.
+    // A name may continue in the next chunk.
     const cut = /&[^;&<\s]{0,100}$/.exec(held)?.index ?? held.length
     yield held.slice(0, cut).replace(/&([^;&<\s#]{1,100});/g, (whole, name: string) => {
       const text = entities?.get(name)
@@ -110,7 +110,7 @@ function* expanded(chunks: Iterable<string>, written: boolean): Generator<string
 const endless = new ReadFailure("corrupt", "XML whose entities expand without end")
 const noEntities: ReadonlyMap<string, string> = new Map()
 
-/** The entities that stand for text; markup and other entities in one are not text, but where they are taken for theirs. */
+/** The entities that stand for text; those with markup or other entities inside count only where `written` takes them for their text. */
 const entitiesOf = (subset: string, written: boolean): ReadonlyMap<string, string> => {
   const entities = new Map<string, string>()
   const declaration = /<!ENTITY\s+(%\s+)?([^\s"'%]{1,100})\s+(?:"([^"]*)"|'([^']*)'|(SYSTEM|PUBLIC)\s[^>]*)\s*>/g
@@ -118,18 +118,18 @@ const entitiesOf = (subset: string, written: boolean): ReadonlyMap<string, strin
     const value = quoted ?? single ?? ""
     if (parameter !== undefined || external !== undefined) continue
     if (!written && /&(?!#)|%|</.test(value)) throw new ReadFailure("corrupt", "XML that builds entities of entities")
-    // Only those that stand before it: none holds itself.
+    // Only entities declared before this one are expanded, so none contains itself.
     const text = value.replace(/<[^<>]*>/g, "").replace(/&([^;&<\s#]{1,100});/g, (whole, inner: string) => entities.get(inner) ?? whole)
     if (text.length > maxExpansion) throw endless
-    // The first of two counts.
+    // The first of two declarations counts.
     if (!entities.has(name)) entities.set(name, text)
   }
   return entities
 }
 
 /**
- * Calls `visit` with each outermost element for which `wanted` is true, as a tree that can be dropped afterwards, so
- * that a long document is never in memory as a whole.
+ * Calls `visit` with each outermost element for which `wanted` is true, as a tree that can be dropped afterwards, so that a long document
+ * is never in memory as a whole.
  */
 export const eachElement = (
   bytes: Uint8Array,
@@ -172,7 +172,7 @@ export const parseXml = (bytes: Uint8Array): XmlElement => {
   return root
 }
 
-/** Child elements, of that name where one is given. */
+/** Child elements; with `name`, only those of that name. */
 export const childElements = (element: XmlElement | undefined, name?: string): ReadonlyArray<XmlElement> =>
   (element?.children ?? []).filter((child): child is XmlElement => typeof child !== "string" && (name === undefined || child.name === name))
 
@@ -185,14 +185,14 @@ export const childAt = (element: XmlElement | undefined, ...path: ReadonlyArray<
   return at
 }
 
-/** All elements of that name below an element, in document order; those inside a match are not looked for. */
+/** All elements of that name below an element, in document order, except for those inside another match. */
 export const descendants = (element: XmlElement, name: string): ReadonlyArray<XmlElement> =>
   childElements(element).flatMap((child) => child.name === name ? [child] : descendants(child, name))
 
-/** Whether an attribute says yes, as XML Schema's `boolean` does. */
+/** Whether an attribute is true by XML Schema's `boolean`. */
 export const isTrue = (value: string | undefined): boolean => value === "1" || value === "true"
 
-/** Whether it says no; what is not there says neither. */
+/** Whether an attribute is false by XML Schema's `boolean`; an absent one is neither true nor false. */
 export const isFalse = (value: string | undefined): boolean => value === "0" || value === "false"
 
 /** All character data below an element. */

@@ -6,8 +6,8 @@ import type { Reader } from "./Reader.ts"
 import { scanXml, type XmlAttributes } from "./Xml.ts"
 
 /**
- * XML of any vocabulary. Elements that mix text and elements are paragraphs; those with text alone are
- * `name: text` lines, kept together with their siblings; titles are headings.
+ * Reads XML of any vocabulary. Elements that mix text and elements are paragraphs; those with text alone are `name: text` lines, kept
+ * together with their siblings; titles are headings.
  */
 export const xmlDocument: Reader = ({ bytes, format, inner, limits }) => {
   const builder = new DocumentBuilder(limits.characters)
@@ -21,7 +21,7 @@ export const xmlDocument: Reader = ({ bytes, format, inner, limits }) => {
   )
 }
 
-/** Text elements of common vocabularies: all that is inside is one text, whatever the elements around it. */
+/** Text elements of common vocabularies: everything inside is one text, whatever elements it contains. */
 const paragraphs = new Set(["p", "para", "simpara", "w:p", "a:p", "text:p", "li", "dt", "dd", "verse", "line"])
 const headings = new Set(["title", "head", "heading", "text:h", "h1", "h2", "h3", "h4", "h5", "h6", "caption"])
 const codes = new Set(["programlisting", "screen", "codeblock", "literallayout", "pre", "code-block"])
@@ -33,12 +33,12 @@ const skipped = new Set(
     "w:fldData wp:posOffset wp:align wp14:pctWidth wp14:pctHeight mc:Fallback v:shape v:shapetype v:rect " +
     "o:shapedefaults o:shapelayout rel:Relationships ct:Types script style").split(" ")
 )
-/** Attributes that bind and point, and say nothing to a reader. */
+/** Attributes that bind and refer, and mean nothing to a reader. */
 const technical = /^(?:xmlns|xsi:|xml:|xlink:|rsid|w:|wx:|wsp:|style$|class$)|[iI]d$|Ref$/
-/** Attributes by which an element that holds others is known. */
+/** Attributes that name an element which contains others. */
 const naming = new Set(["name", "title", "label", "key", "caption"])
 
-/** A value longer than this is a text of its own, not a field of a record. */
+/** Most characters of a field of a record; a longer value is a separate text. */
 const fieldCharacters = 200
 
 interface Field {
@@ -52,11 +52,11 @@ interface Frame {
   readonly parts: Array<string | Field>
   /** Whether it has text of its own between its elements. */
   hasText: boolean
-  /** Whether something inside it was written already: it is a container. */
+  /** Whether something inside it was already written, which makes it a container. */
   written: boolean
 }
 
-/** Whether all that is in an element of this name is one text. */
+/** Whether everything in an element of this name is one text. */
 export const isText = (name: string): boolean => paragraphs.has(name) || headings.has(name) || codes.has(name) || rows.has(name)
 
 class XmlBlocks {
@@ -65,11 +65,12 @@ class XmlBlocks {
   readonly #writer: BlockWriter
   readonly #frames: Array<Frame> = []
   #rows: Array<string> = []
-  /** How many of the open elements are skipped, and how many are texts. */
+  /** How many of the open elements are skipped. */
   #skip = 0
+  /** How many of the open elements are texts. */
   #texts = 0
   title: string | undefined = undefined
-  /** FictionBook keeps its pictures in base64 at the end. */
+  /** Pictures, which FictionBook keeps in base64 at the end. */
   readonly pictures: Array<Embedded["pictures"][number]> = []
   #picture: { readonly name: string; readonly parts: Array<string> } | undefined
 
@@ -146,7 +147,7 @@ class XmlBlocks {
     } else if (headings.has(frame.name)) {
       const heading = oneLine(text)
       this.title ??= heading === "" ? undefined : heading
-      // The root and the element that a title entitles do not count.
+      // The root and the element whose title this is do not count.
       this.#writer.add("heading", heading, Math.max(1, this.#frames.length - 1))
     } else this.#writer.add("paragraph", oneLine(text))
   }
@@ -156,7 +157,7 @@ class XmlBlocks {
     this.#rows = []
   }
 
-  /** What the open elements hold so far comes before what is written next. */
+  /** Writes the texts of the open elements so far, which precede whatever is written next. */
   #writeOuter(): void {
     for (const frame of this.#frames) {
       this.#writeParts(frame)

@@ -1,6 +1,6 @@
 /**
- * The prefix each namespace goes by in our readers, whatever prefix a file binds to it. Strict Office Open XML has
- * its own namespaces (ISO/IEC 29500-1), as OpenOffice.org 1 had before OpenDocument: same elements, same prefix.
+ * The prefix of each namespace in our readers, whatever prefix a file binds to it. Strict Office Open XML has its own namespaces (ISO/IEC
+ * 29500-1), as OpenOffice.org 1 had before OpenDocument: same elements, same prefix.
  */
 const transitional = "http://schemas.openxmlformats.org/"
 const strict = "http://purl.oclc.org/ooxml/"
@@ -21,7 +21,7 @@ const office: ReadonlyArray<readonly [prefix: string, transitionalPath: string, 
 
 const openDocumentParts = ["office", "text", "table", "style", "presentation", "meta", "manifest", "form"]
 
-/** Each form of its files had a namespace of its own; the elements are the same. */
+/** Namespaces of Gnumeric: each version of its format had its own, with the same elements. */
 const gnumeric = [
   ...["", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9"].map((version) => `http://www.gnome.org/gnumeric/${version}`),
   ...["v7", "v8", "v9", "v10"].map((version) => `http://www.gnumeric.org/${version}.dtd`)

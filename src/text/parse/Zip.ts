@@ -4,17 +4,16 @@ import type { Limits } from "../Prepared.ts"
 import { ReadFailure } from "./ReadFailure.ts"
 import { decodeDos } from "./CodePages.ts"
 
-/** A ZIP archive in memory. Entries are unpacked when read, and every byte unpacked counts against the limits. */
+/** A ZIP archive in memory. Entries are unpacked when read, and every unpacked byte counts against the limits. */
 export interface Zip {
-  /** Names as stored, in the order of the central directory, folders left out. */
+  /** Names as stored, in the order of the central directory, without folders. */
   readonly names: () => ReadonlyArray<string>
   readonly has: (name: string) => boolean
-  /** Whether an entry is a symbolic link, whose content is where it leads. */
+  /** Whether an entry is a symbolic link, whose content is its target. */
   readonly isLink: (name: string) => boolean
   /**
-   * The unpacked bytes of an entry, checked against its length and CRC-32; `undefined` when there is no such entry.
-   * Fails with `limit` when the entry is longer than `maxBytes`, `encrypted`, `unsupported` (compression method) or
-   * `corrupt`.
+   * The unpacked bytes of an entry, checked against its length and CRC-32; `undefined` when there is no such entry. Fails with `limit` when
+   * the entry is longer than `maxBytes`, `encrypted`, `unsupported` (compression method) or `corrupt`.
    */
   readonly read: (name: string, maxBytes?: number) => Uint8Array | undefined
 }
@@ -41,12 +40,12 @@ const signatures = {
 const encryptedFlag = 1
 const utf8Flag = 0x800
 
-/** Archives that unpack to less than this are never refused for their expansion ratio: tiny files compress well. */
+/** Archives that unpack to fewer bytes than this are never refused for their expansion ratio: tiny files compress well. */
 export const harmlessBytes = 1024 * 1024
 
 /**
- * Reads the central directory, which is the truth about a ZIP file, and refuses archives whose entries overlap.
- * Layout: PKWARE APPNOTE 6.3.10.
+ * Reads the central directory, which is authoritative in a ZIP file, and refuses archives whose entries overlap. Layout: PKWARE APPNOTE
+ * 6.3.10.
  */
 export const openZip = (
   bytes: Uint8Array,
@@ -113,7 +112,7 @@ const dataStart = (file: Buffer, entry: Entry): number => {
   return at + sizes.localHeader + file.readUInt16LE(at + 26) + file.readUInt16LE(at + 28)
 }
 
-/** Two entries that share packed bytes let a small file unpack to a huge one. */
+/** Refuses entries that share packed bytes, which let a small file unpack to a huge one. */
 const refuseOverlaps = (entries: ReadonlyArray<Entry>): void => {
   const sorted = entries.filter((entry) => entry.packed > 0).sort((a, b) => a.offset - b.offset)
   let end = 0
@@ -155,7 +154,7 @@ const readDirectory = (file: Buffer, maxEntries: number): ReadonlyArray<Entry> =
       unpacked: wide[0],
       packed: wide[1],
       offset: wide[2] + shift,
-      // Made by a Unix system, whose file mode stands in the upper half of the attributes.
+      // The file mode of a Unix system stands in the upper half of the attributes.
       link: file[at + 5] === 3 && (file.readUInt16LE(at + 40) & 0xf000) === 0xa000
     })
     at = extraEnd + file.readUInt16LE(at + 32)
@@ -163,7 +162,9 @@ const readDirectory = (file: Buffer, maxEntries: number): ReadonlyArray<Entry> =
   return entries
 }
 
-/** Names are in UTF-8 where they say so, and often where they do not; otherwise in the code page of the first PCs. */
+/**
+ * An entry's name. Names are in UTF-8 where they are marked so, and often where they are not; otherwise in the code page of the first PCs.
+ */
 const nameOf = (bytes: Buffer, utf8: boolean): string => utf8 || isUtf8(bytes) ? bytes.toString("utf8") : decodeDos(bytes, "cp437")
 
 const findDirectory = (file: Buffer): DirectoryBounds => {
@@ -177,7 +178,7 @@ const findDirectory = (file: Buffer): DirectoryBounds => {
     if (wide !== undefined) return wide
     const start = at - size
     if (start < 0) throw corrupt("its directory is damaged")
-    // What begins as an archive has nothing before it: this is the directory of another one that was stored inside.
+    // A file that starts as an archive has nothing before it: this is the directory of another archive stored inside.
     if (start !== offset && file.readUInt32LE(0) === signatures.localHeader) {
       throw corrupt("it has no directory of its own, as when a file is cut off")
     }
@@ -196,7 +197,7 @@ const findZip64 = (file: Buffer, endOfDirectory: number): DirectoryBounds | unde
   return { start: Number(file.readBigUInt64LE(at + 48)), count: Number(file.readBigUInt64LE(at + 32)), shift: 0 }
 }
 
-/** Fields of 0xffffffff are 64-bit ones in extra field 1, in this order. */
+/** The sizes of an entry. Fields of 0xffffffff have their 64-bit values in extra field 1, in this order. */
 const zip64Sizes = (
   file: Buffer,
   start: number,

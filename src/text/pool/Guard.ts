@@ -1,32 +1,39 @@
 import { Worker } from "node:worker_threads"
 import type { Limits } from "../Prepared.ts"
 
-/** How a worker process ends itself, so that the pool can tell why. Nothing else in it uses these signals. */
+/**
+ * The signal with which a worker process ends itself when a file's time is over. Nothing else in it uses this signal, so the pool knows the
+ * cause.
+ */
 export const overTime = "SIGALRM"
+/**
+ * The signal with which a worker process ends itself when its memory is over. Nothing else in it uses this signal, so the pool knows the
+ * cause.
+ */
 export const overMemory = "SIGUSR2"
 
 /**
- * Shared with the guarding thread: milliseconds of processor time for the current file, 0 between files, and how many
- * files were begun. That thread reads the clocks: asking the system at every file can cost more than a small file.
+ * Bytes shared with the guarding thread: milliseconds of processor time for the current file (0 between files), and how many files were
+ * started. That thread reads the clocks: a system call for every file can cost more than a small file.
  */
 const shared = 16
 
-/** A file may take this many times its processor time on the clock: other processes take their share of it. */
+/** A file may take this many times its processor time on the wall clock: other processes take their share of the processor. */
 export const patience = 5
 
-/** A file of this many bytes has the time of the limit, and a larger one more in proportion. */
+/** Bytes of the largest file that has exactly the limit's time; a larger one has more in proportion. */
 const timedBytes = 16 * 1024 * 1024
 
-/** Milliseconds of processor time for a file. */
+/** Milliseconds of processor time that a file may take. */
 export const timeFor = ({ timeMs }: Pick<Limits, "timeMs">, { content }: { readonly content: Uint8Array }): number =>
   timeMs * Math.max(1, content.byteLength / timedBytes)
 
-/** Of the guarding thread: a file of its own, since what parses takes longer to load than a thread to start. */
+/** Entry of the guarding thread: a separate file, since the parsers take longer to load than a thread takes to start. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./guard.worker.ts" : "./textGuard.js", import.meta.url)
 
 /**
- * Watches this process from a thread of its own, which no loop in a parser can stop: ends the process when a file's
- * time or the process's memory is over, and when the parent is gone, however that one died.
+ * Watches this process from a separate thread, which no loop in a parser can stop. Ends the process when a file's time or the process's
+ * memory is exceeded, and when the parent is gone, however it died.
  */
 export class Guard {
   readonly #current = new Float64Array(new SharedArrayBuffer(shared))
@@ -50,14 +57,14 @@ export class Guard {
   }
 }
 
-/** What the guarding thread is told. */
+/** What the guarding thread receives at its start. */
 export interface Watch {
   readonly current: Float64Array
   readonly memory: number
   readonly parent: number
 }
 
-/** Milliseconds that all threads of this process have computed. */
+/** Milliseconds of processor time that all threads of this process have used. */
 export const processorTime = (): number => {
   const { system, user } = process.cpuUsage()
   return (system + user) / 1_000

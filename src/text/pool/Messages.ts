@@ -1,12 +1,12 @@
 import type { DocumentProblem } from "../../domain/Errors.ts"
 import type { Limits, Located, Locating, Opened, Opening, Pictured, Picturing, Prepared, Raw } from "../Prepared.ts"
 
-/** What is asked about a file: to parse and cut it, to open it, to find quotes in it, or for pictures of its pages. */
+/** A request about a file: to parse and chunk it, to open it, to find quotes in it, or to draw its pages. */
 export type Task = Raw | Opening | Locating | Picturing
 
 export type Result = Prepared | Opened | Located | Pictured
 
-/** What the pool asks of a worker process: files to deal with in this order. Sent by structured clone. */
+/** Files that the pool sends a worker process, to be handled in this order. Sent by structured clone. */
 export interface Request {
   readonly limits: Limits
   readonly files: ReadonlyArray<Asked>
@@ -15,20 +15,20 @@ export interface Request {
 export interface Asked {
   readonly id: number
   readonly raw: Task
-  /** No other answer is kept back while this file is worked on, nor its own: if the process ends, it is known to be the one. */
+  /** Its answer, and all answers before it, are sent without delay: if the process ends, this file is known to be the cause. */
   readonly atOnce: boolean
 }
 
-/** So many answers go in one message at most: a message can take longer than a small file, on either side. */
+/** Most answers in one message: a message can take longer than a small file, on either side. */
 export const mostKept = 8
 
-/** A file that could not be taken, in words for a person: never a stack or a piece of the document. */
+/** Why a file was not read, in words for a person: never a stack trace or a piece of the document. */
 export interface Refusal {
   readonly problem: DocumentProblem
   readonly message: string
 }
 
-/** A file that nobody could try to read, since a package is missing. Says which. */
+/** A file that could not be attempted, since a package is missing; says which. */
 export interface Broken {
   readonly broken: string
 }
@@ -38,12 +38,12 @@ export interface Answer {
   readonly result: Result | Refusal | Broken
 }
 
-/** Outcomes of files in the order in which they were asked for; a worker keeps back fewer than {@link mostKept}. */
+/** Outcomes of files in the order of the request. A worker keeps back fewer than {@link mostKept}. */
 export interface Reply {
   readonly answers: ReadonlyArray<Answer>
-  /** Milliseconds that the worker has computed since it began, where it has just looked. */
+  /** Milliseconds of processor time that the worker has used since it started; absent where it has not just measured it. */
   readonly processor?: number
-  /** The worker has done its share: it finishes what it was sent and should be given no more. */
+  /** The worker has done its share: it finishes the files it has, and should be sent no more. */
   readonly spent: boolean
 }
 

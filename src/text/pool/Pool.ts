@@ -5,39 +5,37 @@ import type { Job, Outcome } from "./Job.ts"
 import type { Refusal, Task } from "./Messages.ts"
 import { type Ending, WorkerProcess } from "./WorkerProcess.ts"
 
-/** Most files and bytes of one message; a larger file goes alone. A worker holds at most two messages. */
+/** Most files of one message. A worker holds at most two messages. */
 const batchFiles = 64
+/** Most bytes of one message; a larger file goes alone. */
 const batchBytes = 1024 * 1024
 
-/** A worker is sent more when it has answered all but so many files, of which it may have done some: it never waits for us. */
+/** Send a worker more when at most this many files are unanswered, so it never runs dry. */
 const lowWater = 24
 
-/** A file of more bytes is answered at once: beside reading it a message is nothing, and parsers fail on such files most. */
+/** A file of more bytes is answered at once: next to reading it a message costs nothing, and parsers fail on such files most. */
 const smallBytes = 32 * 1024
 
-/** Milliseconds that files wait before another worker is started for them: those that are read fast need only one. */
+/** Milliseconds that files wait before another worker is started: files that are read fast need only one. */
 const defaultPatience = 1_000
 
-/**
- * Where the workers there are get less of a processor than this, others have it, and another worker would only take from
- * them; but files do not wait longer than so many times the patience.
- */
+/** Where each worker gets less of a processor than this, other processes have it, and another worker would only compete. */
 const fullShare = 0.8
+/** Files wait no longer than this many times the patience, however busy the processor is. */
 const mostPatience = 30
 
-/** Milliseconds after which a worker with nothing to do goes. */
+/** Milliseconds after which an idle worker is ended. */
 const idleTime = 5_000
 
-/** Workers that end before they could start, in a row, after which the installation is taken for broken. */
+/** How many workers in a row may end before they are ready; then the installation counts as broken. */
 const failedStarts = 2
 
 /**
- * Spreads files over worker processes. When a worker ends, the file it was on runs once more, alone in a fresh worker,
- * and only ending that one too makes it `timeout`, `crash` or `memory`: what earlier files left behind, or a busy
- * machine, is never blamed on it. Every other file just runs elsewhere. Answers about small files share messages, so
- * that it may have been any of a few: those are answered one by one from then on, and which of them ends a worker again
- * is known. The memory of all workers together is bounded: each has its share of the limit, and a file that needs more
- * gets all of it once the others are done.
+ * Spreads files over worker processes. When a worker ends, the file it was reading runs once more, alone in a fresh worker, and only if
+ * that one ends too is it a `timeout`, `crash` or `memory`: a file is never blamed for what earlier files left behind, or for a busy
+ * machine. All other files simply run elsewhere. Answers about small files share messages, so the file may have been any of a few: those
+ * are then answered one by one, so that the one that ends a worker again is known. The memory of all workers together is bounded: each has
+ * its share of the limit, and a file that needs more gets all of it once the others are done.
  */
 export class Pool {
   readonly #size: number
@@ -49,13 +47,13 @@ export class Pool {
   readonly #idle = new Map<WorkerProcess, NodeJS.Timeout>()
   #queue: Array<Job> = []
   #suspects: Array<Job> = []
-  /** They needed more than a worker's share of the memory: each is tried with all of it, while no other worker runs. */
+  /** Files that needed more than a worker's share of the memory: each is tried with all of it, while no other worker runs. */
   #heavy: Array<Job> = []
   #alone: WorkerProcess | undefined
   #pumping = false
   #nextId = 0
   #failedStarts = 0
-  /** When the youngest worker was ready, or did not start. */
+  /** When the last worker became ready, or failed to start. */
   #started = 0
   /** Runs while files wait and there may be more workers. */
   #waiting: NodeJS.Timeout | undefined
@@ -70,17 +68,17 @@ export class Pool {
     this.#startup = options.startup
   }
 
-  /** Starts a worker, which waits for files as long as any. */
+  /** Starts a worker, which stays idle for as long as any. */
   start(): void {
     if (this.#workers.size === 0) this.#rest(this.#spawn())
   }
 
-  /** Ends the workers that have nothing to do, as they end by themselves after a while. */
+  /** Ends the idle workers now, instead of after a while. */
   rest(): void {
     for (const worker of this.#idle.keys()) this.#retire(worker)
   }
 
-  /** Calls `done` once, unless the returned function was called first. */
+  /** Calls `done` once with the outcome, unless the returned function was called first. */
   submit(raw: Task, done: (outcome: Outcome) => void): () => void {
     const job: Job = {
       id: this.#nextId++,
@@ -109,7 +107,7 @@ export class Pool {
     this.#heavy = []
   }
 
-  /** Waits for what else is submitted in this turn of the event loop, so that it shares messages. */
+  /** Waits until the end of this turn of the event loop, so that files submitted in it share messages. */
   #wake(): void {
     if (this.#pumping) return
     this.#pumping = true
@@ -149,13 +147,13 @@ export class Pool {
     }, this.#patienceLeft() <= 0 && this.#isOfNoUse() ? this.#patience : Math.max(0, this.#patienceLeft()))
   }
 
-  /** Whether the processor is what is short. */
+  /** Whether the processor is the bottleneck, so that another worker would be of no use. */
   #isOfNoUse(): boolean {
     return this.#patienceLeft() > (1 - mostPatience) * this.#patience &&
       [...this.#workers].every(({ share = 1 }) => share < fullShare)
   }
 
-  /** Milliseconds until the file that has waited longest, while there was a worker, has waited too long. */
+  /** Milliseconds until the oldest file has waited too long; time without a ready worker does not count. */
   #patienceLeft(): number {
     const [oldest] = this.#queue
     return oldest === undefined ? this.#patience : this.#patience - (performance.now() - Math.max(oldest.since, this.#started))
@@ -174,7 +172,7 @@ export class Pool {
     this.#send(this.#alone, this.#heavy.splice(0, 1))
   }
 
-  /** Each suspect gets a worker that has run nothing else. */
+  /** Gives each suspect a worker that has run nothing else. */
   #tryAlone(): void {
     this.#suspects = this.#suspects.filter((job) => !job.cancelled)
     while (this.#suspects.length > 0) {
@@ -193,7 +191,7 @@ export class Pool {
     worker.send(batch)
   }
 
-  /** The next files that go in one message: no more than one worker's share of those that wait. */
+  /** The next files that go in one message: no more than one worker's share of the queue. */
   #take(): Array<Job> {
     const files = Math.min(batchFiles, Math.ceil(this.#queue.length / this.#size))
     const batch: Array<Job> = []
@@ -211,7 +209,7 @@ export class Pool {
     return batch
   }
 
-  /** The worker with the fewest files left that may be given more: it has done more than it has left. */
+  /** The worker with the fewest unanswered files that may be sent more: it has answered at least as many as it has left. */
   #roomiest(): WorkerProcess | undefined {
     let best: WorkerProcess | undefined
     for (const worker of this.#workers) {
@@ -241,7 +239,7 @@ export class Pool {
     return worker
   }
 
-  /** A worker without files: it goes now if it has done its share, or after a while. */
+  /** Handles a worker without files: ends it now if it has done its share, otherwise after a while. */
   #rest(worker: WorkerProcess): void {
     if (worker.spent || worker === this.#alone) {
       this.#retire(worker)
@@ -251,7 +249,7 @@ export class Pool {
       }
       return
     }
-    // One that is still starting has not rested: on a busy machine that can take longer.
+    // A worker that is still starting has not been idle: on a busy machine starting can take longer.
     const timer = setTimeout(() => worker.ready ? this.#retire(worker) : this.#rest(worker), idleTime)
     timer.unref()
     this.#idle.set(worker, timer)
@@ -294,7 +292,7 @@ export class Pool {
     this.#suspects.push(...worker.jobs.filter((job) => job.suspect))
     if (this.#failedStarts >= failedStarts) {
       const jobs = this.#suspects.splice(0)
-      // Those that were sent to others are read there, and so is what waits.
+      // A ready worker can still read the queue; without any, the queued files fail too.
       if (![...this.#workers].some(({ ready }) => ready)) jobs.push(...this.#queue.splice(0))
       const error = new Error(`the process that reads documents does not start: ${worker.errors}`)
       for (const job of jobs) finish(job, error)

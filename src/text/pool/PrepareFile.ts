@@ -6,10 +6,10 @@ import { parseParts } from "../parse/Parts.ts"
 import { ReadFailure } from "../parse/ReadFailure.ts"
 import type { DocumentPart, Limits, Prepared, Raw } from "../Prepared.ts"
 
-/** Remarks that are told of one file. */
+/** Most remarks about one file. */
 const mostRemarks = 5
 
-/** Bytes to chunks. Throws a ReadFailure, or whatever a parser throws on bytes it did not expect. */
+/** Parses and chunks a file. Throws a ReadFailure, or whatever a parser throws on bytes it did not expect. */
 export const prepareFile = async (raw: Raw, limits: Limits): Promise<Prepared> => {
   // Where recognition is off, nothing waits for it.
   if (raw.counts !== true || limits.recognise.length === 0) return prepare({ ...raw, counts: false }, limits)
@@ -51,7 +51,7 @@ const prepare = async (
       parts.push(part)
       continue
     }
-    // What a document says of itself stands at its beginning.
+    // What a document says about itself stands at its start.
     if (cut === undefined) break
     for (const one of cut(part)) {
       chunks.push(one)
@@ -71,7 +71,7 @@ const prepare = async (
   }
 }
 
-/** How many pages and pictures text recognition would go through. */
+/** How many pages and pictures text recognition would process. */
 const waitsOf = ({ remarks = [] }: ParsedDocument): number =>
   remarks.reduce(
     (sum, { count = 0, kind, pages }) =>
@@ -79,7 +79,7 @@ const waitsOf = ({ remarks = [] }: ParsedDocument): number =>
     0
   )
 
-/** Those of a document's properties that are wanted; what all readers tell is among them. */
+/** The wanted properties of a document, among them those that every reader finds. */
 const propertiesOf = ({ author, language, properties, title }: ParsedDocument, wanted: ReadonlyArray<string>): Properties => {
   const all: Properties = { ...defined({ title, author, language }), ...properties }
   return Object.fromEntries(wanted.flatMap((name) => Object.hasOwn(all, name) ? [[name, all[name] ?? ""]] : []))

@@ -2,7 +2,7 @@ import { printable } from "../../domain/Text.ts"
 import { BrokenInstallation, ReadFailure } from "../parse/ReadFailure.ts"
 import type { Refusal } from "./Messages.ts"
 
-/** What a parser threw, as a refusal. Only a ReadFailure's words were written for people; others may quote the file. */
+/** What a parser threw, as a refusal. Only a ReadFailure's message is meant for people; others may quote the file. */
 export const refusalOf = (thrown: unknown): Refusal => {
   if (thrown instanceof ReadFailure) return { problem: thrown.problem, message: oneLine(thrown.message) }
   if (thrown instanceof RangeError && /allocation failed|invalid string length|heap/i.test(thrown.message)) {

@@ -6,19 +6,20 @@ import { refusalOf } from "./Refusal.ts"
 
 export type PrepareFile = (task: Task, limits: Limits) => Promise<Result>
 
-/** A worker makes room for a fresh one after this many files, or when its memory stays above this share of the limit. */
+/** A worker makes room for a fresh one after this many files. */
 const filesServed = 5_000
+/** A worker makes room for a fresh one when its memory stays above this share of the limit. */
 const memoryShare = 0.6
 
-/** Milliseconds after which it looks again at its memory and its processor time: a look can take longer than a small file. */
+/** Milliseconds between measurements of its memory and processor time: one can take longer than a small file. */
 const lookEvery = 100
 
-/** Milliseconds for which an answer is kept back, so that what comes soon after it goes with it. */
+/** Milliseconds for which an answer is kept back, so that the next ones share its message. */
 const keptFor = 20
 
 /**
- * Runs this process as a worker of the text pool: files in, an answer for each, one at a time and in order. `load`
- * brings in what prepares a file.
+ * Runs this process as a worker of the text pool: files in, an answer for each, one at a time and in order. `load` imports the function
+ * that prepares a file.
  */
 export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => {
   process.on("disconnect", () => process.exit())
@@ -27,7 +28,7 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
   let served = 0
   let looked = -Infinity
   let kept: Array<Answer> = []
-  /** When the first of them was begun. */
+  /** When reading the first of the kept answers' files started. */
   let since = 0
   let memory = Infinity
   let timer: NodeJS.Timeout | undefined
@@ -65,7 +66,7 @@ export const serve = async (load: () => Promise<PrepareFile>): Promise<void> => 
       for (const { atOnce, id, raw } of request.files) {
         await (atOnce ? sendKept() : sent)
         if (kept.length === 0) since = performance.now()
-        // A file that waits for something does not hold up the answers before it.
+        // A file that waits for something must not hold up the answers before it.
         else timer ??= setTimeout(sendKept, keptFor)
         const result = await answer(raw, request.limits)
         served++

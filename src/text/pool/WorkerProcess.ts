@@ -7,35 +7,35 @@ import { overMemory, overTime, patience, timeFor } from "./Guard.ts"
 import type { Job } from "./Job.ts"
 import { type Answer, mostKept, type Ready, type Reply, type Request } from "./Messages.ts"
 
-/** Why a worker ended. `unready`: before it could take a file, which no file is to blame for. */
+/** Why a worker ended. `unready`: before it could take a file, so no file is to blame. */
 export type Ending = "timeout" | "memory" | "crash" | "unready"
 
-/** A worker that was silent for this long over a file's own time is taken for dead; its guard should have ended it. */
+/** Milliseconds over a file's own time after which a silent worker counts as dead; its guard should have ended it. */
 const silence = 10_000
 /**
- * Milliseconds by the clock that a worker has to start. It takes a second; where the processor was busy with much else it took
- * more than thirty, which is nobody's fault.
+ * Milliseconds of wall-clock time that a worker has to start. It takes a second; with the processor busy elsewhere it has taken more than
+ * thirty, which is nobody's fault.
  */
 const defaultStartup = 30_000 * patience
 
-/** Heap over the memory limit, so that it is the guard that sees the limit crossed. */
+/** MB of heap above the memory limit, so that it is the guard that sees the limit crossed. */
 const heapSlack = 512
 
-/** What is new in the heap between collections, in MB: a parser's garbage dies young, and more room only holds it longer. */
+/** MB of newly allocated heap between collections: a parser's garbage dies young, and more room only keeps it longer. */
 const youngHeap = 4
 
-/** What a worker needs of the environment. The rest stays here: parsers of untrusted files have no use for secrets. */
+/** The environment variables that a worker needs. The rest stays here: parsers of untrusted files have no use for secrets. */
 export const workerEnvironment = (): NodeJS.ProcessEnv => {
   const inherited = ["PATH", "SystemRoot", "TEMP", "TMP", "TMPDIR", "TZ", "LANG", "LC_ALL", "NODE_COMPILE_CACHE"]
   const env = Object.fromEntries(inherited.map((name) => [name, process.env[name]]))
-  // Where this program keeps compiled code, its workers start in half the time.
+  // With this program's compile cache, its workers start in half the time.
   return { ...env, NODE_COMPILE_CACHE: getCompileCacheDir() ?? env["NODE_COMPILE_CACHE"] }
 }
 
-/** Milliseconds that a worker is looked at before it is said how busy it is. */
+/** Milliseconds for which a worker has to be observed before its share of the processor is computed. */
 const leastSeen = 200
 
-/** What a worker had computed, and when it said so. */
+/** Processor time that a worker had used, and when it reported that. */
 interface Seen {
   readonly at: number
   readonly processor: number
@@ -47,22 +47,23 @@ interface Events {
   readonly onEnd: (worker: WorkerProcess, ending: Ending) => void
 }
 
-/** One worker process, from the parent's side: what it was sent and has not answered, in order. */
+/** One worker process, seen from the parent: the files that were sent and not yet answered, in order. */
 export class WorkerProcess {
-  /** Files sent and not answered, in order. */
+  /** Files sent and not yet answered, in order. */
   readonly jobs: Array<Job> = []
-  /** Bytes of those files. */
+  /** Bytes of the files in `jobs`. */
   bytes = 0
-  /** Files answered since it was last sent some. */
+  /** Files answered since the last were sent. */
   answered = 0
-  /** It asked to be given no more. */
+  /** Whether the worker asked to be sent no more. */
   spent = false
-  /** The first and the last answer since it had nothing to do. */
+  /** The first report since the worker was idle. */
   #first: Seen | undefined
+  /** The last report of the worker. */
   #last: Seen | undefined
   readonly #child: ChildProcess
   readonly #limits: Limits
-  /** It has started. */
+  /** Whether the worker has started. */
   ready = false
   #overdue: NodeJS.Timeout | undefined
   #silent = false
@@ -79,15 +80,15 @@ export class WorkerProcess {
     this.#child = fork(fileURLToPath(entry), {
       serialization: "advanced",
       stdio: ["ignore", "ignore", "pipe", "ipc"],
-      // Of the C library of most Linux systems: one pool of memory for all threads, of which one does the work.
+      // A setting of the C library of most Linux systems: one memory pool for all threads, since only one does the work.
       env: { ...workerEnvironment(), MALLOC_ARENA_MAX: "1" },
-      // Nothing of the parent's flags: an inspector port or a test runner's loader is not for here.
+      // None of the parent's flags: an inspector port or a test runner's loader does not belong here.
       execArgv: [`--max-semi-space-size=${youngHeap}`, `--max-old-space-size=${Math.ceil(limits.memory / 2 ** 20) + heapSlack}`]
     })
     this.#child.stderr?.on("data", (data) => {
       if (!this.ready) this.#errors = (this.#errors + String(data)).slice(-2_000)
     })
-    // Our own worker's messages, of the types it sends.
+    // These are our own worker's messages, so they have the types it sends.
     this.#child.on("message", (message) => this.#receive(message as Reply | Ready, events))
     let ended = false
     const end = (ending: Ending): void => {
@@ -120,8 +121,8 @@ export class WorkerProcess {
   }
 
   /**
-   * How much of a processor it has had while it had files, 0 to 1 or more; undefined where that is not known. One that is silent
-   * for long may have a slow file, or no processor: what it had before tells which is likely.
+   * Share of a processor that the worker has had while it had files, 0 to 1 or more; undefined where unknown. A worker that is silent for
+   * long may have a slow file, or no processor: its share until then shows which is likely.
    */
   get share(): number | undefined {
     if (this.#first === undefined || this.#last === undefined) return undefined
@@ -142,17 +143,17 @@ export class WorkerProcess {
     }
     const request: Request = { limits: this.#limits, files: jobs.map(({ atOnce, id, raw }) => ({ id, raw, atOnce })) }
     this.#child.send(request, () => {
-      // A pipe that broke is followed by the worker's exit, which is where its files are dealt with.
+      // A broken pipe is followed by the worker's exit, where its files are handled.
     })
   }
 
-  /** Those of its files of which it was on one when it ended: the answers to those before may have been kept back. */
+  /** The files, one of which the worker was reading when it ended: the answers to the earlier ones may have been kept back. */
   get doubtful(): ReadonlyArray<Job> {
     const known = this.jobs.slice(0, mostKept).findIndex(({ atOnce }) => atOnce)
     return this.jobs.slice(0, known < 0 ? mostKept : Math.max(1, known))
   }
 
-  /** Lets the process end by itself; it has nothing to do. */
+  /** Lets the idle process end. */
   retire(): void {
     clearTimeout(this.#overdue)
     if (this.#child.connected) this.#child.disconnect()
@@ -204,7 +205,7 @@ export class WorkerProcess {
     this.#overdue.unref()
   }
 
-  /** A worker with files keeps this process alive, an idle one does not. */
+  /** Makes a worker with files keep this process alive, and an idle one not. */
   #hold(busy: boolean): void {
     const errors = this.#child.stderr instanceof Socket ? this.#child.stderr : undefined
     for (const handle of [this.#child, this.#child.channel, errors]) {

@@ -3,13 +3,13 @@ import { overMemory, overTime, patience, processorTime, type Watch } from "./Gua
 
 // The entry of the guarding thread: `pool/guard.worker.ts` from source, `textGuard.js` beside the bundle.
 
-/** Milliseconds between looks. A parser that allocates 1 GB/s overshoots its limit by 50 MB. */
+/** Milliseconds between measurements. A parser that allocates 1 GB/s overshoots its limit by 50 MB. */
 const interval = 50
 
-/** The same clock in every thread, which no change of the wall clock moves. */
+/** A clock that is the same in every thread, and that no change of the wall clock moves. */
 const now = (): number => Number(process.hrtime.bigint() / 1_000_000n)
 
-// Typed by the one place that starts this thread, `Guard`.
+// Typed by the only place that starts this thread, `Guard`.
 const { current, memory, parent } = workerData as Watch
 let watched = 0
 let processor = 0

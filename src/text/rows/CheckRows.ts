@@ -4,14 +4,14 @@ import { type FieldViolation, ServiceError } from "../../domain/Errors.ts"
 import { type PlacedRow, readRows, type Stores } from "./ReadRows.ts"
 import { Spill } from "./Spill.ts"
 
-/** Mistakes told at once; an input with more is read no further. */
+/** Most mistakes reported at once; an input with more is not read further. */
 const mostProblems = 50
 
-/** Collects what is wrong with rows, and says it as one error. */
+/** Collects what is wrong with rows, and reports it as one error. */
 export class RowProblems {
   readonly #violations: Array<FieldViolation & { readonly row: number }> = []
 
-  /** What is wrong with a row, the `row`th of the input. */
+  /** Adds what is wrong with a row, which is the `row`th of the input. */
   addAll({ place, problems }: Omit<PlacedRow, "row">, row: number): void {
     for (const { path, rule } of problems) {
       if (!this.full) this.#violations.push({ row, field: place, description: path === "" ? rule : `${path}: ${rule}` })
@@ -41,7 +41,7 @@ export class RowProblems {
   }
 }
 
-/** An input without a row is a mistake too. */
+/** The error of an input without rows, which is a mistake too. */
 export const noRows = (input: BatchInput): ServiceError =>
   ServiceError.invalid(
     input._tag === "jsonl" ? "inputConfig.gcsSource.uris" : "inputConfig.bigquerySource.inputUri",
@@ -49,8 +49,8 @@ export const noRows = (input: BatchInput): ServiceError =>
   )
 
 /**
- * Reads a whole input and counts its rows, or fails with every mistake in it, up to a bound, each at its line. An input
- * of any size takes flat memory, the comparison of its `custom_id`s included.
+ * Reads a whole input and counts its rows, or fails with every mistake in it, up to a bound, each with its line. Memory use is constant
+ * whatever the size of the input, the comparison of its `custom_id`s included.
  */
 export const checkRows = Effect.fn("checkRows")(function*(input: BatchInput, stores: Stores, model?: string) {
   const seen = yield* Effect.acquireRelease(Effect.sync(() => new Spill()), (spill) => Effect.sync(() => spill.close()))

@@ -6,7 +6,7 @@ import { parseExactly } from "../../domain/Json.ts"
 import { lineGroups, readRows, type Stores } from "./ReadRows.ts"
 import { Spill } from "./Spill.ts"
 
-/** An input row with what became of it. */
+/** An input row with its result. */
 export interface JoinedRow {
   readonly row: BatchRow
   /** Absent: the job's output does not have it. */
@@ -21,10 +21,10 @@ export interface JoinTally {
   readonly unmatched: number
 }
 
-/** A job's results by `custom_id`, however many there are. Each is taken once. */
+/** A job's results by `custom_id`, of any number. Each can be taken once. */
 export interface Results {
   readonly take: (customId: string) => BatchResult | undefined
-  /** How many were not taken. */
+  /** How many results were not taken. */
   readonly left: () => number
 }
 
@@ -46,10 +46,7 @@ export const gatherResults = Effect.fn("gatherResults")(function*(
   }
 })
 
-/**
- * The rows of a job's input, in their order, with their results; both of any size. Call `tally` when the stream has
- * ended.
- */
+/** The rows of a job's input, in their order, with their results; both of any size. Call `tally` when the stream has ended. */
 export const joinResults = Effect.fn("joinResults")(function*(
   job: BatchJob,
   stores: Stores
@@ -70,7 +67,7 @@ export const joinResults = Effect.fn("joinResults")(function*(
   return { rows, tally: () => ({ ...counts, unmatched: results.left() }) }
 })
 
-/** Everything a job has put out, in groups. */
+/** All output of a job, in groups. */
 const readResults = (job: BatchJob, { objects, tables }: Stores): Stream.Stream<ReadonlyArray<BatchResult>, ServiceError> => {
   if (job.results === undefined) {
     return Stream.fail(

@@ -1,4 +1,4 @@
-/** A line without its end, counted from 1; or why it is not there. */
+/** A line without its end, counted from 1; or why it could not be read. */
 export type Line =
   | { readonly number: number; readonly text: string }
   | { readonly number: number; readonly problem: "long" | "encoding" }
@@ -7,8 +7,8 @@ const newline = 0x0a
 const utf8 = new TextDecoder("utf-8", { fatal: true })
 
 /**
- * Cuts bytes into lines, however they come in pieces, holding at most one line. A line of more than `maxBytes` is passed
- * over, one that is not UTF-8 is told. Empty lines count and are left out; a byte order mark at the start is dropped.
+ * Cuts bytes into lines, whatever pieces they arrive in, holding at most one line. A line of more than `maxBytes` is skipped and reported,
+ * and so is one that is not UTF-8. Empty lines count and are left out; a byte order mark at the start is dropped.
  */
 export class LineSplitter {
   readonly #maxBytes: number
@@ -35,7 +35,7 @@ export class LineSplitter {
     return lines
   }
 
-  /** What comes after the last line end. */
+  /** The text after the last line end. */
   finish(): ReadonlyArray<Line> {
     const lines: Array<Line> = []
     if (this.#length > 0) this.#end(lines)
@@ -44,7 +44,7 @@ export class LineSplitter {
 
   #hold(bytes: Uint8Array): void {
     this.#length += bytes.length
-    // Of a line that is too long nothing needs to be kept but that it is.
+    // Of a line that is too long only that fact needs to be kept.
     if (this.#length > this.#maxBytes) this.#held = []
     else if (bytes.length > 0) this.#held.push(bytes)
   }

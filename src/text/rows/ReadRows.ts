@@ -7,18 +7,18 @@ import type { ObjectStore } from "../../ports/ObjectStore.ts"
 import type { TableStore } from "../../ports/TableStore.ts"
 import { type Line, LineSplitter } from "./LineSplitter.ts"
 
-/** Bytes of one line of a JSONL file. */
+/** Most bytes of one line of a JSONL file. */
 const maxLine = 10 * 1024 * 1024
 
 /** A row of an input, or what is wrong with it. */
 export interface PlacedRow {
-  /** `gs://b/in.jsonl:17`; of a table the row, counted from 1. */
+  /** Place for messages: `gs://b/in.jsonl:17`, or a table with its row, counted from 1. */
   readonly place: string
   readonly row?: BatchRow
   readonly problems: ReadonlyArray<RowProblem>
 }
 
-/** What rows are read from. */
+/** The stores that rows are read from. */
 export interface Stores {
   readonly objects: ObjectStore["Service"]
   readonly tables: TableStore["Service"]
@@ -27,8 +27,8 @@ export interface Stores {
 type Rows<A> = Stream.Stream<ReadonlyArray<A>, ServiceError>
 
 /**
- * Every row of an input in its order, in groups, read as it comes: of files and tables of any size one group is in
- * memory. A table whose columns break a rule fails before its first row. Without a `model`, rows may have any form.
+ * Every row of an input, in order and in groups, read as a stream: of files and tables of any size, one group is in memory. A table whose
+ * columns break a rule fails before its first row. Without a `model`, rows may have any form.
  */
 export const readRows = (input: BatchInput, { objects, tables }: Stores, model?: string): Rows<PlacedRow> =>
   input._tag === "jsonl"
@@ -72,10 +72,10 @@ const parsed = (text: string): unknown => {
   }
 }
 
-/** Levels of JSON in a row. Far fewer than `JSON.stringify`, which goes down by recursion, can write. */
+/** Most levels of JSON in a row: far fewer than the recursive `JSON.stringify` can write. */
 const deepest = 500
 
-/** How deep the brackets outside of strings are nested at most. */
+/** The deepest nesting of brackets outside of strings. */
 const nesting = (text: string): number => {
   if (text.length < 2 * deepest) return 0
   let [depth, most, quoted] = [0, 0, false]
@@ -94,7 +94,7 @@ const nesting = (text: string): number => {
 const quote = 0x22
 const backslash = 0x5c
 
-/** The columns that an input table must have, and those it must not. */
+/** Checks the columns that an input table must have, and those it must not have. */
 export const checkColumns = (uri: string, tables: TableStore["Service"], model?: string): Effect.Effect<void, ServiceError> =>
   Effect.flatMap(tables.head(uri), ({ columns }) => {
     const field = "inputConfig.bigquerySource.inputUri"
@@ -102,7 +102,7 @@ export const checkColumns = (uri: string, tables: TableStore["Service"], model?:
     const own = model === undefined ? "anthropic" : ownForm(model)
     const form = own !== undefined && types.has("request") && !types.has("body") ? own : "chat"
     const violations = [
-      // A table does not tell names apart by their case, and the output's has these columns too.
+      // Column names of a table are case-insensitive, and the output has these columns too.
       ...columns.filter(({ name }) => reservedColumns(form).includes(name.toLowerCase())).map(({ name }) =>
         `column ${name} is reserved for the output`
       ),

@@ -1,11 +1,11 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite"
 
-/** Writes between commits: a commit of a temporary file is cheap, and a transaction of any length is not. */
+/** Writes between commits: a commit of a temporary file is cheap, but a transaction without bound is not. */
 const perTransaction = 10_000
 
 /**
- * A map of texts that may be larger than memory: in a file of the system's temporary folder once it is more than a few
- * megabytes, which goes with it.
+ * A map of texts that may be larger than memory: once it exceeds a few megabytes, it is in a file of the system's temporary folder, which
+ * is removed with it.
  */
 export class Spill {
   readonly #db: DatabaseSync
@@ -16,7 +16,7 @@ export class Spill {
   #open = 0
 
   constructor() {
-    // An empty name is SQLite's for a private database in a temporary file.
+    // An empty name means a private database in a temporary file to SQLite.
     this.#db = new DatabaseSync("")
     this.#db.exec("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA cache_size = -8192")
     this.#db.exec("CREATE TABLE spill (key TEXT PRIMARY KEY, value TEXT NOT NULL, taken INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID")
@@ -26,7 +26,7 @@ export class Spill {
     this.#rest = this.#db.prepare("SELECT count(*) AS n FROM spill WHERE taken = 0")
   }
 
-  /** Keeps the first value of a key; answers the one that was there already, if any. */
+  /** Stores a value, unless the key has one; returns the value that was there already, if any. */
   add(key: string, value: string): string | undefined {
     if (this.#open === 0) this.#db.exec("BEGIN")
     this.#open += 1

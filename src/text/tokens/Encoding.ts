@@ -1,25 +1,26 @@
 import type o200k from "js-tiktoken/ranks/o200k_base"
 
-/** What byte-pair encoding is done by. */
+/** The data of a byte-pair encoding. */
 export interface Encoding {
-  /** Of the pieces that tokens are made of, as a regular expression's source. */
+  /** Pattern of the pieces that tokens are made of, as a regular expression's source. */
   readonly pattern: string
   /** Bytes of each token, by rank. */
   readonly lengths: Uint8Array
-  /** The tokens, one after the other. */
+  /** The tokens' bytes, one token after the other, by rank. */
   readonly tokens: Uint8Array
 }
 
-/** What there is room for in the code of `assembly/Tokens.ts`. */
+/** Most tokens that the code of `assembly/Tokens.ts` has room for. */
 const mostTokens = 2 ** 18 - 1
+/** Most bytes of all tokens that the code of `assembly/Tokens.ts` has room for. */
 const mostBytes = 2 ** 24
 
-/** Bytes before the pattern: how long that is, and how many tokens there are. */
+/** Bytes before the pattern: its length, and the number of tokens. */
 const head = 8
 
 /**
- * An encoding as a file: the pattern, how long each token is, the tokens by rank. Read in a fifth of the time that
- * js-tiktoken's form of it takes, lines of `! {first rank} {base64 token} …`.
+ * An encoding as a file: the pattern, the length of each token, the tokens by rank. It is read in a fifth of the time of js-tiktoken's
+ * form, lines of `! {first rank} {base64 token} …`.
  */
 export const packEncoding = ({ bpe_ranks: ranks, pat_str }: typeof o200k): Uint8Array => {
   const lengths: Array<number> = []
@@ -28,7 +29,7 @@ export const packEncoding = ({ bpe_ranks: ranks, pat_str }: typeof o200k): Uint8
   for (const line of ranks.split("\n")) {
     const [mark, first] = line.split(" ", 2)
     if (mark === undefined || first === undefined) continue
-    // A token's rank is its place.
+    // A token's rank is its position.
     if (Number(first) !== lengths.length) throw new Error("the vocabulary of js-tiktoken has another form than expected")
     end = decode(line, mark.length + first.length + 2, tokens, end, lengths)
   }
@@ -41,7 +42,7 @@ export const packEncoding = ({ bpe_ranks: ranks, pat_str }: typeof o200k): Uint8
   return Buffer.concat([sizes, pattern, Uint8Array.from(lengths), tokens.subarray(0, end)])
 }
 
-/** Writes what the base64 words of a line from an offset on say to `tokens`, and their lengths; answers where they end. */
+/** Decodes the base64 words of a line from an offset on into `tokens`, and appends their lengths; returns where the tokens end. */
 const decode = (line: string, from: number, tokens: Uint8Array, start: number, lengths: Array<number>): number => {
   let begin = start
   let end = start
@@ -70,7 +71,7 @@ const padding = 61
 const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 const sextets = Uint8Array.from({ length: 128 }, (_, code) => Math.max(0, alphabet.indexOf(String.fromCharCode(code))))
 
-/** Of {@link packEncoding}. */
+/** Reads a file made by {@link packEncoding}. */
 export const openEncoding = (file: Uint8Array): Encoding => {
   const view = new DataView(file.buffer, file.byteOffset, file.byteLength)
   const lengths = head + view.getUint32(0, true)

@@ -3,7 +3,7 @@ import { endianness } from "node:os"
 import { assetPath } from "../Assets.ts"
 import { openEncoding } from "./Encoding.ts"
 
-/** What the code of `assembly/Tokens.ts` offers. Places are in its memory. */
+/** The functions that the code of `assembly/Tokens.ts` exports. Addresses are in its memory. */
 interface Code {
   readonly memory: { readonly buffer: ArrayBuffer }
   readonly reserve: (tokens: number, bytes: number) => void
@@ -24,31 +24,33 @@ interface Code {
   readonly split: (bytes: number) => number
 }
 
-/** UTF-16 units of a stretch, and of a piece that is merged whole; as the code has it. */
+/** Most UTF-16 units of a stretch; the same as in the code. */
 export const longestStretch = 1 << 18
+/** Most UTF-16 units of a piece that is merged whole; the same as in the code. */
 export const longestPiece = 256
 
 const isBigEndian = endianness() === "BE"
 const utf8 = new TextEncoder()
 
 /**
- * Reads texts in stretches, by code in WebAssembly: a parser's process is too short for so many loops of JavaScript to
- * become fast, and its memory holds the 200,000 tokens of o200k in 4 MB, where an object of strings takes 80.
+ * Counts tokens stretch by stretch, in WebAssembly: a parser's process is too short-lived for so many loops of JavaScript to become fast,
+ * and WebAssembly holds the 200,000 tokens of o200k in 4 MB, where an object of strings takes 80.
  */
 export class TokenCounter {
-  /** Of the pieces that tokens are made of. Matches the piece at its `lastIndex`. */
+  /** Pattern of the pieces that tokens are made of. Matches the piece at its `lastIndex`. */
   readonly pattern: RegExp
   readonly #code: Code
   readonly #units: Buffer
   readonly #piece: Uint8Array
   readonly #starts: Int32Array
-  /** Of the stretch's pieces: where each ends in its text, and the tokens of the text up to there. */
+  /** Where each piece of the stretch ends in the text. */
   readonly ends: Uint32Array
+  /** Tokens of the text up to the end of each piece of the stretch. */
   readonly totals: Uint32Array
 
   constructor(encoding: Uint8Array) {
     const { lengths, pattern, tokens } = openEncoding(encoding)
-    // What its one source compiles to.
+    // `tokens.wasm` is compiled from one source, which exports these.
     const code = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(assetPath("tokens.wasm", "./tokens/tokens.wasm"))))
       .exports as Code
     code.reserve(lengths.length, tokens.length)
@@ -65,12 +67,12 @@ export class TokenCounter {
     this.totals = new Uint32Array(buffer, code.totalsAt(), longestStretch)
   }
 
-  /** A text begins. */
+  /** Starts a text. */
   begin(): void {
     this.#code.begin()
   }
 
-  /** The text's next stretch, of at most {@link longestStretch}. `goesOn`: more follows, which may belong to the last piece. */
+  /** Shows the text's next stretch, of at most {@link longestStretch} units. `goesOn`: more follows, which may belong to the last piece. */
   show(stretch: string, goesOn: boolean): void {
     const written = this.#units.write(stretch, "utf16le")
     if (isBigEndian) this.#units.subarray(0, written).swap16()
@@ -78,14 +80,14 @@ export class TokenCounter {
   }
 
   /**
-   * Reads up to `most` pieces from an offset of the stretch on; `base` is where that is in the text. Answers where it
-   * stopped, and -1 less than that where it stopped at what only the pattern can tell.
+   * Reads up to `most` pieces from an offset of the stretch on; `base` is where the stretch starts in the text. Returns the offset where it
+   * stopped, or -1 minus that offset where only the pattern can find the next piece.
    */
   read(at: number, most: number, base: number): number {
     return this.#code.read(at, most, base)
   }
 
-  /** Adds a piece of the stretch that the pattern told; `end` is where that is in the text. */
+  /** Adds a piece of the stretch that the pattern found; `end` is where it ends in the text. */
   add(piece: string, end: number): void {
     this.#code.add(utf8.encodeInto(piece, this.#piece).written, end)
   }
@@ -95,12 +97,12 @@ export class TokenCounter {
     return this.#code.pieces()
   }
 
-  /** Tokens of the text, as far as it was read. */
+  /** Tokens of the text read so far. */
   get total(): number {
     return this.#code.total()
   }
 
-  /** Where the tokens of a piece start, in its UTF-8. Overwritten by the next call of any kind. */
+  /** Where the tokens of a piece start, in bytes of its UTF-8. Overwritten by the next call of any kind. */
   starts(piece: string): Int32Array {
     return this.#starts.subarray(0, this.#code.split(utf8.encodeInto(piece, this.#piece).written))
   }

@@ -328,7 +328,7 @@ describe("what Outlook packs for itself", () => {
 
   it("and is cut off is named", async () => {
     expect((await parsed("a.eml", message("See the list.", packed(true).subarray(0, -20)))).remarks).toEqual([
-      { kind: "attachment", text: "winmail.dat (what Outlook packed is cut off)" }
+      { kind: "attachment", text: "winmail.dat (the data that Outlook packed is cut off)" }
     ])
   })
 })

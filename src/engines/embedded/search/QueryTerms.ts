@@ -6,7 +6,7 @@ import type { CorpusIndex, TermPostings } from "./CorpusIndex.ts"
 import type { ScoreRoom, WeighedPostings } from "./Scores.ts"
 import { scanRuns } from "../../../search/analysis/WordBreak.ts"
 import type { Reread, SpellingIndex } from "../../../search/Spelling.ts"
-import { forEachSegment } from "../../../text/Segments.ts"
+import { forEachSegment } from "../../../text/UnspacedWords.ts"
 
 /** A term of the query as it is scored. */
 export interface ScoredTerm {

@@ -5,11 +5,11 @@ export const damaged = (): ReadFailure => new ReadFailure("corrupt", "the Word d
 /** A stretch of a document's text. */
 interface Piece {
   readonly characters: number
-  /** Where it lies in the document's stream; from Word 97 on with a flag that it has one byte a character. */
+  /** Offset of the piece in the document's stream; from Word 97 on with a flag for one byte a character. */
   readonly place: number
 }
 
-/** The stretches of a text in their order: behind formats stand first characters, then places (MS-DOC, 2.8.35). */
+/** The pieces of a text in their order: after any formats, first character positions, then offsets (MS-DOC, 2.8.35). */
 export const pieceTable = (table: Buffer): ReadonlyArray<Piece> => {
   let at = 0
   while (table[at] === 1 && at + 3 <= table.length) at += 3 + table.readUInt16LE(at + 1)

@@ -8,16 +8,16 @@ import { symbolCharacter } from "../SymbolFonts.ts"
 
 export interface Paragraph {
   readonly text: string
-  /** 1 to 9, headings only. */
+  /** Level of a heading, 1 to 9; undefined for other paragraphs. */
   readonly heading: number | undefined
-  /** Its place in a list. */
+  /** Its place in a list; undefined outside lists. */
   readonly list: ListPlace | undefined
   readonly inTable: boolean
-  /** What ends it in a table: a cell, or a whole row. */
+  /** What the paragraph ends in a table: a cell, or a whole row. */
   readonly ends: "cell" | "row" | undefined
 }
 
-/** The texts of a document, each apart. */
+/** The texts of a document, each separate. */
 export interface Stories {
   readonly body: ReadonlyArray<Paragraph>
   readonly headers: ReadonlyArray<Paragraph>
@@ -26,12 +26,12 @@ export interface Stories {
   readonly endnotes: ReadonlyArray<Paragraph>
   readonly comments: ReadonlyArray<Paragraph>
   readonly boxes: ReadonlyArray<Paragraph>
-  /** By their numbers. */
+  /** The document's lists by number. */
   readonly lists: ReadonlyMap<string, List>
   readonly hidden: HiddenText
 }
 
-/** Places in the file information block (MS-DOC, 2.5): lengths of the texts, then places and lengths of the tables. */
+/** Offsets in the file information block (MS-DOC, 2.5): lengths of the texts, then offsets and lengths of the tables. */
 const lengths = {
   body: 0x4c,
   footnotes: 0x50,
@@ -54,7 +54,7 @@ const tables = {
 } as const
 const least = tables.pieces + 8
 
-/** Properties that are changed by a formatting (MS-DOC, 2.6). */
+/** Codes of the properties that formatting changes (MS-DOC, 2.6). */
 const change = { deleted: 0x0800, hidden: 0x083c, symbol: 0x6a09, inTable: 0x2416, row: 0x2417, level: 0x260a, list: 0x460b } as const
 
 const pageBytes = 512
@@ -64,7 +64,7 @@ interface Run {
   readonly to: number
   readonly shown: boolean
   readonly hidden: boolean
-  /** A character of a symbol font, by the font's number and its own. */
+  /** A character of a symbol font, by the font's number and its own code. */
   readonly symbol: readonly [font: number, code: number] | undefined
 }
 
@@ -77,16 +77,16 @@ interface Look {
   readonly row: boolean
 }
 
-/** One character of the text: what is shown of it, and its paragraph's look where it is the last one. */
+/** One character of the text as it is shown, with its paragraph's format where it is the paragraph's last. */
 interface Character {
   readonly text: string
-  /** What is hidden of it, and by nothing else left out. */
+  /** The character where it is hidden, and not left out for any other reason. */
   readonly hidden: string
   readonly code: number
   readonly place: number
 }
 
-/** The texts of a document of Word 97 to 2003, without what is deleted or hidden. */
+/** The texts of a Word 97 to 2003 document, without deleted or hidden text. */
 export const word97 = (root: Storage): Stories => {
   const stream = root.read("WordDocument")
   if (stream === undefined || stream.length < least) throw damaged()
@@ -138,14 +138,14 @@ export const word97 = (root: Storage): Stories => {
 
 const numberAt = (bytes: Buffer, at: number): number => at + 4 <= bytes.length ? bytes.readUInt32LE(at) : 0
 
-/** Six stories that separate notes, then for each section headers and footers of even, odd and first pages. */
+/** Headers and footers: after six stories that separate notes, each section has those of its even, odd and first pages. */
 const marginStories = (places: Buffer, [from, to]: readonly [number, number]) =>
   Array.from({ length: Math.max(0, Math.floor(places.length / 4) - 1) }, (_, i) => ({
     footer: [2, 3, 5].includes((i - 6) % 6),
     range: [Math.min(to, from + numberAt(places, i * 4)), Math.min(to, from + numberAt(places, i * 4 + 4))] as const
   })).slice(6)
 
-/** The pieces of the text in their order, of one byte or two a character, with what stands in each. */
+/** The characters of the pieces in their order, which have one byte or two a character. */
 const charactersOf = (
   stream: Buffer,
   pieces: Buffer,
@@ -157,7 +157,7 @@ const charactersOf = (
     const narrow = (place & 0x40000000) !== 0
     const from = narrow ? (place & 0x3fffffff) / 2 : place & 0x3fffffff
     const width = narrow ? 1 : 2
-    // Places beyond the end are a damaged list's.
+    // Offsets beyond the end come from a damaged list.
     const bytes = stream.subarray(from, from + characters * width)
     const text = narrow ? western.decode(bytes) : bytes.toString("utf16le")
     let run = firstAfter(runs, from)
@@ -179,11 +179,11 @@ const charactersOf = (
 
 const western = new TextDecoder("windows-1252")
 
-/** The first of ranges in order that ends behind a place. */
+/** Index of the first of the ascending ranges that ends after a position. */
 const firstAfter = (ranges: ReadonlyArray<{ readonly to: number }>, place: number): number =>
   partitionPoint(ranges.length, (at) => ranges[at]!.to <= place)
 
-/** Pages of 512 bytes that say how stretches of the file look: their places, then where each look stands in the page. */
+/** Formatted stretches, from pages of 512 bytes: first the positions of the stretches, then where each format stands in the page. */
 function* formatted(stream: Buffer, pages: Buffer, width: number) {
   const count = Math.floor((pages.length - 4) / 8)
   for (let i = 0; i < count; i++) {
@@ -207,7 +207,7 @@ const runsOf = (stream: Buffer, pages: Buffer): ReadonlyArray<Run> =>
     const run = { from, to, shown: true, hidden: false, symbol: undefined as Run["symbol"] }
     if (at === 0) return run
     for (const { code, value, operand } of changes(page.subarray(at + 1, at + 1 + (page[at] ?? 0)))) {
-      // On, or the opposite of the style, in which neither is ever on.
+      // On, or the opposite of the style; no style has either turned on.
       if (code === change.deleted && (value & 1) === 1) run.shown = false
       if (code === change.hidden) run.hidden = (value & 1) === 1
       if (code === change.symbol && operand.length >= 4) run.symbol = [operand.readUInt16LE(0), operand.readUInt16LE(2)]
@@ -215,7 +215,7 @@ const runsOf = (stream: Buffer, pages: Buffer): ReadonlyArray<Run> =>
     return { ...run, shown: run.shown && !run.hidden, hidden: run.shown && run.hidden }
   }).sort(inOrder)
 
-/** The styles of these numbers are headings in every document. */
+/** Styles numbered from 1 to this are headings in every document. */
 const mostHeadings = 9
 
 const changeList = (
@@ -244,7 +244,7 @@ const looksOf = (stream: Buffer, pages: Buffer, styles: ReadonlyArray<ListChange
 
 const inOrder = (a: { readonly from: number }, b: { readonly from: number }): number => a.from - b.from
 
-/** Bytes of an operand by the upper three bits of its code; 0: it says so itself. */
+/** Bytes of an operand by the upper three bits of its code; 0 where the operand states its own length. */
 const operandBytes = [1, 1, 2, 4, 2, 2, 0, 3] as const
 
 function* changes(bytes: Buffer) {
@@ -284,7 +284,7 @@ const paragraphsOf = (
   hiddenText: HiddenText
 ): ReadonlyArray<Paragraph> => {
   const found: Array<Paragraph> = []
-  // Fields within fields: what each is made of, and whether what it shows has begun.
+  // Nested fields: the code of each, and whether its result has started.
   const fields: Array<{ code: string; shows: boolean }> = []
   let text = ""
   const add = (more: string): void => {
@@ -326,7 +326,7 @@ const paragraphsOf = (
   return found
 }
 
-/** Fields that keep no result show what stands in their code: the label of a button, the parts of an equation. */
+/** The text of fields without a result, which show part of their code: the label of a button, the parts of an equation. */
 const shownByCode = (code: string): string => {
   const button = /^\s*MACROBUTTON\s+\S+\s+(.*)$/s.exec(code)
   if (button !== null) return button[1] ?? ""

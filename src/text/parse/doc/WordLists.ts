@@ -1,25 +1,25 @@
 import type { List, ListLevel } from "../ooxml/WordNumbering.ts"
 
-/** A place in a list: its number in the document, 1-based, and the level from 0. */
+/** A place in a list: the list's 1-based number in the document, and the 0-based level. */
 export interface ListPlace {
   readonly id: number
   readonly level: number
 }
 
-/** What a paragraph or a style says of its place in a list; 0 takes it out of one. */
+/** The place in a list that a paragraph or a style sets; list 0 takes it out of any. */
 export interface ListChange {
   id?: number
   level?: number
 }
 
-/** The place that a paragraph's own properties and its style's give it. */
+/** The place that results from a paragraph's own properties and its style's. */
 export const placeOf = (own: ListChange, style: ListChange | undefined): ListPlace | undefined => {
   const id = own.id ?? style?.id ?? 0
-  // Others are no lists (MS-DOC, 2.6.2, sprmPIlfo).
+  // Other numbers are not lists (MS-DOC, 2.6.2, sprmPIlfo).
   return id < 1 || id > 0x7fe ? undefined : { id, level: Math.min(8, own.level ?? style?.level ?? 0) }
 }
 
-/** Number formats by their code (MS-OSHARED, 2.2.1.3). Others are shown as digits. */
+/** Number formats by code (MS-OSHARED, 2.2.1.3). Others are shown as digits. */
 const numberFormats: Readonly<Record<number, string>> = {
   1: "upperRoman",
   2: "lowerRoman",
@@ -34,7 +34,7 @@ const definitionBytes = 28
 const overrideBytes = 16
 const levelBytes = 28
 
-/** The lists of a document of Word 97 to 2003, by their numbers (MS-DOC, 2.9.131 and on). What is damaged ends them. */
+/** The lists of a Word 97 to 2003 document, by number (MS-DOC, 2.9.131 and on). Reading ends at a damaged one. */
 export const readWordLists = (table: Buffer, definitions: Buffer, definitionsEnd: number, overrides: Buffer): ReadonlyMap<string, List> => {
   const lists = new Map<string, List>()
   try {
@@ -64,7 +64,7 @@ export const readWordLists = (table: Buffer, definitions: Buffer, definitionsEnd
   return lists
 }
 
-/** Levels by list: behind all lists stand the levels of each, one of a simple list, else nine. */
+/** Levels by list. The levels follow after all lists: one for a simple list, otherwise nine. */
 const readDefinitions = (table: Buffer, definitions: Buffer, end: number): ReadonlyMap<number, ReadonlyMap<number, ListLevel>> => {
   const found = new Map<number, ReadonlyMap<number, ListLevel>>()
   const count = definitions.length < 2 ? 0 : Math.max(0, definitions.readInt16LE(0))
@@ -90,7 +90,7 @@ const readLevel = (bytes: Buffer, at: number): { readonly level: ListLevel; read
     level: {
       start: bytes.readInt32LE(at),
       format: numberFormats[bytes.readUInt8(at + 4)] ?? "decimal",
-      // Where the number of a level goes stands the level.
+      // A level's index stands where its number goes.
       text: bytes.toString("utf16le", text + 2, end).replace(/[\0-\u0008]/g, (level) => `%${level.charCodeAt(0) + 1}`),
       legal: (bytes.readUInt8(at + 5) & 4) !== 0
     },
@@ -98,11 +98,11 @@ const readLevel = (bytes: Buffer, at: number): { readonly level: ListLevel; read
   }
 }
 
-/** A style that is based on none. */
+/** The base of a style that is based on none. */
 const noStyle = 0xfff
 const paragraphStyle = 1
 
-/** What each style says of lists, by its number, with what it is based on (MS-DOC, 2.9.271 and on). */
+/** The list changes of each style, by its number, including those of its base styles (MS-DOC, 2.9.271 and on). */
 export const styleLists = (styles: Buffer, changesOf: (bytes: Buffer) => ListChange): ReadonlyArray<ListChange> => {
   const own: Array<{ readonly base: number; readonly change: ListChange }> = []
   try {
@@ -117,7 +117,7 @@ export const styleLists = (styles: Buffer, changesOf: (bytes: Buffer) => ListCha
         own.push({ base: noStyle, change: {} })
         continue
       }
-      // Behind the name, which ends with a zero, on an even place.
+      // After the name, which ends with a zero, at an even offset.
       const properties = fixed + 2 + style.readUInt16LE(fixed) * 2 + 2
       const size = properties + 2 <= style.length ? style.readUInt16LE(properties) : 0
       own.push({ base: style.readUInt16LE(2) >> 4, change: changesOf(style.subarray(properties + 4, properties + 2 + size)) })
@@ -127,7 +127,7 @@ export const styleLists = (styles: Buffer, changesOf: (bytes: Buffer) => ListCha
   }
   return own.map(({ base, change }) => {
     const all = { ...change }
-    // A style may be based on itself in a damaged file.
+    // In a damaged file, a style may be based on itself.
     for (let next = own[base], left = own.length; next !== undefined && left > 0; next = own[next.base], left--) {
       all.id ??= next.change.id
       all.level ??= next.change.level

@@ -1,18 +1,18 @@
 import { oneLine, rowLine } from "../BlockSink.ts"
 
-/** The table that is open: cells are gathered until it ends, or proves to be there for layout only. */
+/** The open table: cells are collected until it ends, or proves to be there for layout only. */
 export class HtmlTable {
   readonly #rows: Array<ReadonlyArray<string>> = []
   #row: Array<string> = []
   #cell: Array<string> | undefined = undefined
-  /** Whether a header cell was seen: then it holds data. */
+  /** Whether a header cell was seen, which proves a data table. */
   header = false
 
   get inCell(): boolean {
     return this.#cell !== undefined
   }
 
-  /** Whether nothing is known of the table yet but its first cells. */
+  /** Whether nothing but the first cells of the table has been seen yet. */
   get young(): boolean {
     return this.#rows.length === 0
   }

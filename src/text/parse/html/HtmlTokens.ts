@@ -1,14 +1,14 @@
 import { QuoteType, Tokenizer, type TokenizerCallbacks } from "htmlparser2"
 
 /**
- * Names are in lower case. Every `open` is followed by its `close`, in order, whatever the markup. Places are UTF-16
- * offsets into the source.
+ * Receives the tokens of a page. Names are in lower case. Every `open` is followed by its `close`, in order, whatever the markup. Positions
+ * are UTF-16 offsets into the source.
  */
 export interface HtmlHandler {
-  /** `start` and `end` are of the tag. */
+  /** Starts an element; `start` and `end` are those of its tag. */
   readonly open: (name: string, attributes: HtmlAttributes, start: number, end: number) => void
   readonly close: (name: string) => void
-  /** A stretch of character data with entities decoded, and where it stands; one text may come in several. */
+  /** Receives a stretch of character data with entities decoded, and its position; one text may come in several. */
   readonly text: (data: string, start: number, end: number) => void
 }
 
@@ -29,7 +29,7 @@ const closesParagraph = (
 interface Closing {
   /** Open elements that the new one ends. */
   readonly ends: ReadonlySet<string>
-  /** Elements through which none is looked for. */
+  /** Elements at which the search for these stops. */
   readonly within: ReadonlySet<string>
 }
 
@@ -54,18 +54,18 @@ const closings: ReadonlyMap<string, Closing> = new Map<string, Closing>([
   ["body", { ends: names("head title"), within: names("html") }]
 ])
 
-/** An end tag of anything else does not reach out of these. */
+/** Elements that only end tags of table parts can end from inside. */
 const tableParts = names("table thead tbody tfoot tr td th caption")
 
-/** How far up an omitted end tag is looked for: far beyond any page people wrote, and bounded. */
+/** How far up the search for an omitted end tag goes: far beyond any page written by people, yet bounded. */
 const closingReach = 64
 
 /** Whether a page is XHTML, by its first characters. */
 export const isXhtml = (html: string): boolean => /^\s*<\?xml|<html[^>]{0,500}xmlns/.test(html.slice(0, 2_000))
 
 /**
- * Runs through HTML in time linear in its length however deep its elements are nested or wrongly closed, which
- * htmlparser2's own Parser does not: only its Tokenizer is used. `xml` recognises `<title/>`, as XHTML means it.
+ * Runs through HTML in time linear in its length, however deep its elements are nested or wrongly closed. htmlparser2's own Parser does
+ * not, so only its Tokenizer is used. `xml` makes `<title/>` an empty element, as in XHTML.
  */
 export const walkHtml = (html: string, handler: HtmlHandler, xml: boolean): void => {
   const walker = new Walker(html, handler, xml)
@@ -79,8 +79,9 @@ class Walker implements TokenizerCallbacks {
   readonly #handler: HtmlHandler
   readonly #xml: boolean
   readonly #stack: Array<string> = []
-  /** Where on the stack each name is, and the table parts are, so that a stray end tag costs nothing. */
+  /** Where each name is on the stack, so that a stray end tag costs nothing. */
   readonly #positions = new Map<string, Array<number>>()
+  /** Where the table parts are on the stack, so that a stray end tag costs nothing. */
   readonly #tableParts: Array<number> = []
   #foreign = 0
   #name = ""

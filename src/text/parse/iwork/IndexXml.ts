@@ -5,7 +5,7 @@ import { type SheetCell, SheetRows } from "../SheetRows.ts"
 import { scanXml, type XmlAttributes } from "../Xml.ts"
 import { dateOf, shownNumber } from "./Table.ts"
 
-/** What a document keeps for its making, and what was taken out of it. */
+/** Elements that a document keeps for its own construction, or that were removed from it. */
 const aside = new Set(
   "sf:stylesheet key:theme-list key:master-slides sl:prototypes ls:prototypes sf:prototypes sf:ghost-text sf:change-del".split(" ")
 )
@@ -17,7 +17,7 @@ interface Table {
   column: number
 }
 
-/** The XML that Pages, Keynote and Numbers wrote until 2012: texts in their order, and tables row by row. */
+/** Reads the XML that Pages, Keynote and Numbers wrote until 2012: texts in their order, and tables row by row. */
 export const readIndexXml = (
   bytes: Uint8Array,
   writer: BlockWriter,
@@ -31,12 +31,13 @@ export const readIndexXml = (
   let paragraph: string | undefined
   let table: Table | undefined
   let cell: string | undefined
-  /** Texts of a menu in a cell, by their ids, and the one that is to be known next. */
+  /** Texts of a menu in a cell, by id. */
   let choices: Map<string, string> | undefined
+  /** The id whose text comes next. */
   let choice = ""
 
   const enterCell = (table: Table, attributes: XmlAttributes): void => {
-    // By how many columns it is from the one before, as a signed byte; one that is not to the right begins a row.
+    // How many columns it is to the right of the previous one, a signed byte; any other value starts a row.
     const step = (Number(attributes["sf:ct"] ?? 1) << 24) >> 24
     table.column += step
     if (table.rows.length === 0 || step <= 0) table.rows.push([])
@@ -76,7 +77,7 @@ export const readIndexXml = (
         if (attributes["sfa:ID"] !== undefined) choice = attributes["sfa:ID"]
         if (name === "sf:ct") choices.set(choice, attributes["sfa:s"] ?? "")
       } else if (name === "sf:ct") cell = attributes["sfa:s"] ?? cell
-      // What a formula came to.
+      // The result of a formula.
       else if (name.startsWith("sf:r")) cell = attributes["sf:v"] === undefined ? cell : shownNumber(attributes["sf:v"])
     },
     text(text) {

@@ -3,7 +3,7 @@ import { ReadFailure } from "../ReadFailure.ts"
 /** The fields of a protobuf message, in their order: integers as numbers, everything else as bytes. */
 export type Fields = ReadonlyArray<readonly [field: number, value: number | Buffer]>
 
-/** An object of an iWork document. Its type says which program's message it is. */
+/** An object of an iWork document. Its type determines which program's message it is. */
 export interface IWorkObject {
   readonly type: number
   readonly fields: Fields
@@ -12,11 +12,11 @@ export interface IWorkObject {
 }
 
 /**
- * The objects in the `.iwa` files of a document that Pages, Keynote or Numbers wrote since 2013, by their ids. Each file
- * is Snappy in blocks of its own framing, and in it stand messages of protobuf, each after an `ArchiveInfo` that says what
- * it is. The formats are not published: numbers of fields and types are those that the programs' own descriptors have.
+ * The objects in the `.iwa` files of a document that Pages, Keynote or Numbers has written since 2013, by id. Each file is Snappy with
+ * framing of its own, and contains protobuf messages, each after an `ArchiveInfo` that describes it. The formats are not published: numbers
+ * of fields and types are those of the programs' own descriptors.
  *
- * @param maxBytes of all files unpacked
+ * @param maxBytes most bytes of all files, unpacked
  */
 export const readObjects = (files: Iterable<Uint8Array>, maxBytes: number): ReadonlyMap<number, IWorkObject> => {
   const objects = new Map<number, IWorkObject>()
@@ -32,7 +32,7 @@ export const readObjects = (files: Iterable<Uint8Array>, maxBytes: number): Read
       messagesOf(info, 2).forEach((message, i) => {
         const size = numberOf(message, 3) ?? 0
         if (at + size > data.length) throw damaged
-        // Others are changes of the first, for programs that are newer.
+        // The others change the first, for newer programs.
         if (i === 0 && id !== undefined) {
           objects.set(id, {
             type: numberOf(message, 1) ?? 0,
@@ -49,7 +49,7 @@ export const readObjects = (files: Iterable<Uint8Array>, maxBytes: number): Read
 
 const damaged = new ReadFailure("corrupt", "the document is damaged or cut off")
 
-/** Blocks of up to 64 KiB, each after a 0 and the three bytes of its length. */
+/** Unpacks blocks of up to 64 KiB, each after a 0 and the three bytes of its length. */
 const unpack = (file: Buffer, maxBytes: number): Buffer => {
   const blocks: Array<Buffer> = []
   let size = 0
@@ -65,11 +65,11 @@ const unpack = (file: Buffer, maxBytes: number): Buffer => {
   return Buffer.concat(blocks)
 }
 
-/** Snappy's format description, without the framing that it has elsewhere: literals and copies of what came before. */
+/** Unpacks Snappy's raw format, without its usual framing: literals and copies of earlier output. */
 const unsnappy = (packed: Buffer, maxBytes: number): Buffer => {
   const [length, start] = varint(packed, 0)
   if (length > maxBytes) throw new ReadFailure("limit", "the document unpacks to more bytes than the limit")
-  // No copy is longer than 64 bytes for the two that it takes.
+  // A copy takes two bytes at least, and writes 64 at most.
   if (length > 64 * packed.length) throw damaged
   const out = Buffer.alloc(length)
   let end = 0
@@ -93,14 +93,14 @@ const unsnappy = (packed: Buffer, maxBytes: number): Buffer => {
     const back = more === 1 ? ((tag >> 5) << 8) | packed[at + 1]! : packed.readUIntLE(at + 1, more)
     at += 1 + more
     if (back === 0 || back > end || end + size > length) throw damaged
-    // Byte by byte: a copy may run into what it writes.
+    // Byte by byte: a copy may overlap its own output.
     for (let i = 0; i < size; i++, end++) out[end] = out[end - back]!
   }
   if (end !== length) throw damaged
   return out
 }
 
-/** Above 2^53 numbers are not exact, and here they count and name things far below. */
+/** A variable-length integer. Above 2^53 numbers are not exact, but here they count and name things far below. */
 const varint = (data: Buffer, start: number): readonly [value: number, end: number] => {
   let value = 0
   let scale = 1
@@ -141,7 +141,7 @@ export const bytesOf = (fields: Fields, field: number): ReadonlyArray<Buffer> =>
 
 export const textOf = (fields: Fields, field: number): string | undefined => bytesOf(fields, field)[0]?.toString("utf8")
 
-/** Messages within a message; what is none is left out. */
+/** The messages inside a message; fields that are not messages are left out. */
 export const messagesOf = (fields: Fields, field: number): ReadonlyArray<Fields> =>
   bytesOf(fields, field).flatMap((bytes) => {
     try {
@@ -151,7 +151,7 @@ export const messagesOf = (fields: Fields, field: number): ReadonlyArray<Fields>
     }
   })
 
-/** Ids in the messages of a field that refer to objects. */
+/** Ids of the objects that the messages of a field refer to. */
 export const referencesOf = (fields: Fields, field: number): ReadonlyArray<number> =>
   messagesOf(fields, field).flatMap((reference) => numberOf(reference, 1) ?? [])
 

@@ -4,18 +4,18 @@ import { bytesOf, type Fields, type IWorkObject, messagesOf, numberOf, reference
 
 type Objects = ReadonlyMap<number, IWorkObject>
 
-/** A list beside a table: texts, or objects, by the keys that cells have. */
+/** A list that belongs to a table: texts, or objects, by the keys used in cells. */
 type Entries = ReadonlyMap<number, Fields>
 
-/** Rows of one tile, unless the table says otherwise. */
+/** Rows of one tile, unless the table states another number. */
 const tileRows = 256
 
 /**
- * The filled cells of a table, row by row: what is shown of texts, numbers, dates, durations and truth values. Formats of
- * numbers are left out, as a formula's own text is.
+ * The filled cells of a table, row by row: texts, numbers, dates, durations and truth values as they are shown, without number formats and
+ * formulas.
  *
- * @param payload the text of a cell with styles of its own
- * @param comment takes the comments on cells
+ * @param payload returns the text of a cell with its own styles
+ * @param comment receives the comments on cells
  */
 export function* cellsOf(
   model: Fields,
@@ -68,9 +68,11 @@ const entriesOf = (store: Fields, field: number, objects: Objects): Entries =>
 
 interface Cell {
   readonly shown?: string
-  /** Keys of lists. */
+  /** Key of its text in the list of texts. */
   readonly text?: number
+  /** Key of its styled text in the list of styled texts. */
   readonly rich?: number
+  /** Key of its comment in the list of comments. */
   readonly comment?: number
 }
 
@@ -78,7 +80,7 @@ const cellTypes = { number: 2, text: 3, date: 5, truth: 6, duration: 7, rich: 9,
 
 const commentFlag = 0x80_000
 
-/** A cell of the fifth form, since 2016: twelve bytes, of which the last four say which fields follow, in their order. */
+/** A cell of the fifth form, since 2016: twelve bytes, of which the last four flag which fields follow, in order. */
 const newCell = (cell: Buffer): Cell | undefined => {
   const flags = cell.readUInt32LE(8)
   let at = 12
@@ -98,7 +100,7 @@ const newCell = (cell: Buffer): Cell | undefined => {
   return shownOf(cell[1] ?? 0, { comment, double: decimal ?? double, rich, seconds, text })
 }
 
-/** A cell of the third form, of 2013 to 2015. */
+/** A cell of the third form, from 2013 to 2015. */
 const oldCell = (cell: Buffer): Cell | undefined => {
   const version = cell[0] ?? 0
   const flags = cell.readUInt32LE(4)
@@ -152,13 +154,13 @@ export const shownNumber = (value: number | string): string => {
   return Number.isFinite(number) ? String(Number(number.toPrecision(15))) : String(value)
 }
 
-/** Seconds since 2001, in no time zone: a date, with the time where there is one. */
+/** Seconds since 2001, without a time zone, as a date, with the time where there is one. */
 export const dateOf = (seconds: number | undefined): string => {
   const date = new Date(Date.UTC(2001, 0, 1) + (seconds ?? Number.NaN) * 1_000)
   return Number.isNaN(date.getTime()) ? "" : date.toISOString().replace(/T00:00:00\.000Z$/, "").replace("T", " ").replace(/\.\d+Z$/, "")
 }
 
-/** IEEE 754 decimal128 with a binary significand; beyond 2^53 to the nearest double. */
+/** The value of an IEEE 754 decimal128 with a binary significand; beyond 2^53 the nearest double. */
 const decimalAt = (cell: Buffer, at: number): number => {
   const [low, high] = [cell[at + 14]!, cell[at + 15]!]
   const exponent = (((high & 0x7f) << 7) | (low >> 1)) - 0x1820

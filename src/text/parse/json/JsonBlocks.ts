@@ -1,7 +1,7 @@
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
 import { ReadFailure } from "../ReadFailure.ts"
 
-/** A value whose text is longer than this becomes a section of its own. */
+/** Most characters of a value inside its parent's section; a longer one gets its own. */
 const sectionCharacters = 800
 const maxDepth = 200
 const maxHeadingDepth = 4
@@ -35,7 +35,7 @@ export class JsonBlocks {
     } else this.#objectSection(Object.entries(value), depth)
   }
 
-  /** Short members stay together; long ones get a heading each, down to a depth at which headings still help. */
+  /** Adds an object: short members stay together; long ones get a heading each, down to a depth at which headings still help. */
   #objectSection(entries: ReadonlyArray<Entry>, depth: number): void {
     let lines: Array<string> = []
     for (const entry of entries) {
@@ -65,7 +65,7 @@ const label = (value: Readonly<Record<string, unknown>>): string | undefined =>
     .filter((text) => typeof text === "string")
     .find((text) => text.trim() !== "" && text.length < maxTitle)
 
-/** Whether the text would be longer than a section's measure; looks no further than needed. */
+/** Whether the text would be longer than `sectionCharacters`; reads no further than needed. */
 const isLong = (value: unknown): boolean => remaining(value, sectionCharacters, 0) < 0
 
 const remaining = (value: unknown, budget: number, depth: number): number => {

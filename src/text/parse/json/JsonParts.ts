@@ -1,12 +1,12 @@
-/** Of the places in a stretch this long, as a share of a part, the one in the fewest brackets: records stay whole. */
+/** A part may grow by this share of its size while a place inside fewer brackets is sought: records stay whole. */
 const stretch = 0.25
 
-/** No cut stands deeper: what is opened again for a part must be short. */
+/** Most brackets around a cut: each part repeats them, which must be short. */
 const deepest = 20
 
 interface Open {
   readonly bracket: number
-  /** The key under which it stands in an object, with its quotes. */
+  /** The key of the container in an object, with its quotes; undefined in an array. */
   readonly key: Buffer | undefined
 }
 
@@ -14,13 +14,13 @@ const [quote, backslash, comma, colon] = [0x22, 0x5c, 0x2c, 0x3a]
 const [openBrace, closeBrace, openBracket, closeBracket] = [0x7b, 0x7d, 0x5b, 0x5d]
 
 /**
- * A JSON text as several of some `bytes` each, cut between members, each with the containers around it opened and closed
- * again. `undefined` where it is not one value with its brackets in order, or nothing cuts it.
+ * Cuts a JSON text into several of some `bytes` each, between members, each with the containers around it opened and closed again.
+ * `undefined` where it is not one value with matching brackets, or cannot be cut.
  */
 export const jsonParts = (file: Buffer, bytes: number): ReadonlyArray<() => Buffer> | undefined => {
   const parts: Array<() => Buffer> = []
   const open: Array<Open> = []
-  /** By depth: the key that was read last. */
+  /** The last key read at each depth. */
   const keys: Array<Buffer | undefined> = []
   let outer: ReadonlyArray<Open> = []
   let start = 0
@@ -60,7 +60,7 @@ export const jsonParts = (file: Buffer, bytes: number): ReadonlyArray<() => Buff
   return parts.length === 1 ? undefined : parts
 }
 
-/** The place after a string, -1 where it has no end. */
+/** The offset after a string, -1 where it does not end. */
 const endOfString = (file: Buffer, start: number): number => {
   for (let at = file.indexOf(quote, start + 1); at >= 0; at = file.indexOf(quote, at + 1)) {
     let slashes = at

@@ -1,26 +1,26 @@
 import { languageCode } from "../Language.ts"
 
-/** A front matter as it stands, between its rules. */
+/** A front matter as it is written, between its rules. */
 export interface FrontMatterBlock {
   readonly kind: "yaml" | "toml"
   readonly text: string
 }
 
-/** What a YAML or TOML front matter says of a document, and where the text after it begins. */
+/** What a YAML or TOML front matter states about a document, and where the text after it starts. */
 export interface FrontMatter {
   readonly title?: string
   readonly author?: string
   readonly language?: string
   readonly description?: string
-  /** All of it; absent where there is none. */
+  /** The whole front matter; absent where the document has none. */
   readonly block?: FrontMatterBlock
   readonly end: number
 }
 
-/** Longer blocks between rules are text. */
+/** Most UTF-16 units of a front matter; a longer block between rules is text. */
 const maxLength = 64 * 1024
 
-/** Reads the top-level scalars we use; anything else in it is for the site that builds the page. */
+/** Reads the few top-level scalars that every caller needs; the rest is for the site that builds the page. */
 export const frontMatter = (source: string): FrontMatter => {
   const rule = /^(---|\+\+\+)[ \t]*\n/.exec(source)
   if (rule === null) return { end: 0 }
@@ -48,7 +48,7 @@ export const frontMatter = (source: string): FrontMatter => {
   }
 }
 
-/** A plain or quoted scalar; block and flow values are not ours to read. */
+/** A plain or quoted scalar; block and flow values are not read. */
 const scalar = (value: string): string => {
   const quoted = /^"((?:[^"\\]|\\.)*)"|^'((?:[^']|'')*)'/.exec(value)
   if (quoted !== null) return (quoted[1]?.replace(/\\(.)/g, "$1") ?? quoted[2]?.replaceAll("''", "'") ?? "").trim()

@@ -4,19 +4,20 @@ import { type Document, isAlias, isMap, isScalar, isSeq, type Node, parseDocumen
 import type { PropertyList } from "../PropertyList.ts"
 import type { FrontMatterBlock } from "./FrontMatter.ts"
 
-/** Values that are looked at, with what aliases stand for, and aliases: each is looked for through all of it. */
+/** Most values that are read, counting each use of an alias. */
 const mostValues = 10_000
+/** Most aliases: each is searched for through the whole front matter. */
 const mostAliases = 200
-/** Mappings within one another. */
+/** Deepest nesting of mappings. */
 const deepest = 8
 
-/** Adds all that a front matter says: texts as they are written, lists of them, and `a.b` for what is within a mapping. */
+/** Adds all properties of a front matter: texts as they are written, lists of them, and `a.b` for members of a mapping. */
 export const addFrontMatter = ({ kind, text }: FrontMatterBlock, properties: PropertyList): void => {
   try {
     if (kind === "toml") addToml(text, properties)
     else addYaml(text, properties)
   } catch (error) {
-    // The YAML reader recurses, and gives up on aliases that stand for too much.
+    // The YAML reader is recursive, and gives up on aliases that expand too far.
     if (!(error instanceof RangeError || error instanceof ReferenceError)) throw error
     unread(kind, properties)
   }
@@ -66,7 +67,7 @@ class YamlTree {
   }
 }
 
-/** As it is written: `1.10` is a version, and no number. */
+/** A scalar as it is written: `1.10` is a version, not a number. */
 const scalar = (node: unknown): string | undefined => {
   if (!isScalar(node)) return undefined
   const { source, type, value } = node as Node & Scalar

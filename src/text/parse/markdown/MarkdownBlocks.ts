@@ -3,10 +3,10 @@ import { BlockWriter, oneLine, rowLine } from "../BlockSink.ts"
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
 import { htmlBlocks } from "../Html.ts"
 
-/** Quotes and lists nested deeper are read as plain lines: the library leaves out what is inside them. */
+/** Quotes and lists nested deeper are read as plain lines: the library drops what is inside them. */
 const maxNesting = 100
 
-/** A footnote's text looks like the definition of a link, which shows nothing; here it is a paragraph. */
+/** Reads a footnote as a paragraph: its text looks like the definition of a link, which shows nothing. */
 const footnote = (state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean => {
   const line = (at: number): string => state.src.slice(state.bMarks[at]! + state.tShift[at]!, state.eMarks[at])
   if (state.sCount[startLine]! - state.blkIndent >= 4 || !/^\[\^[^\]\s]{1,200}\]:/.test(line(startLine))) return false
@@ -23,7 +23,7 @@ const footnote = (state: StateBlock, startLine: number, endLine: number, silent:
 
 const library = () => {
   const markdown = new MarkdownIt({ html: true, maxNesting })
-  // Inline marks are read by `inlineText`, and only where there are any.
+  // Inline marks are read by `inlineText`, and only in texts that have any.
   markdown.core.ruler.enableOnly(["normalize", "block"])
   markdown.block.ruler.before("reference", "footnote", footnote)
   // Targets are not text: neither checked nor rewritten.
@@ -35,16 +35,16 @@ const library = () => {
 
 export const markdown = library()
 
-/** What no text without marks has. */
+/** Characters that a text without marks does not have. */
 const marks = /[\\`*_[<&~]/
 
-/** `:::tip Title`, `!!! note "Title"`, `[!NOTE]`: boxes of site generators; only the title is text. */
+/** Boxes of site generators, of which only the title is text: `:::tip Title`, `!!! note "Title"`, `[!NOTE]`. */
 const admonition = /^(?::{3,}|!!!|\?\?\?\+?)[ \t]*(?:\{[^}]*\}|[\w-]+)?[ \t]*"?(.*?)"?$|^\[!\w+\][+-]?[ \t]*(.*)$/
 
 /** Lines of MDX that are code of the page. */
 const mdxCode = /^(?:import|export)\s.*(?:from|=|\{|["'])/
 
-/** UTF-16 units after which a long text is cut at the next heading: the library holds all tokens of a part at once. */
+/** UTF-16 units after which a long text is cut at the next heading: the library keeps all tokens of a part in memory. */
 const partLength = 2_000_000
 
 const partsOf = (source: string): Array<string> => {
@@ -59,7 +59,7 @@ const partsOf = (source: string): Array<string> => {
     if (found === null) break
     fences += source.slice(counted, found.index).match(/^ {0,3}(?:```|~~~)/gm)?.length ?? 0
     counted = found.index + 2
-    // Inside a block of code a heading is none.
+    // A line in a code block is not a heading.
     if (fences % 2 === 1) continue
     parts.push(source.slice(start, counted))
     start = counted
@@ -71,12 +71,12 @@ interface List {
   readonly ordered: boolean
 }
 
-/** The blocks of CommonMark with the tables and strike-throughs of GitHub. */
+/** Reads the blocks of CommonMark with GitHub's tables and strike-throughs. */
 export class MarkdownBlocks {
   #source: string
   #tokens: ReadonlyArray<Token>
   readonly #parts: ReadonlyArray<string>
-  /** The definitions of links, of all parts so far. */
+  /** The link definitions of all parts so far. */
   readonly #env: Record<string, unknown> = {}
   readonly #builder: DocumentBuilder
   readonly #writer: BlockWriter
@@ -98,7 +98,7 @@ export class MarkdownBlocks {
     this.#mdx = options.mdx ?? false
   }
 
-  /** Whether a heading of the first level stands at the beginning. */
+  /** Whether a heading of the first level stands at the start. */
   get hasTitle(): boolean {
     for (const { content, map, tag, type } of this.#tokens) {
       if ((map?.[0] ?? 0) > 50) return false
@@ -107,7 +107,7 @@ export class MarkdownBlocks {
     return false
   }
 
-  /** Writes all blocks; answers the first heading. */
+  /** Writes all blocks; returns the first heading. */
   read(): string | undefined {
     this.#blocks()
     for (const part of this.#parts) {
@@ -124,7 +124,7 @@ export class MarkdownBlocks {
     for (let at = 0; at < this.#tokens.length; at++) at = this.#block(at)
   }
 
-  /** Reads the block that starts at a token; answers the last token of it. */
+  /** Reads the block that starts at a token; returns the block's last token. */
   #block(at: number): number {
     const token = this.#tokens[at]!
     if (token.nesting === 1 && token.level >= maxNesting - 1) return this.#tooDeep(at)
@@ -153,7 +153,7 @@ export class MarkdownBlocks {
       case "code_block":
         this.#label = undefined
         this.#writer.add("code", token.content)
-        // Two code blocks in a row are two.
+        // Two adjacent code blocks stay two.
         this.#writer.end()
         return at
       case "table_open":
@@ -208,7 +208,7 @@ export class MarkdownBlocks {
         line = map?.[0]
       } else if (type === "inline") row.push(content)
       else if (type === "tr_close") {
-        // GitHub does not show cells beyond the columns of the header; they are text all the same.
+        // GitHub does not show cells beyond the columns of the header; here they are text too.
         const cells = rows.length > 0 && line !== undefined ? [...row, ...this.#cells(line).slice(row.length)] : row
         rows.push(cells.map((cell) => oneLine(this.#inline(cell))))
       }
@@ -232,7 +232,7 @@ export class MarkdownBlocks {
     this.#firstHeading ??= facts.title
   }
 
-  /** What is nested too deeply, as its lines. Answers the token that closes it. */
+  /** Writes blocks that are nested too deeply as plain lines. Returns the token that closes them. */
   #tooDeep(at: number): number {
     const { level, map } = this.#tokens[at]!
     this.#lines ??= this.#source.split("\n")

@@ -16,7 +16,7 @@ interface Facts {
   readonly language?: string
 }
 
-/** The blocks of AsciiDoc. Delimited examples, sidebars and quotes are read as what they hold. */
+/** Reads the blocks of AsciiDoc. Delimited examples, sidebars and quotes are read as their content. */
 export class AsciiDocBlocks {
   readonly #attributes = new Map<string, string>()
   readonly #prose: Prose
@@ -41,7 +41,7 @@ export class AsciiDocBlocks {
     }
   }
 
-  /** Reads what starts at a line; answers the line after it. */
+  /** Reads the element that starts at a line; returns the line after it. */
   #readLine(at: number): number {
     const line = this.#lines[at]!.trimEnd()
     if (line.trim() === "") {
@@ -60,7 +60,7 @@ export class AsciiDocBlocks {
     return this.#text(line, at)
   }
 
-  /** Attributes of the document or of the next block, anchors and block titles. */
+  /** Reads attributes of the document or of the next block, anchors and block titles. Returns whether the line is one. */
   #setting(line: string): boolean {
     const attribute = /^:(!?[\w-]+!?):(?:[ \t]+(.*))?$/.exec(line)
     if (attribute !== null) {
@@ -90,7 +90,7 @@ export class AsciiDocBlocks {
   #heading(level: number, text: string, at: number): number {
     const isTitle = this.#prose.firstHeading === undefined && level === 1
     this.#prose.heading(text, level)
-    // Under the document's title stand its author and revision.
+    // Author and revision stand below the document's title.
     const author = isTitle ? /^([\p{L}][\p{L}\p{M} .'-]{2,80}?)(?: <[^<>]+>)?$/u.exec(this.#lines[at + 1] ?? "") : null
     if (author === null) return at + 1
     this.#attributes.set("author", oneLine(author[1]!))
@@ -102,7 +102,7 @@ export class AsciiDocBlocks {
     if (listed !== null) {
       const mark = listed[1]!
       const label = mark.startsWith(".") || mark.startsWith("<") ? "1." : /^\d/.test(mark) ? mark : "-"
-      // Nesting is by the length of the mark; of hyphens and numbers, by indentation.
+      // Nesting follows the length of the mark; for hyphens and numbers, the indentation.
       const depth = (mark[0] === "*" || mark[0] === "." ? mark.length : 1) * 100 + line.length - line.trimStart().length
       this.#prose.item(depth, label, listed[2]!.replace(/^\[[ x*]\] /, ""))
       return at + 1
@@ -126,7 +126,7 @@ export class AsciiDocBlocks {
     const mark = line.startsWith("```") ? "```" : line
     const first = mark[0]!
     if (mark.endsWith("===") && !mark.startsWith("=")) return this.#table(first, mark, at)
-    // Structural containers: what they hold is read as if they were not there.
+    // Structural containers are transparent: their content is read as if they were not there.
     if (mark === "--" || first === "=" || first === "*" || first === "_") {
       this.#prose.endParagraph()
       return at + 1
@@ -137,7 +137,7 @@ export class AsciiDocBlocks {
     return next
   }
 
-  /** Rows without the lines around them that make a table. */
+  /** Reads table rows without the delimiter lines that make a table. */
   #bareTable(at: number): number {
     const { body } = until(this.#lines, at, (line) => !line.startsWith("|"))
     this.#rows(body.map((line) => line.replace(/\|[ \t]*$/, "")), "|")
@@ -160,11 +160,11 @@ export class AsciiDocBlocks {
   }
 }
 
-/** `1,2*,3*2` are six columns. */
+/** The columns of a specification: `1,2*,3*2` are six. */
 const columnCount = (columns: string): number =>
   columns.split(/[,;]/).reduce((sum, column) => sum + Math.min(100, Number(/^\s*(\d{1,3})\*/.exec(column)?.[1] ?? 1)), 0)
 
-/** A cell begins with a bar, before which its span, alignment and style may stand. */
+/** The start of a cell: a bar, before which its span, alignment and style may stand. */
 const cellStart = /(?:^|[ \t])(?:\d{1,3}(?:\.\d{1,3})?[+*])?[<^>]?(?:\.[<^>])?[adehlmsv]?\|/
 
 const tableCells = (

@@ -1,10 +1,10 @@
-/** Longer values of attributes are not put in where they are named. */
+/** Most characters of an attribute that is substituted; longer ones are left as they are named. */
 const maxValue = 500
 
 /**
  * Inline markup of AsciiDoc as reading text.
  *
- * @param attributes what `{name}` stands for
+ * @param attributes the values of `{name}`
  */
 export const asciiDocInline = (text: string, attributes: ReadonlyMap<string, string>): string =>
   text
@@ -21,7 +21,7 @@ export const asciiDocInline = (text: string, attributes: ReadonlyMap<string, str
 
 const macroText = (_: string, target: string, label: string): string => firstOf(label) || target
 
-/** Of `label, width=100`, the label. */
+/** The label in `label, width=100`. */
 const firstOf = (attributes: string): string => {
   const first = attributes.split(",", 1)[0]!.trim().replace(/^"(.*)"$/, "$1")
   return /^\w+=/.test(first) ? "" : first

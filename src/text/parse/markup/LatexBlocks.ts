@@ -30,17 +30,17 @@ interface Facts {
   readonly author?: string
 }
 
-/** The blocks of a LaTeX document, from `\begin{document}` on where it has one. */
+/** Reads the blocks of a LaTeX document, from `\begin{document}` on where it has one. */
 export class LatexBlocks {
   readonly #source: string
   readonly #braces: Braces
   readonly #prose: Prose
   readonly #facts: Facts
-  /** Sections are the first level in documents without chapters. */
+  /** The level of sections that counts as 1: sections are the first level in documents without chapters. */
   readonly #topLevel: number
-  /** Environments that are begun and never ended from here on. */
+  /** Environments that are begun, but never ended from here on. */
   readonly #unclosed = new Set<string>()
-  /** Open lists: the number of the last item, or `undefined` where items have none. */
+  /** Number of the last item of each open list, or `undefined` where its items have none. */
   readonly #lists: Array<number | undefined> = []
 
   constructor(source: string, builder: DocumentBuilder) {
@@ -107,7 +107,7 @@ export class LatexBlocks {
     return withWidth.has(name) ? this.#braces.groupAt(body).end : body
   }
 
-  /** Where an environment ends; nothing is looked for again that was not found once. */
+  /** Where an environment ends; a search that failed once is not repeated. */
   #endOf(environment: string, after: number): number | undefined {
     if (this.#unclosed.has(environment)) return undefined
     const end = this.#source.indexOf(`\\end{${environment}}`, after)
@@ -116,7 +116,7 @@ export class LatexBlocks {
     return undefined
   }
 
-  /** An environment that is not read as text. */
+  /** Writes an environment that is not read as text. */
   #whole(name: string, body: string): void {
     if (verbatim.has(name)) {
       this.#prose.code(body.replace(/^(?:\[[^\]\n]*\])?(?:\{[^}\n]*\})?/, "").split("\n"))

@@ -1,4 +1,4 @@
-/** Accents as combining characters. */
+/** Combining characters of accents. */
 const accents: Readonly<Record<string, string>> = {
   "'": "\u0301",
   "`": "\u0300",
@@ -17,7 +17,7 @@ const accents: Readonly<Record<string, string>> = {
   k: "\u0328"
 }
 
-/** Commands that are a character or word by themselves. */
+/** Commands that stand for a character or word. */
 const symbols: Readonly<Record<string, string>> = {
   ss: "ß",
   ae: "æ",
@@ -69,7 +69,7 @@ const symbols: Readonly<Record<string, string>> = {
   and: ", "
 }
 
-/** Commands whose arguments are for TeX, not for a reader, and how many there are. */
+/** Commands whose arguments are for TeX, not for a reader, and how many they have. */
 const silent: Readonly<Record<string, number>> = {
   label: 1,
   ref: 1,
@@ -151,19 +151,19 @@ const command = /\\([a-zA-Z@]+)\*?[ \t]*/y
 const optional = /[ \t]*\[[^\][]{0,1000}\][ \t]*/y
 const math = /\$\$[^$]{0,20000}\$\$|\$[^$\n]{0,2000}(?:\n[^$\n]{1,2000}){0,20}\$|\\\([^]{0,5000}?\\\)|\\\[[^]{0,20000}?\\\]/y
 
-/** LaTeX text as reading text: formulas stay as they are written, commands go, their readable arguments stay. */
+/** LaTeX as reading text: formulas stay as they are written, commands are removed, their readable arguments stay. */
 export const latexText = (source: string, depth = 0): string => {
   const out: Array<string> = []
-  const braces = new Braces(source)
+  const reading: Reading = { source, out, braces: new Braces(source), depth }
   for (let at = 0; at < source.length;) {
     const next = nextSpecial(source, at)
     if (next > at) out.push(source.slice(at, next))
-    at = next < source.length ? special(source, next, out, braces, depth) : next
+    at = next < source.length ? special(reading, next) : next
   }
   return out.join("").replace(/---/g, "—").replace(/--/g, "–").replace(/``|''/g, "\"").replace(/[ \t]{2,}/g, " ")
 }
 
-/** Where each group of a source ends, found once, so that unclosed ones cost nothing. */
+/** Where each group of a source ends, computed once, so that unclosed groups cost nothing. */
 export class Braces {
   readonly #source: string
   readonly #ends = new Map<number, number>()
@@ -181,7 +181,7 @@ export class Braces {
     }
   }
 
-  /** The group that starts at `start`, blanks aside, or nothing where there is none. */
+  /** The group that starts at `start`, after any blanks; an empty text where there is none. */
   groupAt(start: number): { readonly text: string; readonly end: number } {
     let at = start
     while (this.#source[at] === " " || this.#source[at] === "\n") at++
@@ -197,8 +197,19 @@ const nextSpecial = (source: string, at: number): number => {
   return specials.exec(source)?.index ?? source.length
 }
 
-/** Reads the special character at `at` into `out`; answers where to go on. */
-const special = (source: string, at: number, out: Array<string>, braces: Braces, depth: number): number => {
+/** A source that is being read. */
+interface Reading {
+  readonly source: string
+  /** The pieces of the text read so far. */
+  readonly out: Array<string>
+  readonly braces: Braces
+  /** How many groups the source is nested in. */
+  readonly depth: number
+}
+
+/** Reads the special character at `at`; returns where to continue. */
+const special = (reading: Reading, at: number): number => {
+  const { out, source } = reading
   const character = source[at]
   if (character === "{" || character === "}") return at + 1
   if (character === "~") {
@@ -217,20 +228,11 @@ const special = (source: string, at: number, out: Array<string>, braces: Braces,
   }
   command.lastIndex = at
   const named = command.exec(source)
-  return named === null
-    ? escaped(source, at, out)
-    : readCommand(source, at, named[1]!, command.lastIndex, out, braces, depth)
+  return named === null ? escaped(source, at, out) : readCommand(reading, named[1]!, at, command.lastIndex)
 }
 
-const readCommand = (
-  source: string,
-  at: number,
-  name: string,
-  end: number,
-  out: Array<string>,
-  braces: Braces,
-  depth: number
-): number => {
+/** Reads the command that stands between `at` and `end`; returns where to continue. */
+const readCommand = ({ braces, depth, out, source }: Reading, name: string, at: number, end: number): number => {
   if (name === "verb") return verbatim(source, at, out)
   if (Object.hasOwn(accents, name)) return accented(source, end, accents[name]!, out)
   if (Object.hasOwn(symbols, name)) {
@@ -258,7 +260,7 @@ const escaped = (source: string, at: number, out: Array<string>): number => {
     return optional.test(source) ? optional.lastIndex : at + 2
   }
   if (Object.hasOwn(accents, next)) return accented(source, at + 2, accents[next]!, out)
-  // Of the rest, `\%` is a percent sign, `\,` a thin space and `\-` a place to break a word.
+  // Among the rest, `\%` is a percent sign, `\,` a thin space and `\-` a place to break a word.
   if (/[,;:! \n/]/.test(next)) out.push(next === "/" || next === "!" ? "" : " ")
   else if (next !== "-") out.push(next)
   return at + 2
@@ -281,7 +283,7 @@ const verbatim = (source: string, at: number, out: Array<string>): number => {
   return end + 1
 }
 
-/** Where to go on behind an option in brackets, if there is one. */
+/** Where to continue after an option in brackets, if there is one. */
 export const skipOptional = (source: string, at: number): number => {
   optional.lastIndex = at
   return optional.test(source) ? optional.lastIndex : at

@@ -2,8 +2,8 @@ import { BlockWriter, oneLine, rowLine } from "../BlockSink.ts"
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
 
 /**
- * Gathers the lines of a lightweight markup into paragraphs and list items, whose nesting follows their indentation.
- * `inline` turns the markup of a finished text into reading text.
+ * Collects the lines of a lightweight markup into paragraphs and list items, whose nesting follows their indentation. `inline` turns the
+ * markup of a finished text into reading text.
  */
 export class Prose {
   readonly #writer: BlockWriter
@@ -23,7 +23,7 @@ export class Prose {
     return this.#lines.length > 0
   }
 
-  /** Whether the last item may still have others beside it. */
+  /** Whether the open list may still continue. */
   get inList(): boolean {
     return this.#indents.length > 0
   }
@@ -73,7 +73,7 @@ export class Prose {
     const indents = lines.filter((line) => line.trim() !== "").map((line) => line.length - line.trimStart().length)
     const indent = indents.reduce((least, next) => Math.min(least, next), Number.POSITIVE_INFINITY)
     this.#writer.add("code", lines.map((line) => line.slice(Math.min(indent, line.length))).join("\n"))
-    // Two code blocks in a row are two.
+    // Two adjacent code blocks stay two.
     this.#writer.end()
   }
 
@@ -90,7 +90,7 @@ export class Prose {
   }
 }
 
-/** Lines from `start` up to the one that `isEnd`, which is not among them, and where to go on. */
+/** The lines from `start` up to, but not including, the first for which `isEnd` is true, and where to continue. */
 export const until = (
   lines: ReadonlyArray<string>,
   start: number,

@@ -10,7 +10,7 @@ const codeDirectives = new Set(
   "code code-block sourcecode literalinclude parsed-literal math doctest testcode testoutput prompt productionlist ipython"
     .split(" ")
 )
-/** Directives that say nothing to a reader, with all that is in them. */
+/** Directives that mean nothing to a reader, with everything in them. */
 const silentDirectives = new Set(
   ("include toctree raw contents sectnum index meta image currentmodule module highlight default-role role tabularcolumns " +
     "autosummary testsetup testcleanup graphviz digraph only-comment sectionauthor target-notes header footer").split(" ")
@@ -19,10 +19,10 @@ const silentDirectives = new Set(
 /** Deeper bodies than this are read as plain lines. */
 const maxDepth = 30
 
-/** The blocks of reStructuredText. Bodies of directives are read as documents of their own. */
+/** Reads the blocks of reStructuredText. Bodies of directives are read as separate documents. */
 export class RstBlocks {
   readonly #prose: Prose
-  /** Styles of section titles in the order in which they appear, which is their level. */
+  /** Styles of section titles in the order of their first use, which is their level. */
   readonly #styles: Array<string> = []
 
   constructor(prose: Prose) {
@@ -54,7 +54,7 @@ export class RstBlocks {
     return announced ? this.#literal(lines, at) : at + 1
   }
 
-  /** A title has a line of punctuation below it, and perhaps one above. */
+  /** Reads a title: a line of text with punctuation below it, and perhaps above. */
   #title(lines: ReadonlyArray<string>, at: number): number | undefined {
     const line = lines[at]!
     const overlined = underline.test(line)
@@ -68,11 +68,11 @@ export class RstBlocks {
       this.#prose.heading(text.trim(), this.#styles.indexOf(style) + 1)
       return at + (overlined ? 3 : 2)
     }
-    // A line of punctuation alone parts sections; of equals signs and blanks it starts a table.
+    // A line of only punctuation separates sections; one of equals signs and blanks starts a table.
     return overlined && (lines[at + 1] ?? "").trim() === "" ? at + 1 : undefined
   }
 
-  /** Directives, comments, targets, footnotes: all begin with two dots. */
+  /** Reads directives, comments, targets and footnotes, all of which start with two dots. */
   #explicit(lines: ReadonlyArray<string>, at: number, depth: number): number | undefined {
     const line = lines[at]!
     const indent = indentOf(line)
@@ -134,7 +134,7 @@ export class RstBlocks {
     return true
   }
 
-  /** The literal block that two colons at the end of a paragraph announce. */
+  /** Reads the literal block that two colons at the end of a paragraph announce. */
   #literal(lines: ReadonlyArray<string>, at: number): number {
     const end = bodyEnd(lines, at + 1, indentOf(lines[at]!))
     this.#prose.code(lines.slice(at + 1, end))
@@ -158,7 +158,7 @@ const dedent = (lines: ReadonlyArray<string>): ReadonlyArray<string> => {
   return lines.map((line) => line.slice(Math.min(indent, line.length)))
 }
 
-/** Rows begin with `* -`, further cells with `-`. */
+/** The rows of a list table: each starts with `* -`, further cells with `-`. */
 const listTable = (lines: ReadonlyArray<string>): ReadonlyArray<ReadonlyArray<string>> => {
   const rows: Array<Array<string>> = []
   for (const line of lines) {

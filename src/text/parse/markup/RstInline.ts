@@ -20,7 +20,7 @@ export const rstInline = (text: string): string =>
     }
   )
 
-/** `text <target>` shows the text; `~package.name` the last part. */
+/** The label of a role: the text of `text <target>`, the last part of `~package.name`. */
 const labelOf = (interpreted: string, role: string | undefined): string => {
   const labelled = /^([^<]+?)\s*<[^<>]+>$/s.exec(interpreted)
   if (labelled !== null) return labelled[1]!

@@ -7,7 +7,7 @@ interface Table {
 const gridRule = /^ *\+[-=+]+\+ *$/
 const simpleRule = /^ *=+(?: +=+)+ *$/
 
-/** Cells drawn with `+---+`; a cell that spans columns ends where a bar stands. */
+/** Reads a table drawn with `+---+`; a cell that spans columns ends at a bar. Undefined where none starts. */
 export const gridTable = (lines: ReadonlyArray<string>, at: number): Table | undefined => {
   if (!gridRule.test(lines[at] ?? "")) return undefined
   const rows: Array<ReadonlyArray<string>> = []
@@ -29,7 +29,7 @@ export const gridTable = (lines: ReadonlyArray<string>, at: number): Table | und
   return { rows, next }
 }
 
-/** Columns under `===  ===`; a line whose first cell is empty continues the row above. */
+/** Reads a table with columns under `===  ===`; a line whose first cell is empty continues the row above. Undefined where none starts. */
 export const simpleTable = (lines: ReadonlyArray<string>, at: number): Table | undefined => {
   const rule = lines[at] ?? ""
   if (!simpleRule.test(rule)) return undefined

@@ -2,7 +2,7 @@ import type { BlockSink } from "../BlockSink.ts"
 import { oneLine } from "../BlockSink.ts"
 import { childElements, isTrue, type XmlElement } from "../Xml.ts"
 
-/** What the controls of forms say and hold: labels, what is entered, what is chosen (OpenDocument part 3, chapter 13). */
+/** Writes the texts of form controls: labels, and what is entered or chosen (OpenDocument part 3, chapter 13). */
 export const writeForms = (forms: XmlElement, sink: BlockSink): void => {
   for (const control of childElements(forms)) {
     const { attributes, name } = control

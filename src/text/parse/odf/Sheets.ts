@@ -6,7 +6,7 @@ import { CellMessages, rangeName, type SheetCell, SheetRows, sheetSink, uncalcul
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { cellsOf, repeats, Story, type StoryContext } from "./Story.ts"
 
-/** Writes the sheets of a spreadsheet, a page each under its name, and gives how many there are. Adds to the remarks. */
+/** Writes the sheets of a spreadsheet, each as a page under its name, and returns how many there are. Adds to the remarks. */
 export const writeSheets = (
   content: Uint8Array,
   context: StoryContext,
@@ -48,7 +48,7 @@ const sheetParents = new Set(["office:spreadsheet", "office:body"])
 
 type Message = readonly [kind: "Input" | "Error", title: string, text: string]
 
-/** What cells tell whoever enters them, by the name that cells have for it: all of them stand before the sheets. */
+/** The messages of cells by the name of their validation: all validations precede the sheets. */
 type Validations = Map<string, ReadonlyArray<Message>>
 
 const messagesOf = (validation: XmlElement, context: StoryContext): ReadonlyArray<Message> =>
@@ -94,12 +94,12 @@ class Sheet {
     this.#number += claimed
   }
 
-  /** Shapes drawn over the sheet and controls of its forms; their text follows the cells. */
+  /** Collects shapes drawn over the sheet and controls of its forms; their text follows the cells. */
   shapes(element: XmlElement): void {
     this.#story.block(element, this.#after)
   }
 
-  /** Call it after the last row. Answers how many formulas have no result. */
+  /** Ends the sheet. Call it after the last row. Returns how many formulas have no result. */
   end(): number {
     this.#rows.end()
     this.#messages.writeTo(this.#sink)
@@ -107,7 +107,7 @@ class Sheet {
     return this.#uncalculated
   }
 
-  /** What the cell shows; dates as ISO 8601, whatever the locale they are shown in. Comments and shapes are kept. */
+  /** The text that the cell shows; dates as ISO 8601, whatever the locale. Comments and shapes are collected. */
   #cell(cell: XmlElement): string {
     for (const child of childElements(cell)) {
       if (child.name === "office:annotation" || child.name.startsWith("draw:")) this.#story.block(child, this.#after)
@@ -126,13 +126,13 @@ class Sheet {
   }
 }
 
-/** How many rows or columns an element stands for, filled or not: no more than a sheet has. */
+/** How many rows or columns an element stands for, filled or not, limited to the size of a sheet. */
 const claimedOf = ({ attributes }: XmlElement, name: string): number =>
   Math.min(Math.max(Math.trunc(Number(attributes[name] ?? 1)) || 1, 1), mostRows)
 
 const mostRows = 1_048_576
 
-/** The value that a cell has, shown or not; OpenOffice.org 1 had the same in names of its own. */
+/** The value of a cell, shown or not. OpenOffice.org 1 had it under other names. */
 const valueOf = ({ attributes }: XmlElement): string | undefined =>
   ["value", "string-value", "boolean-value", "time-value"]
     .flatMap((name) => [attributes[`office:${name}`], attributes[`table:${name}`]])

@@ -7,7 +7,7 @@ import { onlyOnce } from "../RunningText.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 import { Story, type StoryContext } from "./Story.ts"
 
-/** Writes the slides of a presentation, a page each: title as heading, content, notes. Adds hidden ones to the remarks. */
+/** Writes the slides of a presentation, each as a page: title as heading, content, notes. Adds hidden ones to the remarks. */
 export const writeSlides = (
   content: Uint8Array,
   context: StoryContext,
@@ -42,7 +42,7 @@ export const writeSlides = (
   return { count, title }
 }
 
-/** Headers and footers are declared once and shown on the slides that name them. */
+/** Whether an element declares a header or footer, which slides then refer to by name. */
 const isDeclaration = (name: string): boolean => name === "presentation:footer-decl" || name === "presentation:header-decl"
 
 const isTitle = (shape: XmlElement): boolean => shape.attributes["presentation:class"] === "title"

@@ -5,14 +5,14 @@ import type { DocumentStyles } from "./Styles.ts"
 
 export interface StoryContext {
   readonly styles: DocumentStyles
-  /** Endnotes wait here for the end of the document. */
+  /** Collects endnotes for the end of the document. */
   readonly endnotes: BlockBuffer
   readonly pageBreak: () => void
-  /** Told of the text in the document's title style. */
+  /** Receives the text in the document's title style. */
   readonly title: (text: string) => void
 }
 
-/** Content that repeats says nothing more after this many times. */
+/** Most copies of repeated content that are written: more add nothing. */
 const maxRepeats = 256
 const maxBlanks = 100
 
@@ -41,9 +41,9 @@ const silent = new Set([
 /** Turns OpenDocument content into blocks (OpenDocument 1.3 part 3, chapters 5, 6, 9 and 10). */
 export class Story {
   readonly #context: StoryContext
-  /** Frames, notes and comments inside the paragraph being read; they follow it. */
+  /** Frames, notes and comments inside the current paragraph; they follow it. */
   #after = new BlockBuffer()
-  /** Page breaks inside a paragraph or table, which belongs to the page it begins on. */
+  /** Page breaks inside a paragraph or table, which belongs to the page on which it starts. */
   #breaks = 0
   #tables = 0
 
@@ -64,7 +64,7 @@ export class Story {
         return this.#comment(element, sink)
       case "svg:title":
       case "svg:desc":
-        // What the author says a picture shows.
+        // The author's description of a picture.
         return sink.add("paragraph", oneLine(textContent(element)))
       case "office:forms":
         return writeForms(element, sink)
@@ -80,7 +80,7 @@ export class Story {
     for (const child of childElements(parent)) this.block(child, sink)
   }
 
-  /** Reads the text of a paragraph and writes it with `write`, then what hangs on it. */
+  /** Reads the text of a paragraph, writes it with `write`, then writes its frames, notes and comments. */
   #read(paragraph: XmlElement, sink: BlockSink, write: (text: string) => void): void {
     const outer = this.#after
     this.#after = new BlockBuffer()
@@ -177,7 +177,7 @@ export class Story {
     }
   }
 
-  /** One item with its paragraphs in one line, then the lists inside it. Without a label it is a list's header. */
+  /** Writes one item with its paragraphs in one line, then the lists inside it. Without a label it is a list's header. */
   #item(item: XmlElement, sink: BlockSink, depth: number, label: string | undefined, style: string | undefined): void {
     const texts: Array<string> = []
     const after = new BlockBuffer()
@@ -230,7 +230,7 @@ export class Story {
   }
 }
 
-/** How often an element stands for itself; what is empty stands for nothing. */
+/** How often an element is repeated; an empty one counts as 0. */
 export const repeats = (element: XmlElement, attribute: string, text: string): number =>
   text === "" ? 1 : Math.max(1, Math.min(maxRepeats, Number(element.attributes[attribute] ?? 1) || 1))
 

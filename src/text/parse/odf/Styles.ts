@@ -2,21 +2,21 @@ import { headingLevelOf, isTitleStyle } from "../HeadingStyle.ts"
 import { letters, roman } from "../Numerals.ts"
 import { childElements, eachElement, type XmlElement } from "../Xml.ts"
 
-/** What a paragraph style says about structure, with what it inherits. */
+/** The structure that a paragraph style defines, including inherited properties. */
 export interface ParagraphStyle {
   readonly heading?: number
   readonly title?: boolean
   readonly code?: boolean
 }
 
-/** How a list labels its items at one depth. */
+/** The label of an item at one depth of a list. */
 type ListLabel = (number: number) => string
 
 export interface DocumentStyles {
   /** Whether a sheet or a slide of this style is hidden. */
   readonly hides: (name: string | undefined) => boolean
   readonly paragraph: (name: string | undefined) => ParagraphStyle
-  /** By list style and depth from 0. Items of unknown lists are bulleted. */
+  /** Labels by list style and 0-based depth. Items of unknown lists are bulleted. */
   readonly list: (name: string | undefined, depth: number) => ListLabel
 }
 
@@ -80,7 +80,7 @@ export const readStyles = (parts: ReadonlyArray<Uint8Array>): DocumentStyles => 
   }
 }
 
-/** OpenOffice.org 1 had the same in `style:properties`. */
+/** Whether a style hides. OpenOffice.org 1 had this in `style:properties`. */
 const hidden = (style: XmlElement): boolean =>
   (style.attributes["style:family"] === "table" || style.attributes["style:family"] === "drawing-page") &&
   childElements(style).some(({ attributes }) =>

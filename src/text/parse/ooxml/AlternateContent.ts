@@ -4,7 +4,7 @@ const texts = new Set(["w:t", "a:t", "m:t", "c:chart", "cx:chart", "dgm:relIds"]
 
 const holdsText = (element: XmlElement): boolean => texts.has(element.name) || childElements(element).some(holdsText)
 
-/** Office stores a text box for new and for old readers: the first choice that has text, else the fallback. */
+/** The first choice that has text, else the fallback: Office stores a text box for new and for old readers. */
 export const chooseAlternate = (element: XmlElement): XmlElement | undefined =>
   childElements(element).find((choice) => choice.name === "mc:Choice" && holdsText(choice)) ??
     childAt(element, "mc:Fallback")

@@ -4,8 +4,8 @@ import { childAt, childElements, parseXml } from "../Xml.ts"
 export type CellFormat = (raw: string) => string
 
 /**
- * The formats of a workbook's cell styles, by index. Dates and times come out as ISO 8601, percentages as a person
- * sees them; other numbers as they are, without the noise of binary fractions, whatever they are decorated with.
+ * The formats of a workbook's cell styles, by index. Dates and times are shown as ISO 8601, percentages as a person sees them, and other
+ * numbers as they are, without decoration and the noise of binary fractions.
  */
 export const readCellFormats = (styles: Uint8Array | undefined, date1904: boolean): ReadonlyArray<CellFormat> => {
   if (styles === undefined) return []
@@ -22,7 +22,7 @@ export const readCellFormats = (styles: Uint8Array | undefined, date1904: boolea
   })
 }
 
-/** Formats that are not stored, by id (ECMA-376 18.8.30); 27 to 36 and 50 to 58 are dates of East Asian locales. */
+/** The code of a built-in format, which is not stored, by id (ECMA-376 18.8.30); 27 to 36 and 50 to 58 are dates of East Asian locales. */
 const builtInCode = (id: number): string => {
   if (id === 9) return "0%"
   if (id === 10) return "0.00%"
@@ -33,16 +33,16 @@ const builtInCode = (id: number): string => {
   return id >= 27 && id <= 58 && !(id >= 37 && id <= 49) ? "yyyy-mm-dd" : "General"
 }
 
-/** Fifteen significant digits, as Excel shows, but whole numbers as stored: they may be identifiers. */
+/** Shows fifteen significant digits, like Excel, but whole numbers as stored: they may be identifiers. */
 export const plainNumber: CellFormat = (raw) => {
   if (/^-?(?:\d{1,20}|\d{1,7}\.\d{1,7})$/.test(raw)) return raw
   const number = Number(raw)
   return raw.trim() === "" || !Number.isFinite(number) ? raw : String(Number(number.toPrecision(15)))
 }
 
-/** How numbers of a format code are shown: `yyyy-mm-dd`, `0.0%`. */
+/** The format of a code such as `yyyy-mm-dd` or `0.0%`. */
 export const formatOf = (code: string, date1904: boolean): CellFormat => {
-  // The first section is for positive numbers; literals, colours, currencies and padding say nothing about the kind.
+  // The first section is for positive numbers; literals, colours, currencies and padding do not affect the kind.
   const section = code.replace(/"[^"]*"|\\.|_.|\*./g, "").split(";")[0] ?? ""
   const elapsed = /\[[hms]+\]/i.test(section)
   const bare = section.replace(/\[[^\]]*\]/g, "").toLowerCase()
@@ -64,10 +64,10 @@ const onNumbers = (show: (number: number) => string | undefined): CellFormat => 
 }
 
 const dayMs = 86_400_000
-/** Serial numbers count days from 1899-12-30; Excel's own 29 February 1900 puts the first two months one off. */
+/** Serial number 0. Days count from 1899-12-30; because of Excel's nonexistent 29 February 1900 the first two months are one off. */
 const epoch = Date.UTC(1899, 11, 30)
 const days1904 = 1_462
-/** 9999-12-31. */
+/** Serial number of 9999-12-31. */
 const lastSerial = 2_958_466
 
 const dateTime = (value: number, date: boolean, time: boolean, date1904: boolean): string | undefined => {

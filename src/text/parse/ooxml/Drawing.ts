@@ -2,7 +2,7 @@ import { type BlockSink, oneLine, rowLine } from "../BlockSink.ts"
 import { childAt, childElements, descendants, eachElement, parseXml, textContent, type XmlElement } from "../Xml.ts"
 import type { OfficePackage } from "./Package.ts"
 
-/** A drawing that is a part of its own. */
+/** A drawing in a separate part. */
 export interface Graphic {
   readonly kind: "chart" | "diagram"
   readonly relationship: string
@@ -15,20 +15,20 @@ export const graphicOf = (element: XmlElement): Graphic | undefined => {
   return undefined
 }
 
-/** What programs put there where nobody described a picture: its file, or a number. */
+/** Descriptions that programs generate where nobody described a picture: its file name, or a number. */
 const noDescription =
   /^(?:[a-z]:[\\/]|[\\/]|(?:https?|file|cid):)|\.(?:png|jpe?g|gif|bmp|tiff?|[ew]mf|svg|webp|pcx|pdf)(?:\?\S*)?$|^(?:picture|image|graphic|bild|grafik|imagem?|immagine|foto)?\s*\d*$/i
 
-/** How a picture or graphic is described for those who do not see it (`descr` of `docPr` or `cNvPr`); "" where it is not. */
+/** The description of a picture or graphic for people who cannot see it (`descr` of `docPr` or `cNvPr`); "" where it has none. */
 export const alternativeText = (properties: XmlElement | undefined): string => {
   const text = oneLine(properties?.attributes["descr"] ?? "").replace(/ ?Description automatically generated(?: with \w+ confidence)?$/, "")
   return noDescription.test(text) ? "" : text
 }
 
-/** Points of a chart shown as table rows; a chart of more is a picture, not something to read. */
+/** Most points of a chart that are written as table rows; a chart with more is a picture, not something to read. */
 const maxChartPoints = 1_000
 
-/** The text of a DrawingML paragraph. Fields are included, as `a:fld`, but for slide numbers. */
+/** The text of a DrawingML paragraph. Fields (`a:fld`) are included, except for slide numbers. */
 export const drawingParagraph = (paragraph: XmlElement): string => {
   const parts: Array<string> = []
   for (const child of childElements(paragraph)) {
@@ -40,12 +40,12 @@ export const drawingParagraph = (paragraph: XmlElement): string => {
   return parts.join("")
 }
 
-/** Every paragraph of text bodies below an element, one block each. */
+/** Writes every paragraph of the text bodies below an element, one block each. */
 export const drawingText = (element: XmlElement, sink: BlockSink): void => {
   for (const paragraph of descendants(element, "a:p")) sink.add("paragraph", drawingParagraph(paragraph))
 }
 
-/** A chart or a diagram of a part, by relationship. */
+/** Writes the chart or diagram of a part, by relationship. */
 export const graphicBlocks = (pack: OfficePackage, part: string, graphic: Graphic, sink: BlockSink): void => {
   const bytes = pack.part(pack.target(part, graphic.relationship) ?? "")
   if (bytes === undefined) return
@@ -59,7 +59,7 @@ export const graphicBlocks = (pack: OfficePackage, part: string, graphic: Graphi
 
 const noElement: XmlElement = { name: "", attributes: {}, children: [] }
 
-/** A chart part: its title, then its cached figures as a table with a column for each series, and labels of one's own. */
+/** Writes a chart part: its title, then its cached figures as a table with a column for each series, then custom labels. */
 const chartBlocks = (root: XmlElement | undefined, sink: BlockSink): void => {
   const chart = childAt(root, "c:chart")
   if (chart === undefined) return
@@ -74,7 +74,7 @@ const chartBlocks = (root: XmlElement | undefined, sink: BlockSink): void => {
   for (const label of descendants(chart, "c:dLbl")) drawingText(label, sink)
 }
 
-/** A series of a chart: what it is called, and its points by their index. */
+/** A series of a chart: its name, and its points by index. */
 interface Series {
   readonly name: string
   readonly labels: ReadonlyMap<number, string>
@@ -107,7 +107,7 @@ const points = (source: XmlElement | undefined): ReadonlyMap<number, string> => 
   return found
 }
 
-/** A chart of the kinds that came with Office 2016 (MS-ODRAWXML, 2.24.3): waterfalls, treemaps, funnels, histograms. */
+/** Writes a chart of a kind introduced with Office 2016 (MS-ODRAWXML, 2.24.3): waterfalls, treemaps, funnels, histograms. */
 const newChartBlocks = (root: XmlElement, sink: BlockSink): void => {
   const chart = childAt(root, "cx:chart")
   if (chart !== undefined) {
@@ -128,7 +128,7 @@ const newChartBlocks = (root: XmlElement, sink: BlockSink): void => {
   writeSeries(series, sink)
 }
 
-/** The points of a dimension; those of outer levels stand before those of inner ones. */
+/** The points of a dimension by index; names of outer levels precede those of inner ones. */
 const levels = (dimension: XmlElement | undefined): ReadonlyMap<number, string> => {
   const found = new Map<number, string>()
   for (const level of childElements(dimension, "cx:lvl")) {
@@ -141,7 +141,7 @@ const levels = (dimension: XmlElement | undefined): ReadonlyMap<number, string> 
   return found
 }
 
-/** The texts of a SmartArt diagram, from its data model, as a list. */
+/** Writes the texts of a SmartArt diagram, from its data model, as a list. */
 const diagramBlocks = (bytes: Uint8Array, sink: BlockSink): void => {
   eachElement(bytes, (name) => name === "dgm:pt", (point) => {
     const text = descendants(point, "a:p").map(drawingParagraph).join(" ")

@@ -13,32 +13,32 @@ import { openZip, type Zip } from "../Zip.ts"
 /** A relationship of a part, with its target resolved. */
 export interface Relationship {
   readonly id: string
-  /** Last segment of the type's URI: `styles`, `slide`, `comments`. The same for strict and transitional files. */
+  /** Last segment of the type's URI: `styles`, `slide`, `comments`. Strict and transitional files have the same. */
   readonly type: string
   /** Part name without a leading slash. */
   readonly target: string
 }
 
-/** An Office Open XML package (ECMA-376 part 2). Part names are matched without regard to case, as the standard asks. */
+/** An Office Open XML package (ECMA-376 part 2). The case of part names is ignored, as the standard requires. */
 export interface OfficePackage {
   readonly part: (name: string) => Uint8Array | undefined
-  /** Relationships inside the package of a part, or of the package itself for "". */
+  /** Relationships of a part inside the package, or of the package itself for "". */
   readonly relationships: (part: string) => ReadonlyArray<Relationship>
   /** The first relationship of that type. */
   readonly related: (part: string, type: string) => Relationship | undefined
-  /** The part that the first relationship of that type leads to. */
+  /** The content of the part that the first relationship of that type leads to. */
   readonly relatedPart: (part: string, type: string) => Uint8Array | undefined
   /** Name of the part that a relationship leads to. */
   readonly target: (part: string, id: string | undefined) => string | undefined
-  /** Name of the main document part; `corrupt` where there is none. */
+  /** Name of the main document part. Fails with `corrupt` where there is none. */
   readonly main: string
   readonly facts: Pick<ParsedDocument, "title" | "author" | "language">
   readonly embedded: Embedded
 }
 
 /**
- * Opens a package; `wellKnownMain` is where its main part is looked for when no relationship leads there. `said` takes its
- * core, extended and custom properties.
+ * Opens a package. Its main part is at `wellKnownMain` when no relationship leads to one. `said` receives its core, extended and custom
+ * properties.
  */
 export const openPackage = (bytes: Uint8Array, limits: Limits, wellKnownMain: string, said?: PropertyList): OfficePackage => {
   refuseCompoundFile(bytes)
@@ -83,14 +83,14 @@ export const openPackage = (bytes: Uint8Array, limits: Limits, wellKnownMain: st
   }
 }
 
-/** Office wraps a protected file in the container of its old binary formats ([MS-OFFCRYPTO] 2.3.4). */
+/** Reports a protected file as such: Office wraps it in the container of its old binary formats ([MS-OFFCRYPTO] 2.3.4). */
 const refuseCompoundFile = (bytes: Uint8Array): void => {
   if (!isCompound(bytes)) return
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (file.includes(Buffer.from("EncryptedPackage", "utf16le"))) {
     throw new ReadFailure("encrypted", "the document is protected by a password")
   }
-  throw new ReadFailure("unsupported", "a binary Office file of before 2007")
+  throw new ReadFailure("unsupported", "a binary Office file from before 2007")
 }
 
 const notAPackage = (zip: Zip): ReadFailure =>
@@ -116,7 +116,7 @@ const readRelationships = (bytes: Uint8Array | undefined, source: string): Reado
   return found
 }
 
-/** Adds simple properties by their names, those of one's own by the names one gave them. */
+/** Adds simple properties by their names, custom ones by the names their author chose. */
 const addProperties = (bytes: Uint8Array | undefined, said: PropertyList): void => {
   if (bytes === undefined) return
   eachElement(bytes, (_, parent) => /(?:^|:)(?:coreProperties|Properties)$/.test(parent ?? ""), (element) => {

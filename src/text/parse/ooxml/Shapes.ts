@@ -6,13 +6,13 @@ import { alternativeText, drawingParagraph, type Graphic, graphicOf } from "./Dr
 
 interface ShapeHooks {
   readonly graphic: (graphic: Graphic) => void
-  /** Whether the text of a header, footer or date is to be written: a slide show has the same on each slide. */
+  /** Whether to write the text of a header, footer or date, which a slide show repeats on each slide. */
   readonly running: (text: string) => boolean
-  /** Only shapes that fill no placeholder: of masters and layouts, whose placeholders hold prompts. Default false. */
+  /** Only shapes that fill no placeholder: for masters and layouts, whose placeholders contain prompts. Default false. */
   readonly own?: boolean
 }
 
-/** Writes the text of a shape tree, titles first as headings, and gives the title. */
+/** Writes the text of a shape tree, titles first as headings, and returns the title. */
 export const shapeTree = (tree: XmlElement, sink: BlockSink, hooks: ShapeHooks): string | undefined => {
   const shapes = hooks.own === true ? flatShapes(tree).filter((shape) => placeholder(shape) === "") : flatShapes(tree)
   let title: string | undefined
@@ -26,7 +26,7 @@ export const shapeTree = (tree: XmlElement, sink: BlockSink, hooks: ShapeHooks):
   return title
 }
 
-/** Shapes, pictures and graphic frames in order, out of their groups. */
+/** Shapes, pictures and graphic frames in order, taken out of their groups. */
 const flatShapes = (tree: XmlElement): ReadonlyArray<XmlElement> =>
   childElements(tree).flatMap((child) => {
     if (child.name === "mc:AlternateContent") {
@@ -38,7 +38,7 @@ const flatShapes = (tree: XmlElement): ReadonlyArray<XmlElement> =>
     return local === "sp" || local === "cxnSp" || local === "graphicFrame" || local === "pic" ? [child] : []
   })
 
-/** The kind of placeholder a shape fills, "" for one that fills none. */
+/** The kind of placeholder that a shape fills, "" for none. */
 const placeholder = (shape: XmlElement): string => {
   const element = childAt(shape, "p:nvSpPr", "p:nvPr", "p:ph")
   return element === undefined ? "" : element.attributes["type"] ?? "obj"
@@ -56,7 +56,7 @@ const paragraphs = (shape: XmlElement): ReadonlyArray<XmlElement> => descendants
 const writeShape = (shape: XmlElement, sink: BlockSink, hooks: ShapeHooks): void => {
   const isFrame = shape.name.endsWith("graphicFrame")
   if (isFrame || shape.name.endsWith("pic")) {
-    // A master's pictures are the same on each slide, and of its looks.
+    // A master's pictures are decoration, the same on each slide.
     if (hooks.own !== true) sink.add("paragraph", alternativeText(descendants(shape, shape.name.replace(/[^:]+$/, "cNvPr"))[0]))
     return isFrame ? writeFrame(shape, sink, hooks) : undefined
   }

@@ -4,7 +4,11 @@ import { type Graphic, graphicBlocks } from "./Drawing.ts"
 import type { OfficePackage } from "./Package.ts"
 import { shapeTree } from "./Shapes.ts"
 
-/** The text boxes, diagrams and charts of a sheet. @param sheet the name of its part */
+/**
+ * Writes the text boxes, diagrams and charts of a sheet.
+ *
+ * @param sheet name of the sheet's part
+ */
 export const sheetDrawings = (pack: OfficePackage, sheet: string, sink: BlockSink): void => {
   for (const { type, target } of pack.relationships(sheet)) {
     const bytes = type === "drawing" ? pack.part(target) : undefined

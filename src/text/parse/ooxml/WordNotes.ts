@@ -5,13 +5,13 @@ import type { OfficePackage } from "./Package.ts"
 export type NoteKind = "footnote" | "endnote"
 
 interface TakenNote {
-  /** `[1]` for a footnote, `[i]` for an endnote. */
+  /** The mark in the text: `[1]` for a footnote, `[i]` for an endnote. */
   readonly mark: string
-  /** Where a note is referred to first, what it says: so none is read twice, or inside itself. */
+  /** The note's content at its first reference; absent later, so that no note is read twice, or inside itself. */
   readonly first?: { readonly part: string; readonly content: XmlElement }
 }
 
-/** Footnotes and endnotes of a document, numbered in the order they are referred to. */
+/** Footnotes and endnotes of a document, numbered in the order of their references. */
 export class WordNotes {
   readonly #pack: OfficePackage
   readonly #notes = new Map<NoteKind, { readonly part: string; readonly contents: ReadonlyMap<string, XmlElement> }>()
@@ -40,7 +40,7 @@ export class WordNotes {
       const part = this.#pack.related(this.#pack.main, `${kind}s`)?.target ?? ""
       const contents = new Map<string, XmlElement>()
       eachElement(this.#pack.part(part) ?? new Uint8Array(), (name) => name === `w:${kind}`, (element) => {
-        // Others are the lines between text and notes.
+        // The other types are the lines between text and notes.
         if ((element.attributes["w:type"] ?? "normal") === "normal") {
           contents.set(element.attributes["w:id"] ?? "", element)
         }

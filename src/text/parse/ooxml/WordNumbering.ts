@@ -5,36 +5,36 @@ import { value } from "./WordStyles.ts"
 export interface ListLevel {
   readonly start: number
   readonly format: string
-  /** `%1.%2`: where the numbers of the levels go. */
+  /** The pattern of the label: `%1.%2` marks where the numbers of the levels go. */
   readonly text: string
-  /** Numbers of all levels as digits, as legal texts have them. */
+  /** Shows the numbers of all levels as digits, as legal texts do. */
   readonly legal: boolean
 }
 
 /** One list of a document. */
 export interface List {
-  /** Lists of the same one continue each other. */
+  /** Id of the abstract list. Lists with the same one continue each other. */
   readonly abstract: string
   readonly levels: ReadonlyMap<number, ListLevel>
   readonly restarts: ReadonlyMap<number, number>
 }
 
 /**
- * The labels that Word prints before list items and numbered headings; the file holds only their rules
- * (ECMA-376 17.9). Counts as it goes: ask once for each paragraph, in order.
+ * The labels that Word prints before list items and numbered headings; the file contains only the rules (ECMA-376 17.9). It counts along:
+ * call `next` once for each paragraph, in order.
  */
 export class WordNumbering {
   readonly #lists: ReadonlyMap<string, List>
-  /** Numbers reached, by abstract list: lists that share one continue each other. */
+  /** The current numbers by abstract list: lists that share one continue each other. */
   readonly #counters = new Map<string, Array<number | undefined>>()
   readonly #restarted = new Set<string>()
 
-  /** @param lists by their numbers */
+  /** @param lists lists by their number */
   constructor(lists: ReadonlyMap<string, List>) {
     this.#lists = lists
   }
 
-  /** The label of the next paragraph at a level from 0: `2.1`, `-` for a bullet, "" where there is none. */
+  /** The label of the next paragraph at a 0-based level: `2.1`, `-` for a bullet, "" where it has none. */
   next(listId: string, level: number): string {
     const list = this.#lists.get(listId)
     const definition = list?.levels.get(level)
@@ -87,7 +87,7 @@ const format = (n: number, numberFormat: string): string => {
 export const readLists = (bytes: Uint8Array | undefined): ReadonlyMap<string, List> => {
   if (bytes === undefined) return new Map()
   const abstracts = new Map<string, ReadonlyMap<number, ListLevel>>()
-  /** Abstract lists that only point to a numbering style, and those that such a style is made of. */
+  /** Abstract lists that only point to a numbering style, and those that define such a style. */
   const links = new Map<string, string>()
   const linked = new Map<string, string>()
   const lists = new Map<string, List>()

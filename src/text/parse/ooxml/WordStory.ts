@@ -15,11 +15,11 @@ export interface WordContext {
   readonly styles: ParagraphStyles
   readonly numbering: WordNumbering
   readonly notes: WordNotes
-  /** Endnotes wait here for the end of the document. */
+  /** Collects endnotes for the end of the document. */
   readonly endnotes: BlockSink
   readonly pageBreak: () => void
   readonly hidden: HiddenText
-  /** Told of the text in the document's title style. */
+  /** Receives the text in the document's title style. */
   readonly title: (text: string) => void
 }
 
@@ -27,9 +27,9 @@ export interface WordContext {
 export class WordStory {
   readonly #context: WordContext
   readonly #part: string
-  /** Text boxes and footnotes of the paragraph being read; they follow it. */
+  /** Text boxes and footnotes of the current paragraph; they follow it. */
   #after = new BlockBuffer()
-  /** Page breaks inside a paragraph or table, which belongs to the page it begins on. */
+  /** Page breaks inside a paragraph or table, which belongs to the page on which it starts. */
   #breaks = 0
   #tables = 0
   readonly #text: WordText
@@ -49,7 +49,7 @@ export class WordStory {
     })
   }
 
-  /** Reads one element of block content: a paragraph, a table, or what wraps them. */
+  /** Reads one element of block content: a paragraph, a table, or a wrapper of them. */
   block(element: XmlElement, sink: BlockSink): void {
     switch (element.name) {
       case "w:p":
@@ -134,7 +134,7 @@ export class WordStory {
   }
 
   #box(content: XmlElement): void {
-    // Its paragraphs keep their own order of text and boxes, so they are read as a story of their own.
+    // Its paragraphs have their own order of text and boxes, so they are read as a separate story.
     const story = new WordStory(this.#context, this.#part)
     if (content.name === "a:txBody") drawingText(content, this.#after)
     else story.blocks(content, this.#after)
@@ -151,7 +151,7 @@ export class WordStory {
   }
 }
 
-/** Rows of a table or cells of a row, also inside content controls and insertions; deleted rows are out. */
+/** Rows of a table or cells of a row, also inside content controls and insertions; deleted rows are left out. */
 const wrapped = (parent: XmlElement, name: "w:tr" | "w:tc"): ReadonlyArray<XmlElement> =>
   childElements(parent).flatMap((child) => {
     if (child.name === name) return childAt(child, "w:trPr", "w:del") === undefined ? [child] : []

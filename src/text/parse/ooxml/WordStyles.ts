@@ -3,14 +3,14 @@ import { childAt, eachElement, type XmlElement } from "../Xml.ts"
 
 /** A list that a paragraph or a style belongs to. */
 interface ListPlace {
-  /** `undefined`: inherits the list, gives only the level. "0": no list. */
+  /** Id of the list. `undefined` inherits the list and sets only the level; "0" means no list. */
   readonly id: string | undefined
   readonly level: number | undefined
 }
 
-/** What a paragraph style says about structure, with what it inherits. */
+/** The structure that a paragraph style defines, including inherited properties. */
 export interface ParagraphStyle {
-  /** 1 to 9. */
+  /** Level of a heading, 1 to 9; absent for other styles. */
   readonly heading?: number
   readonly title?: boolean
   readonly code?: boolean
@@ -31,7 +31,7 @@ const codeName = /^(?:html preformatted|preformatted text|source ?code|code(?: b
 /** Outline level 10, stored as 9, is body text. */
 const bodyOutline = 9
 
-/** Reads styles.xml. A style's own outline level counts, then its name, then the style it is based on. */
+/** Reads styles.xml. A style's own outline level takes precedence, then its name, then the style it is based on. */
 export const readParagraphStyles = (bytes: Uint8Array | undefined): ParagraphStyles => {
   const definitions = new Map<string, StyleDefinition>()
   if (bytes !== undefined) {

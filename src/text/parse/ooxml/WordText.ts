@@ -5,29 +5,29 @@ import { alternativeText, type Graphic, graphicOf } from "./Drawing.ts"
 import type { NoteKind } from "./WordNotes.ts"
 import { value } from "./WordStyles.ts"
 
-/** What a paragraph holds beside its own text. */
+/** Receives what a paragraph contains besides its own text. */
 interface ParagraphHooks {
-  /** Content of a text box: Word blocks, or DrawingML text. */
+  /** Receives the content of a text box: Word blocks, or DrawingML text. */
   readonly box: (content: XmlElement) => void
-  /** A note is referred to here; gives the mark to show. */
+  /** Called at a reference to a note; returns the mark to show. */
   readonly note: (kind: NoteKind, id: string) => string
   readonly graphic: (graphic: Graphic) => void
-  /** Told of text that Word hides. */
+  /** Receives text that Word hides. */
   readonly hidden: (text: string) => void
-  /** Word began a new page here when it last laid out the document. */
+  /** Called where Word started a new page when it last laid out the document. */
   readonly pageBreak: (afterText: boolean) => void
 }
 
 interface Field {
-  /** We are in what it shows, rather than in its instruction. */
+  /** Whether the reading is in the field's result, past its instruction. */
   shows: boolean
-  /** What a form's field holds, which programs show and do not write as text. */
+  /** The value of a form field, which programs show without writing it as text. */
   readonly entered: string
   /** How many parts its paragraph had before it. */
   readonly since: number
 }
 
-/** The entry that is chosen in a form's list, or the mark of its check box (17.16.7, 17.16.9). */
+/** The chosen entry of a form's list, or the mark of its check box (17.16.7, 17.16.9). */
 const entered = (form: XmlElement | undefined): string => {
   const box = childAt(form, "w:checkBox")
   if (box !== undefined) return isOn(childAt(box, "w:checked") ?? childAt(box, "w:default")) ? "☒" : "☐"
@@ -36,7 +36,7 @@ const entered = (form: XmlElement | undefined): string => {
   return value(childElements(list, "w:listEntry")[Number(chosen)]) ?? ""
 }
 
-/** Reads the text of paragraphs in a story. Fields may run over several of them. */
+/** Reads the text of paragraphs in a story. Fields may span several of them. */
 export class WordText {
   readonly #hooks: ParagraphHooks
   /** Open complex fields. */
@@ -47,11 +47,11 @@ export class WordText {
     this.#hooks = hooks
   }
 
-  /** The text a person sees in a `w:p`: insertions in, deletions out, results of fields, no instructions. */
+  /** The text that a person sees in a `w:p`: insertions and results of fields, without deletions and instructions. */
   of(paragraph: XmlElement): string {
     const outer = this.#parts
     this.#parts = []
-    // A field whose result never begins would swallow the rest of the document.
+    // A field whose result never starts would swallow the rest of the document.
     this.#fields = this.#fields.filter(({ shows }) => shows)
     this.#children(paragraph)
     const text = this.#parts.join("")

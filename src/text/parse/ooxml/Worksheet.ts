@@ -28,7 +28,7 @@ export const readSharedStrings = (bytes: Uint8Array | undefined): ReadonlyArray<
   return strings
 }
 
-/** Characters that XML cannot hold are written `_x000D_` (ECMA-376 22.9.2.19). */
+/** Decodes characters that XML cannot hold, which are written `_x000D_` (ECMA-376 22.9.2.19). */
 const cellText = (text: string): string =>
   oneLine(
     text.includes("_x")
@@ -52,8 +52,8 @@ const marginElements = new Set([
 ])
 
 /**
- * Reads the cells of a worksheet part as one pass over its XML, then the messages of its cells, its page headers and
- * footers. Answers how many formulas have no result, not even an empty one.
+ * Reads the cells of a worksheet part in one pass over its XML, then the messages of its cells, its page headers and footers. Returns how
+ * many formulas have no result, not even an empty one.
  */
 export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink): number => {
   const rows = new SheetRows(sink, book.maxCharacters)
@@ -137,7 +137,7 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
           inFormula = false
           return
         case "x:c": {
-          // An empty text is a result, an empty number is none.
+          // An empty text is a result, an empty number is not.
           const bare = formula !== undefined && value === "" && !(hasValue && type === "str")
           if (bare) uncalculated++
           const text = bare ? formula === "" ? "" : cellText(`=${formula}`) : shown(type, style, value, book)
@@ -168,7 +168,7 @@ export const readWorksheet = (bytes: Uint8Array, book: Workbook, sink: BlockSink
   return uncalculated
 }
 
-/** What is not to be shown, Excel never shows (18.3.1.32). */
+/** Adds the messages of a validation, except those that are set not to be shown, which Excel never shows (18.3.1.32). */
 const addMessages = (validation: XmlAttributes, ranges: string, messages: CellMessages): void => {
   const cells = ranges.split(/\s+/).filter((range) => range !== "")
   const add = (kind: "Input" | "Error", title = "", text = ""): void => messages.add(kind, cells, cellText(title), cellText(text))
@@ -191,7 +191,7 @@ const shown = (type: string, style: number, value: string, book: Workbook): stri
   }
 }
 
-/** The column of a reference like `AB12`, from 0. */
+/** The 0-based column of a reference like `AB12`. */
 const columnOf = (reference: string | undefined): number | undefined => {
   if (reference === undefined) return undefined
   let column = 0

@@ -5,20 +5,20 @@ import { ReadFailure } from "../ReadFailure.ts"
 import { childElements, parseXml, textContent, type XmlElement } from "../Xml.ts"
 import { type Pdfium, pdfiumOf, utf16 } from "./Pdfium.ts"
 
-/** A file that a PDF holds. */
+/** A file embedded in a PDF. */
 export interface Attached {
   readonly name: string
-  /** `undefined` where its bytes cannot be had; a failure where there are more than allowed. */
+  /** Reads its bytes; `undefined` where they cannot be read. Fails where there are more than `mostBytes`. */
   readonly read: (mostBytes: number) => InnerFile | undefined
 }
 
-/** The kind of annotation that is a file (ISO 32000-1, 12.5.6.15). */
+/** The type of an annotation that is a file (ISO 32000-1, 12.5.6.15). */
 const fileAnnotation = 17
 
-/** Annotations of a page that are looked at. */
+/** Most annotations of a page that are examined. */
 const mostAnnotations = 2_000
 
-/** The files of a PDF: those of the document, which are all there is of a portfolio. */
+/** The files attached to a PDF document; a portfolio is nothing else. */
 export const attachedTo = (document: PDFiumDocument): ReadonlyArray<Attached> => {
   const pdfium = pdfiumOf(document)
   const handle = document["documentIdx"]
@@ -26,7 +26,7 @@ export const attachedTo = (document: PDFiumDocument): ReadonlyArray<Attached> =>
   return Array.from({ length: count }, (_, i) => attached(pdfium, pdfium._FPDFDoc_GetAttachment(handle, i)))
 }
 
-/** Files that are pinned to a page, read while it is open. */
+/** The files attached to a page, which are read while it is open. */
 export const attachedToPage = (page: PDFiumPage): ReadonlyArray<Attached> => {
   const pdfium = pdfiumOf(page)
   const handle = page["pageIdx"]
@@ -57,7 +57,7 @@ const attached = (pdfium: Pdfium, attachment: number): Attached => {
   }
 }
 
-/** What forms of XFA that are drawn by their program alone say and hold: their pages ask to wait. */
+/** The texts and values of XFA forms that only a program can draw: their pages merely ask the reader to wait. */
 export const xfaTexts = (document: PDFiumDocument, mostBytes: number): ReadonlyArray<string> => {
   const pdfium = pdfiumOf(document)
   const handle = document["documentIdx"]
@@ -74,12 +74,12 @@ export const xfaTexts = (document: PDFiumDocument, mostBytes: number): ReadonlyA
   return [...texts]
 }
 
-/** The type of a form that has no pages of its own. */
+/** The type of a form without pages of its own. */
 const fullXfa = 2
 
 const localName = ({ name }: XmlElement): string => name.slice(name.indexOf(":") + 1)
 
-/** What a program does, and what could be chosen. */
+/** Elements of what a program does, and of what could be chosen. */
 const notShown = new Set(["script", "event", "calculate", "validate", "items", "traversal", "bind"])
 
 const shownTexts = (element: XmlElement): ReadonlyArray<string> =>
@@ -94,7 +94,7 @@ const leaves = (element: XmlElement): ReadonlyArray<string> => {
   return children.length === 0 ? [textContent(element)] : children.flatMap(leaves)
 }
 
-/** Asked twice, as PDFium wants: how many bytes, and for them. */
+/** Reads bytes the way PDFium requires, in two calls: how many bytes, then the bytes. */
 const bytesOf = (pdfium: Pdfium, ask: (to: number, size: number) => number): Buffer => {
   const size = Math.min(longestName, ask(0, 0))
   return size <= 0 ? Buffer.alloc(0) : inMemory(pdfium, size, (to) => ask(to, size) > 0) ?? Buffer.alloc(0)
@@ -102,7 +102,7 @@ const bytesOf = (pdfium: Pdfium, ask: (to: number, size: number) => number): Buf
 
 const longestName = 4_096
 
-/** The same where it says whether there are any, and writes how many to a place of their own. */
+/** Reads bytes from functions that return whether there are any, and write how many to a pointer. */
 const counted = (
   pdfium: Pdfium,
   mostBytes: number,
@@ -114,7 +114,7 @@ const counted = (
   return inMemory(pdfium, size, (to) => inMemory(pdfium, 4, (length) => ask(to, size, length) !== 0) !== undefined)
 }
 
-/** What is written to so many bytes of PDFium's memory; `undefined` where nothing is. */
+/** The bytes that `write` writes to PDFium's memory; `undefined` where it writes none. */
 const inMemory = (pdfium: Pdfium, size: number, write: (to: number) => boolean): Buffer | undefined => {
   const place = pdfium.wasmExports.malloc(size)
   if (place === 0) return undefined

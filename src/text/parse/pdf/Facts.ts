@@ -7,7 +7,7 @@ export interface PdfFacts {
   readonly author?: string
 }
 
-/** Title and author from the XMP packet, else from an information dictionary that is not packed away. */
+/** Title and author from the XMP packet, else from an information dictionary that is not in a compressed stream. */
 export const pdfFacts = (file: Uint8Array, xmp: string | undefined): PdfFacts => {
   const info = xmp === undefined ? informationDictionary(file) : undefined
   const title = presentable(xmp === undefined ? stringOf(info, "Title") : firstItem(xmp, "dc:title"))
@@ -15,7 +15,7 @@ export const pdfFacts = (file: Uint8Array, xmp: string | undefined): PdfFacts =>
   return { title, author }
 }
 
-/** Adds what the XMP packet says, and what the information dictionary says besides; dates as RFC 3339. */
+/** Adds the properties in the XMP packet, and those that only the information dictionary has; dates as RFC 3339. */
 export const addPdfProperties = (file: Uint8Array, xmp: string | undefined, properties: PropertyList): void => {
   if (xmp !== undefined) addXmp(xmp, properties)
   const info = informationDictionary(file)
@@ -24,10 +24,10 @@ export const addPdfProperties = (file: Uint8Array, xmp: string | undefined, prop
   }
 }
 
-/** Characters of a packet that are looked at: pictures of pages come last. */
+/** Most characters of a packet that are examined: thumbnails of pages come last. */
 const mostXmp = 256 * 1024
 
-/** Elements and attributes of a packet, by their names without a prefix; those that tell of the packet itself left out. */
+/** Adds elements and attributes of a packet by their names without a prefix, except those about the packet itself. */
 const addXmp = (packet: string, properties: PropertyList): void => {
   const xmp = packet.slice(0, mostXmp)
   for (const [, name = "", value = ""] of xmp.matchAll(/\s(?!(?:rdf|x|xml|xmlns|stEvt|stRef):)\w{1,30}:(\w{1,100})="([^"]{0,4000})"/g)) {
@@ -36,7 +36,7 @@ const addXmp = (packet: string, properties: PropertyList): void => {
   const elements = /<(?!(?:rdf|x|xml|stEvt|stRef):)(\w{1,30}):(\w{1,100})(?:\s[^<>]{0,400})?>([^]{0,5000}?)<\/\1:\2>/g
   for (const [, , name = "", body = ""] of xmp.matchAll(elements)) {
     const items = [...body.matchAll(/<rdf:li(?:\s[^<>]{0,200})?>([^<]{0,4000})</g)].map(([, item = ""]) => oneLine(decodeXML(item)))
-    // What is given in several languages is one thing, the default first.
+    // A value in several languages counts once, the default first.
     if (body.includes("<rdf:Alt")) properties.addNew(name, items[0])
     else if (items.length > 0) properties.addList(name, items)
     else if (!body.includes("<")) properties.addNew(name, oneLine(decodeXML(body)))
@@ -51,7 +51,7 @@ const dateOf = (text: string | undefined): string | undefined => {
   return `${year}-${month}-${day}T${hour}:${minute}:${second}${zone === undefined ? "Z" : `${zone}:${minutes}`}`
 }
 
-/** Programs name a document after their own file where its author did not. */
+/** A title that a person gave; programs name a document after its file where its author did not. */
 const presentable = (text: string | undefined): string | undefined => {
   const clean = oneLine((text ?? "").replace(/^Microsoft (?:Word|PowerPoint|Excel) - /, ""))
   return clean === "" || /^untitled|\.(?:docx?|dvi|pdf|tex|indd|qxd)$/i.test(clean) ? undefined : clean

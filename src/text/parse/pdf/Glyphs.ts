@@ -2,18 +2,18 @@ import type { PDFiumPage } from "@hyzyla/pdfium"
 import { isNoise } from "./Nonsense.ts"
 import { pdfiumOf } from "./Pdfium.ts"
 
-/** A character where it stands on a page; blanks that PDFium makes of gaps have no place. */
+/** A character at its position on a page; blanks that PDFium infers from gaps have none. */
 export interface PlacedGlyph {
-  /** `\n` at the end of a line. */
+  /** The character; `\n` at the end of a line. */
   readonly text: string
-  /** Not in the file. */
+  /** Whether PDFium inferred it; it is not in the file. */
   readonly generated: boolean
   readonly box: Box
-  /** Quarter turns to the right in which it stands, before the page is turned itself; `undefined` where it is askew. */
+  /** Quarter turns to the right in which it stands, before the page itself is turned; `undefined` at any other angle. */
   readonly turns: 0 | 1 | 2 | 3 | undefined
 }
 
-/** Points from the lower left corner of the page, with the room of the glyph in its line. */
+/** Points from the lower left corner of the page, including the space of the glyph in its line. */
 export interface Box {
   readonly left: number
   readonly top: number
@@ -47,20 +47,21 @@ export const glyphsOf = (page: PDFiumPage): ReadonlyArray<PlacedGlyph> => {
   }
 }
 
-/** Fewer of them, by number and by share of a page, are bullets and signs, and say too little to be judged. */
+/** Fewer unknown glyphs than this on a page are bullets and signs, too few to be judged. */
 const fewestUnknown = 20
+/** A smaller share of unknown glyphs than this on a page is bullets and signs, too few to be judged. */
 const leastUnknown = 0.02
 
-/** What of a page can be told. */
+/** The known part of a page's text. */
 export interface KnownText {
   readonly text: string
-  /** Glyphs that are left out. */
+  /** Number of glyphs left out. */
   readonly unknown: number
-  /** Their share of all, 0 to 1. */
+  /** Share of the glyphs left out, 0 to 1. */
   readonly share: number
 }
 
-/** The text of a page without glyphs of which no font says what they are; `undefined` where they are few or make a text. */
+/** The text of a page without glyphs that no font maps to characters; `undefined` where these are few or make sense as text. */
 export const withoutUnknown = (page: PDFiumPage): KnownText | undefined => {
   const pdfium = pdfiumOf(page)
   const text = pdfium._FPDFText_LoadPage(page["pageIdx"])
@@ -85,7 +86,7 @@ export const withoutUnknown = (page: PDFiumPage): KnownText | undefined => {
   }
 }
 
-/** Quarters of a turn by which upright text may be out. */
+/** Quarters of a turn by which upright text may be off. */
 const askew = 0.05
 
 const quarterTurns = (angle: number): PlacedGlyph["turns"] => {

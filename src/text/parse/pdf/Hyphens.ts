@@ -1,12 +1,12 @@
-/** Words that a line end cuts: the vocabulary of the document itself says whether the hyphen belongs to the word. */
+/** Joins words that a line end cuts: the vocabulary of the document itself shows whether the hyphen belongs to the word. */
 export class Hyphens {
   readonly #words = new Set<string>()
 
-  /** Most words kept; what comes later is judged by the first ones. */
+  /** Most words kept; later text is judged by the first ones. */
   static readonly #most = 200_000
 
   learn(text: string): void {
-    // A word at a cut is no witness.
+    // A word at a cut proves nothing.
     const whole = text.replace(cut, " ")
     for (const [word] of whole.matchAll(/\p{L}+(?:-\p{L}+)*/gu)) {
       if (this.#words.size >= Hyphens.#most) return
@@ -14,7 +14,7 @@ export class Hyphens {
     }
   }
 
-  /** A text whose cut words are whole again. */
+  /** A text with its cut words joined. */
   join(text: string): string {
     return text.replace(
       cut,
@@ -22,7 +22,7 @@ export class Hyphens {
     )
   }
 
-  /** Puts the hyphen back where a reader of layouts took it out of a compound; `plain` has the line ends. */
+  /** Puts the hyphen back where the layout parser removed it from a compound; `plain` has the line ends. */
   mend(text: string, plain: string): string {
     let mended = text
     for (const [, first = "", second = ""] of plain.matchAll(cut)) {
@@ -34,8 +34,8 @@ export class Hyphens {
   }
 
   /**
-   * A compound where the document has it with its hyphen, or has both parts and never the joined word. A part in
-   * lower case after a cut in a word that is known nowhere is the rest of that word.
+   * Whether two parts are a compound: the document has it with its hyphen, or has both parts and never the joined word. After a cut, a
+   * lower-case part of a word that is known nowhere is the rest of that word.
    */
   #isCompound(first: string, second: string): boolean {
     const [a, b] = [first.toLowerCase(), second.toLowerCase()]
@@ -46,7 +46,6 @@ export class Hyphens {
 }
 
 /**
- * The parts of a word on both sides of a line end, hyphen between, and what follows without a blank. The look-behind tries
- * a word from its first letter only.
+ * A word cut by a line end, as its two parts, and what follows without a blank. The look-behind tries a word from its first letter only.
  */
 const cut = /(?<!\p{L})(\p{L}+)-\n[ \t]*(\p{L}+)(\S*)[ \t]*/gu

@@ -2,26 +2,25 @@ import { isUtf8 } from "node:buffer"
 import { likelihoodOf } from "../Charset.ts"
 import { functionWords } from "../../FunctionWords.ts"
 
-/** Letters without which nothing is said of a text, and how many of them are looked at. */
+/** Least letters of a text that is judged. */
 const fewest = 40
+/** Most letters of a text that are examined. */
 const most = 4_000
 
-/** Writing that the letter model knows. Of any other it cannot tell nonsense from a language. */
+/** Scripts that the letter model knows. In any other it cannot distinguish nonsense from a language. */
 const known =
   /\p{Script=Latin}|\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Hebrew}|\p{Script=Arabic}|\p{Script=Thai}|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|\p{Script=Hangul}/u
 const ideographs = /\p{Script=Han}/u
 
-/** Mean natural logarithm of how likely a letter beyond ASCII is, at which a text is none; ideographs are rarer one by one. */
+/** Mean natural logarithm of the probability of a letter beyond ASCII, below which a text is nonsense; single ideographs are rarer. */
 const unlikely = { letters: -9, ideographs: -10.5 }
 
-/**
- * How often letters are used in languages that are written in Latin letters, of a thousand, and what text in other
- * letters in their place comes to at most: English -2.9, Polish -3, letters by chance -3.4.
- */
+/** Letter frequencies, per thousand, of languages written in Latin letters. */
 const latin = "e125t70a90o70i75n75s65r65h30l45d40c33u38m28f14p22g16w12y12b13v12k14x2j6z10q4"
 const frequencies = new Map(
   Array.from(latin.matchAll(/([a-z])(\d+)/g), ([, letter = "", share]) => [letter, Math.log(Number(share) / 1_000)])
 )
+/** Mean logarithm of the frequencies of letters below which a text is nonsense: English has -2.9, Polish -3, random letters -3.4. */
 const leastLatin = -3.75
 
 /** Fewer letters than this may be abbreviations. */
@@ -32,8 +31,8 @@ const glyphOffsets = [29, 31]
 const grammar: ReadonlySet<string> = new Set(Object.values(functionWords).flatMap((words) => [...words].filter((word) => word.length > 2)))
 
 /**
- * Whether a text is none: its characters make no language, as where a font gives them wrong numbers. What is short, in
- * writing that is not known, or made of figures and codes, is not.
+ * Whether a text is nonsense: its characters make no language, as where a font maps them wrongly. Short texts, those in unknown scripts,
+ * and those of figures and codes are not.
  */
 export const isNonsense = (text: string): boolean => {
   const letters = Array.from(text.slice(0, most * 4).matchAll(/\p{L}/gu), ([letter]) => letter).slice(0, most)
@@ -42,17 +41,17 @@ export const isNonsense = (text: string): boolean => {
   return beyond.length * 2 > letters.length ? isUnlikely(text.slice(0, most * 4), beyond) : isScrambled(text)
 }
 
-/** Whether glyphs of which a font does not say what they are make no text, taken by their numbers as most readers do. */
+/** Whether glyphs that a font does not map to characters make no text, taken by their numbers as most readers do. */
 export const isNoise = (glyphs: string): boolean => {
   const shown = glyphs.replace(/\s/g, "")
   const strange = shown.match(/[\p{Cc}\p{Co}\p{Cn}\ufffd]/gu)?.length ?? 0
   return strange * 5 > shown.length || isNonsense(glyphs)
 }
 
-/** Words that a document's vocabulary holds at most. */
+/** Most words of a document's vocabulary. */
 const mostWords = 200_000
 
-/** The longer words of the pages of a document that read like something. */
+/** The longer words of a document's readable pages. */
 export class Vocabulary {
   readonly #words = new Set<string>()
 
@@ -60,7 +59,7 @@ export class Vocabulary {
     if (this.#words.size < mostWords) { for (const word of longWords(text)) this.#words.add(word) }
   }
 
-  /** Whether most of a text's words stand on other pages. */
+  /** Whether more than half of a text's words stand on other pages. */
   knows(text: string): boolean {
     const words = new Set(longWords(text))
     let known = 0
@@ -71,16 +70,13 @@ export class Vocabulary {
 
 const longWords = (text: string): ReadonlyArray<string> => text.match(/[\p{L}\p{N}]{5,}/gu) ?? []
 
-/**
- * A text whose font gives its characters in UTF-8 where UTF-16 is meant, as it should be. `undefined` where that is not
- * what is wrong with it.
- */
+/** Corrects a text whose font gives its characters in UTF-8 where UTF-16 is meant. `undefined` where that is not what is wrong with it. */
 export const inUtf8 = (text: string): string | undefined => {
   if (!isNonsense(text)) return undefined
   const bytes = Buffer.from(
     Array.from(text).flatMap((character) => {
       const code = character.codePointAt(0)!
-      // The first byte of a character of two bytes and more in UTF-8 is no less.
+      // The first byte of a UTF-8 character of two bytes or more is at least this.
       return code >= 0xc200 && code <= 0xffff ? [code >> 8, code & 0xff] : Array.from(Buffer.from(character))
     })
   )
@@ -89,10 +85,10 @@ export const inUtf8 = (text: string): string | undefined => {
 }
 
 const isUnlikely = (text: string, beyond: ReadonlyArray<string>): boolean => {
-  // A script that is not known is a language of its own, many of them at once are none.
+  // One unknown script is a language of its own, but many at once are none.
   const scripts = beyond.filter((letter) => known.test(letter)).length
   if (scripts < beyond.length / 2) return false
-  // What shows each character once is a specimen of a font.
+  // A text that shows each character once is a specimen of a font.
   if (new Set(beyond).size > beyond.length * 0.7 && !beyond.some((letter) => ideographs.test(letter))) return false
   const { bytes, sum } = likelihoodOf(text.replace(/[^\p{L}\p{M}\s]/gu, " "), 1)
   const isHan = beyond.filter((letter) => ideographs.test(letter)).length * 2 > beyond.length
@@ -101,9 +97,9 @@ const isUnlikely = (text: string, beyond: ReadonlyArray<string>): boolean => {
 
 const isScrambled = (text: string): boolean => {
   if (grammarIn(text).size > 0) return false
-  // The numbers of glyphs in place of those of characters: fonts count them alike, from the blank on.
+  // The numbers of glyphs in place of characters: fonts number them in the same order, starting with the blank.
   if (glyphOffsets.some((offset) => smallWordsIn(shifted(text, offset)).size >= 3)) return true
-  // Each word once: a few that stand there many times, as in forms and samples, show no distribution of letters.
+  // Each word counts once: a few that occur many times, as in forms and samples, show no distribution of letters.
   const different = new Set(text.slice(0, most * 4).toLowerCase().split(/[^\p{L}]+/u))
   const ascii = Array.from([...different].join("")).filter((letter) => letter <= "\u007f").slice(0, most)
   const digits = text.match(/\p{N}/gu)?.length ?? 0
@@ -111,7 +107,7 @@ const isScrambled = (text: string): boolean => {
   return ascii.length >= fewestLatin && mean < leastLatin && digits * 5 < ascii.length
 }
 
-/** Those in small letters: figures, taken for the numbers of glyphs, are capitals and spell words by chance. */
+/** The lower-case function words: figures, taken for glyph numbers, are capitals and spell words by chance. */
 const smallWordsIn = (text: string): ReadonlySet<string> => new Set(text.split(/[^\p{L}]+/u).filter((word) => grammar.has(word)))
 
 const grammarIn = (text: string): ReadonlySet<string> =>

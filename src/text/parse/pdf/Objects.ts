@@ -2,32 +2,33 @@ import { constants, inflateSync } from "node:zlib"
 import { oneLine } from "../BlockSink.ts"
 import { stringOf } from "./Facts.ts"
 
-/** Characters of an object's dictionary that are looked at. */
+/** Most characters of an object's dictionary that are examined. */
 const longest = 256 * 1024
 const usual = 1024
 const ending = /endobj|stream\r?\n/
 
-/** Bytes of streams that are unpacked: lists of objects are small, and a page's content is looked at to a point. */
+/** Most bytes of streams that are unpacked: lists of objects are small, and a page's content is only examined up to a point. */
 const mostUnpacked = 64 * 1024 * 1024
 
-/** Pages within pages, and pages in all, that are looked at. */
+/** Deepest nesting of page trees that is followed. */
 const deepest = 50
+/** Most pages that are listed. */
 const mostPages = 100_000
 
 /**
- * What a PDF says of itself that its readers do not tell, from its objects as they are written (ISO 32000-1, 7.3 and 7.5):
- * the last of each number counts, those packed into streams too. Nothing is told of an encrypted file.
+ * What a PDF states that its readers do not report, taken from its objects as they are written (ISO 32000-1, 7.3 and 7.5). The last object
+ * of each number counts, including those packed into streams. An encrypted file reveals nothing.
  */
 export class PdfObjects {
   readonly #file: Buffer
   readonly #mostBytes: number
   readonly #encrypted: boolean
-  /** Where objects begin. */
+  /** Offset of each object by its number. */
   readonly #places = new Map<number, number>()
   #packed: Map<number, string> | undefined
   #pages: ReadonlyArray<string | undefined> | undefined
 
-  /** @param mostBytes that are unpacked */
+  /** @param mostBytes most bytes that are unpacked */
   constructor(bytes: Uint8Array, mostBytes: number) {
     this.#file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
     this.#mostBytes = Math.min(mostBytes, mostUnpacked)
@@ -55,7 +56,7 @@ export class PdfObjects {
     })
   }
 
-  /** The names of layers that are off when the document is opened, and which are used (ISO 32000-1, 8.11). */
+  /** The names of layers that are off when the document is opened, and how they are used (ISO 32000-1, 8.11). */
   hiddenLayers(): ReadonlyMap<string, { readonly byObjects: boolean }> {
     const found = new Map<string, { readonly byObjects: boolean }>()
     if (this.#encrypted || !this.#mayHaveLayers()) return found
@@ -79,7 +80,7 @@ export class PdfObjects {
     return this.#file.includes("/OCProperties") || [...this.#unpacked().values()].some((text) => text.includes("/OCProperties"))
   }
 
-  /** The layers in which whole objects stand: those that these name, and those of the groups that they name. */
+  /** The layers in which whole objects stand: those that objects name, and those of the groups that they name. */
   #layersOfObjects(): ReadonlySet<number> {
     const named = new Set<number>()
     for (const number of [...this.#places.keys(), ...this.#unpacked().keys()]) {
@@ -116,7 +117,7 @@ export class PdfObjects {
   #object(number: number): string | undefined {
     const place = this.#places.get(number)
     if (place === undefined) return this.#unpacked().get(number)
-    // Most are short, and what is behind them is another object.
+    // Most are short, and the bytes after them belong to another object.
     const head = this.#file.toString("latin1", place, place + usual)
     const end = head.search(ending)
     if (end >= 0) return head.slice(0, end)
@@ -136,7 +137,7 @@ export class PdfObjects {
     return found?.startsWith("[") === true ? found : value
   }
 
-  /** `undefined` where it cannot be unpacked. */
+  /** The unpacked stream of an object; `undefined` where it cannot be unpacked. */
   #stream(number: number): Buffer | undefined {
     const place = this.#places.get(number)
     const begin = place === undefined ? -1 : this.#file.indexOf("stream", place)
@@ -155,7 +156,7 @@ export class PdfObjects {
     }
   }
 
-  /** Objects that streams hold (ISO 32000-1, 7.5.7). */
+  /** The objects packed into streams (ISO 32000-1, 7.5.7). */
   #unpacked(): ReadonlyMap<number, string> {
     if (this.#packed !== undefined) return this.#packed
     const found = new Map<number, string>()
@@ -185,7 +186,7 @@ const shows = /[)>\]]\s{0,100}(?:Tj|TJ|['"])(?![^\s])|\/[^\s/]{1,200}\s{1,20}Do(
 const references = (value: string | undefined): ReadonlyArray<number> =>
   Array.from((value ?? "").matchAll(/(\d{1,10})\s+\d{1,5}\s+R/g), ([, number]) => Number(number))
 
-/** The value of a key of a dictionary's own, as it is written. */
+/** The value of a key of the dictionary itself, as it is written. */
 const valueOf = (dictionary: string, key: string): string | undefined => {
   const tokens = /\((?:[^()\\]|\\[^]|\([^()]{0,1000}\)){0,4000}\)|<<|>>|[[\]]|<[\da-fA-F\s]{0,4000}>|\/[^\s()<>[\]/%]*|[^\s()<>[\]/%]+/g
   let depth = dictionary.trimStart().startsWith("<<") ? 0 : 1
@@ -198,7 +199,7 @@ const valueOf = (dictionary: string, key: string): string | undefined => {
       if (within < 0) return dictionary.slice(start, index).trim()
       if (within > 0) continue
       if (token === ">>" || token === "]" || !/^[\d.+-]/.test(token)) {
-        // A reference is of three tokens.
+        // A reference has three tokens.
         const isNext = token.startsWith("/") && dictionary.slice(start, index).trim() !== ""
         return dictionary.slice(start, isNext ? index : index + token.length).trim()
       }

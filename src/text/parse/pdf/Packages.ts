@@ -4,22 +4,22 @@ import type { withPlainPages } from "./PlainPages.ts"
 let layout: Promise<typeof LiteParse | undefined> | undefined
 let plain: Promise<typeof withPlainPages | undefined> | undefined
 
-/** The parser that knows headings, lists and tables; `undefined` where its binary for this platform is not installed. */
+/** The parser that recognises headings, lists and tables; `undefined` where its binary for this platform is not installed. */
 export const layoutParser = (): Promise<typeof LiteParse | undefined> =>
   layout ??= import("@llamaindex/liteparse").then((module) => module.LiteParse, () => undefined)
 
-/** The reader without native code, which knows pages and their text alone; `undefined` where it is not installed. */
+/** The reader without native code, which knows only pages and their text; `undefined` where it is not installed. */
 export const plainReader = (): Promise<typeof withPlainPages | undefined> =>
   plain ??= import("./PlainPages.ts").then((module) => module.withPlainPages, () => undefined)
 
 export interface MissingReader {
-  /** As npm knows it. */
+  /** Its name on npm. */
   readonly name: string
-  /** What files lose by it. */
+  /** What files lose without it. */
   readonly consequence: string
 }
 
-/** The packages that read PDF and cannot be loaded here. */
+/** The packages for reading PDF that cannot be loaded here. */
 export const missingReaders = async (): Promise<ReadonlyArray<MissingReader>> => {
   const plain = await plainReader() !== undefined
   const binary = `@llamaindex/liteparse-${process.platform}-${process.arch}`

@@ -1,15 +1,15 @@
 import type { PDFiumDocument, PDFiumPage } from "@hyzyla/pdfium"
 
-/** What of PDFium's interface the package does not name, and its WebAssembly exports all the same. */
+/** Functions of PDFium that the package does not type, but that its WebAssembly exports. */
 export interface Pdfium {
   readonly _FPDFText_LoadPage: (page: number) => number
   readonly _FPDFText_ClosePage: (text: number) => void
   readonly _FPDFText_CountChars: (text: number) => number
   readonly _FPDFText_GetUnicode: (text: number, at: number) => number
-  /** 1 where the font does not say which character the glyph is: its number stands in the place of one. */
+  /** 1 where the font does not map the glyph to a character, so that its number stands in for one. */
   readonly _FPDFText_HasUnicodeMapError: (text: number, at: number) => number
   readonly _FPDFText_IsGenerated: (text: number, at: number) => number
-  /** Radians, clockwise. */
+  /** Angle in radians, clockwise. */
   readonly _FPDFText_GetCharAngle: (text: number, at: number) => number
   /** Writes left, top, right and bottom as 32-bit floats. */
   readonly _FPDFText_GetLooseCharBox: (text: number, at: number, box: number) => number
@@ -17,8 +17,9 @@ export interface Pdfium {
   readonly _FPDFPage_GetObject: (page: number, at: number) => number
   readonly _FPDFPageObj_CountMarks: (object: number) => number
   readonly _FPDFPageObj_GetMark: (object: number, at: number) => number
-  /** UTF-16 with a NUL; the bytes it has are written to `length`, as are those of a parameter. */
+  /** Writes UTF-16 with a NUL, and its number of bytes to `length`. */
   readonly _FPDFPageObjMark_GetName: (mark: number, to: number, size: number, length: number) => number
+  /** Writes UTF-16 with a NUL, and its number of bytes to `length`. */
   readonly _FPDFPageObjMark_GetParamStringValue: (mark: number, key: number, to: number, size: number, length: number) => number
   readonly _FPDFFormObj_CountObjects: (form: number) => number
   readonly _FPDFFormObj_GetObject: (form: number, at: number) => number
@@ -27,9 +28,9 @@ export interface Pdfium {
   readonly _FPDFPageObj_GetBounds: (object: number, left: number, bottom: number, right: number, top: number) => number
   readonly _FPDFDoc_GetAttachmentCount: (document: number) => number
   readonly _FPDFDoc_GetAttachment: (document: number, at: number) => number
-  /** UTF-16 with a NUL; answers its bytes, as do the names of packets. */
+  /** Writes UTF-16 with a NUL; returns its number of bytes. */
   readonly _FPDFAttachment_GetName: (attachment: number, to: number, size: number) => number
-  /** Writes its size to `length`, and its bytes where there is room. */
+  /** Writes the file's size to `length`, and its bytes where there is room. */
   readonly _FPDFAttachment_GetFile: (attachment: number, to: number, size: number, length: number) => number
   readonly _FPDFPage_GetAnnotCount: (page: number) => number
   readonly _FPDFPage_GetAnnot: (page: number, at: number) => number
@@ -47,19 +48,20 @@ export interface Pdfium {
   readonly wasmExports: { readonly malloc: (bytes: number) => number; readonly free: (at: number) => void }
 }
 
-// The package types only what it calls itself, and keeps its module private.
+// The package types only its own methods, and keeps its module private.
 export const pdfiumOf = (part: PDFiumPage | PDFiumDocument): Pdfium => (part as unknown as { readonly module: Pdfium }).module
 
-/** A text that ends with a NUL. */
+/** Decodes a text that ends with a NUL. */
 export const utf16 = (bytes: Buffer): string => bytes.toString("utf16le").replace(/\0.*$/s, "")
 
 const types = { text: 1, path: 2, image: 3, shading: 4, form: 5 }
 
-/** Forms within forms, and objects, that are looked at. */
+/** Deepest nesting of forms that is examined. */
 const deepest = 8
+/** Most objects of a page that are examined. */
 const mostObjects = 20_000
 
-/** A picture that covers less of its page than this shows nothing that could be read. */
+/** A picture that covers less than this share of its page shows nothing readable. */
 const leastCover = 0.005
 
 /** What a page shows besides text; `empty` where it has nothing at all, or nothing of it can be read. */
@@ -75,7 +77,7 @@ export const shownOn = (page: PDFiumPage): Shown => {
       const object = objectAt(at)
       const type = pdfium._FPDFPageObj_GetType(object)
       if (type === types.path || type === types.shading) drawing = true
-      // Within a form they are measured by its own units.
+      // Pictures inside a form are measured in the form's own units.
       else if (type === types.image && (depth > 0 || area(pdfium, object) >= leastCover * originalWidth * originalHeight)) return true
       else if (
         type === types.form && depth < deepest &&
@@ -89,7 +91,7 @@ export const shownOn = (page: PDFiumPage): Shown => {
   return drawing ? "drawing" : pdfium._FPDFPage_CountObjects(number) > 0 ? "nothing" : "empty"
 }
 
-/** Objects of a page that stand in layers are of the kind `OC`, under the name of the layer. */
+/** Objects of a page that stand in layers have a mark of type `OC` with the name of the layer. */
 const layerMark = "OC"
 const longestMark = 2_048
 
@@ -124,10 +126,10 @@ export const layersOn = (page: PDFiumPage): ReadonlySet<string> => {
   }
 }
 
-/** Entries of an outline that are looked at: none that people read has as many. */
+/** Most entries of an outline that are examined: no readable outline has as many. */
 const mostEntries = 200_000
 
-/** Whether entries of the outline lead back to one another, or are too many to tell. */
+/** Whether entries of the outline lead back to one another, or are too many to check. */
 export const outlineHasLoop = (document: PDFiumDocument): boolean => {
   const pdfium = pdfiumOf(document)
   const handle = document["documentIdx"]

@@ -9,37 +9,38 @@ import { layersOn, outlineHasLoop, type Shown, shownOn } from "./Pdfium.ts"
 import { linesOf, looksBroken, respaced, vocabularyOf } from "./Spacing.ts"
 import { uprightText } from "./Turned.ts"
 
-/** The text of a PDF's pages in the order of their content, without layout. Kept open while pages are read. */
+/** The text of a PDF's pages in the order of their content, without layout. The PDF stays open while pages are read. */
 export interface PlainPages {
   readonly count: number
   /** Whether entries of the outline lead back to one another. */
   readonly outlineHasLoop: boolean
   /** Text of a 1-based page; `undefined` where the page cannot be read. */
   readonly text: (page: number) => string | undefined
-  /** What can be told of a page whose text was asked for, where that holds glyphs of which no font says what they are. */
+  /** The known part of a page whose text was read, where it has glyphs that no font maps to characters. */
   readonly known: (page: number) => KnownText | undefined
-  /** The same text in the order in which it is read where most of it stands on its side or on its head. */
+  /** The page's text in reading order, where most of it stands on its side or upside down; otherwise `undefined`. */
   readonly turned: (page: number) => string | undefined
   /** The names of the layers in which text of a page stands. */
   readonly layers: (page: number) => ReadonlySet<string>
   /** What a page shows besides text. */
   readonly shown: (page: number) => Shown
-  /** The files that the document holds, and those pinned to pages whose text was asked for. */
+  /** The files attached to the document, and to pages whose text was read. */
   readonly attached: () => ReadonlyArray<Attached>
-  /** What a form that has no pages of its own says and holds. */
+  /** The texts and values of a form without pages of its own. */
   readonly form: (mostBytes: number) => ReadonlyArray<string>
-  /** A page as it looks, at 300 dots an inch where neither side gets longer than `pixels` by that, default 5,000. */
+  /** Draws a page at 300 dots per inch, or fewer where a side would be longer than `pixels`, default 5,000. */
   readonly draw: (page: number, pixels?: number) => Promise<Drawing | undefined>
 }
 
-/** Dots an inch that recognition is made for, and most dots on a side. */
+/** Dots per inch that recognition is made for. */
 const resolution = 300
+/** Most dots on a side. */
 const mostPixels = 5_000
 
-/** One for the process: its memory is used again, and starting it takes longer than most files. */
+/** One for the process: its memory is reused, and starting it takes longer than most files. */
 let library: Promise<PDFiumLibrary> | undefined
 
-/** Opens a PDF for as long as `use` takes. */
+/** Opens a PDF for as long as `use` runs. */
 export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPages) => Promise<A>): Promise<A> => {
   library ??= readFile(assetPath("pdfium.wasm", "@hyzyla/pdfium/pdfium.wasm")).then((wasm) =>
     PDFiumLibrary.init({ wasmBinary: new Uint8Array(wasm).buffer })
@@ -55,7 +56,7 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
     } catch {
       return undefined
     } finally {
-      // The package leaves pages open until the document is closed: five thousand of them are a gigabyte.
+      // The package leaves pages open until the document is closed: five thousand of them take a gigabyte.
       opened["module"]._FPDF_ClosePage(opened["pageIdx"])
     }
   }
@@ -97,7 +98,7 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
   }
 }
 
-/** What no text holds: where numbers of glyphs stand in the place of characters, such are among them. */
+/** Characters that no text contains: where glyph numbers stand in for characters, some of them are among these. */
 const unusual = /[\u0001\u0003-\u0008\u000b\u000e-\u001f\ufffd]|\p{Co}|(?!\ufffe)\p{Cn}/u
 
 const textOf = (page: PDFiumPage, raw: string): string => {
@@ -120,6 +121,6 @@ const open = async (library: PDFiumLibrary, file: Uint8Array): Promise<PDFiumDoc
   }
 }
 
-/** A hyphen at the end of a line comes as U+0002 or U+FFFE. */
+/** A text with its hyphens at line ends, which come as U+0002 or U+FFFE. */
 const cleaned = (text: string): string =>
   text.replace(/\r\n?/g, "\n").replace(/[\u0002\ufffe]\n?/g, "-\n").replace(/[\u0001-\u0008\u000b\u000e-\u001f]/g, " ")

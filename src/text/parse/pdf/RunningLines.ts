@@ -1,13 +1,14 @@
 import { oneLine } from "../BlockSink.ts"
 
-/** The share of a page's height at its top and at its bottom where headers and footers stand. */
+/** Share of a page's height, at its top and at its bottom, where headers and footers stand. */
 const edge = 0.08
 
-/** A line runs when it stands, letter for letter, on this many pages, and on this share of those seen. */
+/** Pages on which a line has to stand, letter for letter, to be a running line. */
 const leastPages = 3
+/** Share of the pages seen on which a line has to stand to be a running line. */
 const leastShare = 0.5
 
-/** Longer ones are text. */
+/** Most characters of a running line; longer ones are text. */
 const longest = 200
 
 /** A block of a page, as text. */
@@ -27,8 +28,8 @@ interface Dropped {
 }
 
 /**
- * Headers and footers: lines at the edge of pages that recur with the same characters, digits and all. Each is kept
- * where it stands first, so that no word of a document is lost.
+ * Headers and footers: lines at the edge of pages that recur with the same characters, digits and all. Each is kept at its first place, so
+ * that no word of a document is lost.
  */
 export class RunningLines {
   readonly #counts = new Map<string, number>()

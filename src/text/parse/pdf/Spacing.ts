@@ -1,17 +1,17 @@
 import { functionWords } from "../../FunctionWords.ts"
 import type { Box, PlacedGlyph } from "./Glyphs.ts"
 
-/** A character of a line of a PDF, blanks left out. */
+/** A character of a line of a PDF; blanks are left out. */
 export interface Glyph {
   readonly text: string
-  /** What stands before it: nothing, a blank of the file's own, or a blank that the reader made of a gap. */
+  /** What precedes it: nothing, a blank in the file, or a blank that PDFium inferred from a gap. */
   readonly before: "nothing" | "blank" | "gap"
-  /** From the end of the glyph before it, in heights of a line. */
+  /** Distance from the end of the glyph before it, in heights of the line. */
   readonly gap: number
 }
 
 interface Line {
-  /** As the text of the page has it. */
+  /** The line as in the text of the page. */
   readonly text: string
   readonly glyphs: ReadonlyArray<Glyph>
 }
@@ -41,7 +41,7 @@ export const linesOf = (glyphs: ReadonlyArray<PlacedGlyph>): ReadonlyArray<Line>
   return lines.filter(({ glyphs }) => glyphs.length > 0).map(({ glyphs, text }) => ({ text: text.trim(), glyphs }))
 }
 
-/** In heights of the line, whichever way it runs. */
+/** The gap between two glyphs in heights of the line, whichever way it runs. */
 const gapBetween = (a: Box, b: Box): number => {
   const [across, down] = [Math.max(b.left - a.right, a.left - b.right), Math.max(b.bottom - a.top, a.bottom - b.top)]
   const isUpright = across >= down
@@ -49,13 +49,14 @@ const gapBetween = (a: Box, b: Box): number => {
   return Math.max(0, isUpright ? across : down) / Math.max(0.01, height)
 }
 
-/** Writing whose words have blanks between them. */
+/** Scripts whose words are separated by blanks. */
 const spaced = /\p{Script=Latin}|\p{Script=Cyrillic}|\p{Script=Greek}|\p{Script=Armenian}|\p{Script=Georgian}/u
 
 const letters = (word: string): number => word.match(/\p{L}/gu)?.length ?? 0
 
-/** Share of a line's words that have one or two letters, from which on words are taken to be broken; and fewest words. */
+/** A line looks broken if at least this share of its words has one or two letters. */
 const broken = 0.4
+/** Fewest words of a line that is judged. */
 const fewest = 4
 
 const wordsIn = (line: string): ReadonlyArray<string> => line.split(/\s+/).filter((word) => spaced.test(word))
@@ -70,19 +71,20 @@ export const looksBroken = (line: string): boolean => {
   return words.length >= fewest && short(words) >= broken
 }
 
-/** A gap of this many heights of a line parts words, whatever the letters do; letters further apart are none of a word. */
+/** A gap of at least this many heights of a line separates words, whatever the letters do. */
 const always = 1
+/** Largest gap between two letters of a word, in heights of the line. */
 const mostWithin = 0.35
 
-/** No language has as large a share of words that are single letters. */
+/** Share of single-letter words that no language reaches. */
 const mostlySingle = 0.6
 
-/** Gaps within words differ by less. */
+/** Gaps inside words differ by less than this, in heights of the line. */
 const leastStep = 0.1
 
 const grammar: ReadonlySet<string> = new Set(Object.values(functionWords).flatMap((words) => [...words]))
 
-/** Letters that stand in words of three letters and more that are known, by grammar or from whole lines of the page. */
+/** How many letters stand in words of three letters or more that are known, from grammar or from whole lines of the page. */
 const knownLetters = (words: ReadonlyArray<string>, vocabulary: ReadonlySet<string>): number =>
   words.reduce((sum, word) => {
     const plain = bare(word)
@@ -91,14 +93,14 @@ const knownLetters = (words: ReadonlyArray<string>, vocabulary: ReadonlySet<stri
 
 const bare = (word: string): string => word.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")
 
-/** The words of lines that are whole. */
+/** The words of lines whose words are whole. */
 export const vocabularyOf = (lines: ReadonlyArray<string>): ReadonlySet<string> =>
   new Set(lines.filter((line) => !looksBroken(line)).flatMap((line) => wordsIn(line).map(bare)))
 
 /**
- * A line whose letters were set apart, with its words whole; `undefined` where it shows no better reading. Blanks of
- * the file's own are believed. Without any, the gaps between words are those that are clearly wider than the others.
- * The line has then more letters in words that are known, or, where most were single letters, no fewer.
+ * A line with letterspaced words made whole; `undefined` where no better reading is found. Blanks in the file are trusted. Without any, the
+ * gaps between words are those that are clearly wider than the others. The result must have more letters in known words, or, where most
+ * words were single letters, no fewer.
  */
 export const respaced = (glyphs: ReadonlyArray<Glyph>, vocabulary: ReadonlySet<string>): string | undefined => {
   const before = written(glyphs, () => true)
@@ -117,7 +119,7 @@ export const respaced = (glyphs: ReadonlyArray<Glyph>, vocabulary: ReadonlySet<s
 const written = (glyphs: ReadonlyArray<Glyph>, parts: (gap: number) => boolean): string =>
   glyphs.map(({ before, gap, text }) => (before === "blank" || (before === "gap" && parts(gap)) ? ` ${text}` : text)).join("").trim()
 
-/** The gap from which on words are apart: in the middle of the widest step from one gap of a line to the next wider one. */
+/** The gap from which on words are separate: the middle of the widest step from one gap of a line to the next wider one. */
 const leastGap = (gaps: ReadonlyArray<number>): number | undefined => {
   const within = gaps.filter((gap) => gap < always).toSorted((a, b) => a - b)
   let step = leastStep
@@ -132,7 +134,7 @@ const leastGap = (gaps: ReadonlyArray<number>): number | undefined => {
   return least
 }
 
-/** Takes a line to one of the same letters that has the blanks of `text`; to itself where that has none. */
+/** A function that replaces a line by one of the same letters that has the blanks of `text`; by itself where `text` has none. */
 export const spacedAs = (text: string): (line: string) => string => {
   let run = ""
   const places: Array<number> = []

@@ -1,6 +1,6 @@
 import type { Box, PlacedGlyph } from "./Glyphs.ts"
 
-/** Points in the direction of the text and down from its first line. */
+/** Position in points: along the direction of the text, and down from its first line. */
 interface Place {
   readonly start: number
   readonly end: number
@@ -18,17 +18,19 @@ interface Segment extends Place {
   readonly text: string
 }
 
-/** Shares of a line's height: from which on a gap parts words, and parts what stands side by side. */
+/** Gap that separates words, as a share of a line's height. */
 const wordGap = 0.13
+/** Gap that separates what stands side by side, as a share of a line's height. */
 const segmentGap = 1.5
 
-/** Side by side are columns of text, read one after the other, where they have as many lines, and words in a line. */
+/** Texts side by side are columns, read one after the other, where each has at least this many lines. */
 const columnLines = 3
+/** Texts side by side are columns, read one after the other, where their lines have at least this many words. */
 const columnWords = 3
 
 /**
- * The text of a page in the order in which it is read by who turns the page: first what most of it is turned to.
- * `undefined` where letters stand at other angles.
+ * The text of a page in the order in which a person reads who turns the page: first in the direction of most of it. `undefined` where
+ * letters stand at other angles.
  */
 export const uprightText = (glyphs: ReadonlyArray<PlacedGlyph>): string | undefined => {
   const directions: ReadonlyArray<Array<Mark>> = [[], [], [], []]
@@ -54,7 +56,7 @@ const placeOf = ({ bottom, left, right, top }: Box, turns: number): Place => {
 const height = ({ bottom, top }: Place): number => Math.max(0.01, bottom - top)
 const middle = ({ bottom, top }: Place): number => (top + bottom) / 2
 
-/** What stands at one height, beginning with the uppermost. */
+/** Groups what stands at the same height, starting at the top. */
 const bands = <A extends Place>(places: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => {
   const found: Array<Array<A>> = []
   for (const place of places.toSorted((a, b) => middle(a) - middle(b))) {
@@ -84,7 +86,7 @@ const segmentsOf = (marks: ReadonlyArray<Mark>): ReadonlyArray<Segment> =>
     return segments
   })
 
-/** Lines in reading order: columns one after the other, everything else from the top down. */
+/** Lines in reading order: columns one after the other, everything else from top to bottom. */
 const rowsOf = (segments: ReadonlyArray<Segment>): ReadonlyArray<string> => {
   const gutter = gutterOf(segments)
   if (gutter !== undefined) {
@@ -96,7 +98,7 @@ const rowsOf = (segments: ReadonlyArray<Segment>): ReadonlyArray<string> => {
   return [...rowsOf(rows.slice(0, cut).flat()), ...rowsOf(rows.slice(cut).flat())]
 }
 
-/** Where a column begins beside another one, with a gap that no line crosses. */
+/** Where a column starts beside another one, with a gap that no line crosses. */
 const gutterOf = (segments: ReadonlyArray<Segment>): number | undefined => {
   const sorted = segments.toSorted((a, b) => a.start - b.start)
   let end = Number.NEGATIVE_INFINITY

@@ -3,7 +3,7 @@ import { grown } from "../../WordTable.ts"
 const valueOf = (digit: number): number =>
   digit >= 0x30 && digit <= 0x39 ? digit - 0x30 : (digit | 0x20) >= 0x61 && (digit | 0x20) <= 0x66 ? (digit | 0x20) - 0x57 : -1
 
-/** Collects bytes that are written as hexadecimal digits, two each, or raw. */
+/** Collects bytes that are written as pairs of hexadecimal digits, or raw. */
 export class RtfData {
   #bytes: Uint8Array = new Uint8Array(1024)
   #high = -1

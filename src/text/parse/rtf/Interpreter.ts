@@ -10,20 +10,20 @@ import { headingOfStyle, type RtfStyle } from "./Styles.ts"
 import type { RtfHandler } from "./Tokens.ts"
 import { characters, silent, styling, wanted } from "./Words.ts"
 
-/** What is in force in a group; a group inside begins with a copy. */
+/** The state of a group; a group inside starts with a copy. */
 interface Group {
-  /** Where text goes; `undefined` where it goes nowhere. */
+  /** Where text goes; `undefined` where it is dropped. */
   target: { append: (text: string) => void } | undefined
   story: RtfStory
   table: "fonts" | "styles" | undefined
   font: number | undefined
-  /** Bytes that stand for a `\u` character in old readers. */
+  /** Bytes that stand in for a `\u` character in old readers. */
   fallbackBytes: number
   hidden: boolean
   deleted: boolean
   /** Where the digits of a picture or an object go, instead of text. */
   data: RtfData | undefined
-  /** Done when the group ends. */
+  /** Called when the group ends. */
   onClose: (() => void) | undefined
 }
 
@@ -41,8 +41,9 @@ export class RtfInterpreter implements RtfHandler {
   title = ""
   author = ""
   readonly hidden = new HiddenText()
-  /** What `\\objdata` and `\\pict` hold, in their order. */
+  /** The contents of `\\objdata` groups, in their order. */
   readonly objects: Array<Buffer> = []
+  /** The contents of `\\pict` groups, in their order. */
   readonly pictures: Array<Buffer> = []
   readonly #footers = new BlockBuffer()
   readonly #running: { readonly header: BlockSink; readonly footer: BlockSink }
@@ -114,7 +115,7 @@ export class RtfInterpreter implements RtfHandler {
     }
     const starred = this.#starred
     this.#starred = false
-    // A style of characters opens no destination, whatever stands before it.
+    // A character style opens no destination, whatever precedes it.
     if (starred && !wanted.has(name) && !styling.has(name)) {
       this.#group.target = undefined
       this.#group.table = undefined
@@ -127,7 +128,7 @@ export class RtfInterpreter implements RtfHandler {
     else this.#property(name, parameter)
   }
 
-  /** Whether groups are open: at the end of a file, it is cut off. */
+  /** Whether groups are open, which at the end of a file means that it is cut off. */
   get isOpen(): boolean {
     return this.#outer.length > 0
   }
@@ -172,12 +173,12 @@ export class RtfInterpreter implements RtfHandler {
     else if (!deleted && target instanceof RtfStory) this.hidden.add(text)
   }
 
-  /** Sends the text of the current group elsewhere, and does something with it at the end of the group. */
+  /** Collects the text of the current group, and passes it to `use` at the end of the group. */
   #capture(use: (text: string) => void): void {
     const parts: Array<string> = []
     this.#group.target = { append: (text) => void parts.push(text) }
     this.#group.table = undefined
-    // Facts about the document are in its own code page, whatever font is in force.
+    // Facts about the document are in its own code page, whatever the current font is.
     this.#group.font = noFont
     this.#group.onClose = () => use(oneLine(parts.join("")))
   }
@@ -191,13 +192,13 @@ export class RtfInterpreter implements RtfHandler {
     this.#group.onClose = () => story.end()
   }
 
-  /** Control words that say what a group is. Gives whether this is one. */
+  /** Handles control words that define a group's kind. Returns whether this is one. */
   #destination(name: string): boolean {
     const { story } = this.#group
     switch (name) {
       case "objdata":
       case "pict": {
-        // One for readers that do not know the other form of it.
+        // A duplicate for readers that do not know its other form.
         if (this.#group.target === undefined) return true
         const data = new RtfData()
         this.#group.target = undefined
@@ -257,7 +258,7 @@ export class RtfInterpreter implements RtfHandler {
     return true
   }
 
-  /** Control words inside the font table and the style sheet. */
+  /** Handles control words inside the font table and the style sheet. */
   #inTable(name: string, parameter: number | undefined): boolean {
     if (this.#group.table === "fonts") {
       if (name === "f" && parameter !== undefined) this.#beginFont(parameter)
@@ -292,7 +293,7 @@ export class RtfInterpreter implements RtfHandler {
     }
   }
 
-  /** Control words that end a stretch of text. Gives whether this is one. */
+  /** Handles control words that end a stretch of text. Returns whether this is one. */
   #structure(name: string, story: RtfStory): boolean {
     if (name === "par" || name === "sect" || name === "page") story.endParagraph()
     else if (name === "cell") story.endCell()

@@ -22,7 +22,7 @@ export class RtfStory {
     this.#text.push(text)
   }
 
-  /** What stands before the current paragraph as an item of a list. */
+  /** Sets the label of the current paragraph as an item of a list. */
   label(text: string): void {
     this.#label = text
   }

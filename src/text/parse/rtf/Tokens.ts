@@ -1,4 +1,4 @@
-/** What an RTF file consists of, in order. Line ends of the source mean nothing and are left out. */
+/** Receives the tokens of an RTF file, in order. Line ends of the source mean nothing and are left out. */
 export interface RtfHandler {
   readonly open: () => void
   readonly close: () => void
@@ -6,7 +6,7 @@ export interface RtfHandler {
   readonly word: (name: string, parameter: number | undefined) => void
   /** One byte of text in the current code page. */
   readonly byte: (value: number) => void
-  /** Raw bytes, of a picture or an object. */
+  /** Raw bytes of a picture or an object. */
   readonly raw: (bytes: Buffer) => void
 }
 
@@ -14,7 +14,7 @@ const backslash = 0x5c
 const isLetter = (byte: number): boolean => byte >= 0x61 && byte <= 0x7a || byte >= 0x41 && byte <= 0x5a
 const isDigit = (byte: number): boolean => byte >= 0x30 && byte <= 0x39
 
-/** Splits RTF into tokens (Rich Text Format 1.9.1, "RTF Syntax"). A cut-off file gives what is there. */
+/** Splits RTF into tokens (Rich Text Format 1.9.1, "RTF Syntax"). A file that is cut off is read as far as it goes. */
 export const scanRtf = (bytes: Uint8Array, handler: RtfHandler): void => {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   let at = 0
@@ -27,7 +27,7 @@ export const scanRtf = (bytes: Uint8Array, handler: RtfHandler): void => {
   }
 }
 
-/** Reads what follows a backslash and gives the position after it. */
+/** Reads what follows a backslash and returns the position after it. */
 const control = (file: Buffer, start: number, handler: RtfHandler): number => {
   const first = file[start] ?? 0
   if (!isLetter(first)) return symbol(file, start, first, handler)

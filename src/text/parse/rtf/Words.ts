@@ -19,15 +19,15 @@ export const characters: Readonly<Record<string, string>> = {
   _: "-"
 }
 
-/** Groups that hold no text to read, though they are not marked as ones to skip. */
+/** Groups without text to read, though they are not marked as ones to skip. */
 export const silent = words(
   "colortbl fldinst nonshppict shprslt sp xe tc tcn rxe txe bkmkstart bkmkend listtable " +
     "listoverridetable revtbl filetbl rsidtbl generator info upr private ftnsep ftnsepc ftncn aftnsep aftnsepc aftncn " +
     "falt panose mmathPict pgptbl pnseclvl"
 )
 
-/** Groups that old readers should skip and we should not. */
+/** Groups that old readers should skip, but not this one. */
 export const wanted = words("objdata shppict shpinst shptxt annotation atnauthor do ud moMath moMathPara")
 
-/** Words that set a look and are written behind the mark of what old readers should skip. */
+/** Words that set a format and may follow the mark that old readers should skip a group. */
 export const styling = words("cs b i ul ulnone f fs cf lang langfe langnp plain")

@@ -1,9 +1,9 @@
 import { partitionPoint } from "../../PartitionPoint.ts"
 
-/** A word, a character of a script that writes no spaces, or a sign. */
+/** A word, a character of a script without spaces, or a sign. */
 export interface Piece {
   readonly text: string
-  /** UTF-16 offset. */
+  /** Start in the text, in UTF-16 units. */
   readonly start: number
 }
 
@@ -14,18 +14,18 @@ const piece = new RegExp(`[${unspaced}]|(?:(?![${unspaced}])[\\p{L}\\p{M}\\p{N}]
 export const piecesOf = (text: string): ReadonlyArray<Piece> =>
   Array.from(text.matchAll(piece), ({ 0: text, index }) => ({ text, start: index }))
 
-/** Cells of the table that compares two stretches by all their pieces; longer stretches without a landmark stay apart. */
+/** Most cells of the table that compares two stretches piece by piece; longer stretches without a landmark are not aligned. */
 const maxCells = 250_000
 
-/** Words that follow each other are landmarks where no single one is: rows of a table have the same words again and again. */
+/** Runs of this many words are landmarks where no shorter run is: rows of a table repeat the same words. */
 const landmarkLengths = [1, 4, 16, 64]
 
 export const isWord = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 
 /**
- * For each piece of `a` the piece of `b` that it is, or -1: a common subsequence, of words first, then of the signs
- * between them, which only one of the two may have. Words, or runs of them, that are but once in both are landmarks
- * (patience); what is between two landmarks is compared by itself.
+ * Aligns two texts: for each piece of `a`, the index of the corresponding piece of `b`, or -1. The result is a common subsequence, of words
+ * first, then of the signs between them, which only one of the two may have. Words, or runs of them, that occur exactly once in both are
+ * landmarks (patience diff); the stretches between two landmarks are compared separately.
  */
 export const align = (a: ReadonlyArray<Piece>, b: ReadonlyArray<Piece>): Int32Array => {
   const ids = new Map<string, number>()
@@ -56,7 +56,7 @@ export const align = (a: ReadonlyArray<Piece>, b: ReadonlyArray<Piece>): Int32Ar
   return alignRanges(left, right, open, found)
 }
 
-/** Stretches of the two that are each other's: from and up to in the left one, then in the right one. */
+/** Two corresponding stretches: start and end in the left one, then in the right one. */
 type Range = readonly [number, number, number, number]
 
 const alignRanges = (
@@ -76,7 +76,7 @@ const alignRanges = (
       if (landmarks.length === 0) landmarks = landmarksOf(runsOf(left, from, to, length), runsOf(right, start, end, length), from, start)
     }
     if (landmarks.length === 0) {
-      if (isSmall) compare(left, from, to, right, start, end, found)
+      if (isSmall) compare(left, right, [from, to, start, end], found)
       continue
     }
     for (const [at, place] of landmarks) {
@@ -90,13 +90,13 @@ const alignRanges = (
   return found
 }
 
-/** For each place of a stretch a text of the pieces that begin there. */
+/** For each position of a stretch, a key of the run of pieces that starts there. */
 const runsOf = (ids: Int32Array, first: number, last: number, length: number): ReadonlyArray<number | string> =>
   length === 1
     ? Array.from(ids.subarray(first, last))
     : Array.from({ length: Math.max(0, last - first - length + 1) }, (_, at) => ids.subarray(first + at, first + at + length).join())
 
-/** The most runs of pieces that are once in each stretch and in the same order in both; the stretches begin at `from` and `start`. */
+/** The longest chain of runs that occur once in each stretch and in the same order in both; the stretches start at `from` and `start`. */
 const landmarksOf = (
   left: ReadonlyArray<number | string>,
   right: ReadonlyArray<number | string>,
@@ -113,7 +113,7 @@ const landmarksOf = (
     const place = places.get(id) ?? -1
     return at === -1 || place === -1 ? [] : [[at, place]]
   }).sort(([a], [b]) => a - b)
-  // Of each length, the run that ends earliest.
+  // For each length of chain, the run that ends earliest.
   const tails: Array<number> = []
   const before = new Int32Array(pairs.length).fill(-1)
   pairs.forEach(([, place], at) => {
@@ -126,8 +126,8 @@ const landmarksOf = (
   return run.reverse()
 }
 
-/** A longest common subsequence, by the table of all pairs. */
-const compare = (left: Int32Array, from: number, to: number, right: Int32Array, start: number, end: number, found: Int32Array): void => {
+/** Writes a longest common subsequence of two stretches to `found`, by the table of all pairs. */
+const compare = (left: Int32Array, right: Int32Array, [from, to, start, end]: Range, found: Int32Array): void => {
   const rows = to - from
   const columns = end - start
   const width = columns + 1

@@ -12,12 +12,13 @@ import { htmlVisible } from "./HtmlVisible.ts"
 import { markdownVisible } from "./MarkdownVisible.ts"
 import { Visible } from "./Visible.ts"
 
-/** Formats that are read as they are written, most words in their order: what is quoted of them must stand there in one piece. */
+/** Formats that are read much as they are written, most words in order: a quote of them must stand in the file in one piece. */
 const written: ReadonlySet<FormatKey> = new Set<FormatKey>(["text", "code", "rst", "asciidoc", "org", "latex"])
 
 /**
- * Where in a file its parsed text's quotes stand: from the first byte to the last, with the marks between them. Undefined
- * for what the file does not say there (any more), and for formats whose bytes are no text. Throws as `parse` does.
+ * Where quotes of a file's parsed text stand in the file: from the first byte to the last, including the marks between them. Undefined for
+ * a quote that the file does not contain (any more), and for formats whose bytes are not text. Throws a ReadFailure where the file cannot
+ * be parsed.
  */
 export const fileSpans = async (input: ParseInput, quotes: ReadonlyArray<Quoted>): Promise<ReadonlyArray<ByteSpan | undefined>> => {
   const nowhere = quotes.map(() => undefined)
@@ -30,7 +31,7 @@ export const fileSpans = async (input: ParseInput, quotes: ReadonlyArray<Quoted>
   const original = decode(input.bytes, format === "html" ? htmlCharset : undefined)
   const byteAt = bytesOf(input.bytes, original)
   if (byteAt === undefined) return nowhere
-  // Byte spans are of the parsed text, whose UTF-16 units are compared.
+  // Byte spans refer to the parsed text, whose UTF-16 units are compared.
   const parsed = Buffer.from(text)
   const source = original.replace(/\r\n?/g, "\n")
   const visible = format === "markdown"
@@ -55,12 +56,15 @@ export const fileSpans = async (input: ParseInput, quotes: ReadonlyArray<Quoted>
   })
 }
 
-/** {@link fileSpans}, as the text pool asks for it. */
+/** {@link fileSpans}, in the form in which the text pool calls it. */
 export const locate = async ({ content, mimeType, name, quotes }: Locating, limits: Limits): Promise<Located> => ({
   spans: await fileSpans({ bytes: content, name, mimeType, limits }, quotes)
 })
 
-/** The visible characters of a stretch of parsed text. All of its words must be among them, but for the numbers of a list. */
+/**
+ * The visible characters that correspond to a stretch of parsed text. All of its words must be among them, except for the numbers of a
+ * list.
+ */
 const spanIn = (
   { end, start }: { readonly start: number; readonly end: number },
   told: ReadonlyArray<Piece>,
@@ -100,9 +104,9 @@ const spanIn = (
 }
 
 /**
- * Where words that were found with others between them stand in one piece, there or nearby: text that is left out may begin
- * with the same words, as a row of a table does that is left out. Undefined where they have no others between them, or
- * few: a note, a number of a line. `scattered` where most of what is there is something else.
+ * Where words that were found with others between them stand in one piece, there or nearby: text that was left out may start with the same
+ * words, such as a row of a table. Undefined where no others stand between them, or only a few: a note, a line number. `scattered` where
+ * most words there are others.
  */
 const wholeRun = (
   words: ReadonlyArray<string>,
@@ -123,17 +127,17 @@ const wholeRun = (
   return among.length > 2 * words.length + mostBetween ? "scattered" : undefined
 }
 
-/** Words between those of a short quote. */
+/** Most words between those of a short quote. */
 const mostBetween = 8
 
-/** The mark of a list's item belongs to a quote that begins with one. */
+/** Extends a quote that starts with a list item's mark to include the mark in the source. */
 const withLabel = (source: string, start: number, told: string): number => {
   if (told.trim() === "") return start
   const line = source.slice(source.lastIndexOf("\n", start - 1) + 1, start)
   return start - (/(?:[-*+]|\d{1,9}[.)])[ \t]+[*_`~[]*$/.exec(line)?.[0].length ?? 0)
 }
 
-/** The byte that a UTF-16 offset into a file's decoded text is; undefined for charsets whose characters differ in bytes. */
+/** A function from UTF-16 offsets in a file's decoded text to bytes; undefined for charsets whose characters differ in bytes. */
 const bytesOf = (bytes: Uint8Array, text: string): ((at: number) => number) | undefined => {
   const [a, b, c] = bytes
   if (isUtf8(bytes)) {
@@ -145,9 +149,9 @@ const bytesOf = (bytes: Uint8Array, text: string): ((at: number) => number) | un
   return bytes.length === mark + 2 * text.length ? (at) => mark + 2 * at : undefined
 }
 
-/** Where an offset into a text with `\n` line ends is in the text as it was. */
+/** A function from offsets in a text with `\n` line ends to offsets in the original. */
 const unixLinesOf = (original: string): (at: number) => number => {
-  // Offsets, without the line ends' second units, after which those add up.
+  // Offsets in the text without the `\r`s, so that each one passed adds a unit.
   const ends = Array.from(original.matchAll(/\r\n/g), ({ index }, before) => index + 1 - before)
   return (at) => at + partitionPoint(ends.length, (line) => ends[line]! <= at)
 }

@@ -4,7 +4,7 @@ import { markdown } from "../markdown/MarkdownBlocks.ts"
 import { htmlVisible } from "./HtmlVisible.ts"
 import { Visible } from "./Visible.ts"
 
-/** What is seen of Markdown. `source` has `\n` line ends. */
+/** The visible text of Markdown. `source` has `\n` line ends. */
 export const markdownVisible = (source: string): Visible => {
   const visible = new Visible()
   const { end } = frontMatter(source)
@@ -27,7 +27,7 @@ export const markdownVisible = (source: string): Visible => {
         if (map !== null) {
           inline(content, placesOf(content, map[0], lineAt, starts), source, env, visible)
         } else {
-          // The cells of a row have no place of their own, and their bars no escape.
+          // The library gives cells no position, and removes the escapes of their bars.
           const line = lineAt(row)
           const written = content.replaceAll("|", "\\|")
           const at = line.indexOf(written, cell)
@@ -58,7 +58,7 @@ export const markdownVisible = (source: string): Visible => {
   return visible
 }
 
-/** Where in its line a text stands that the marks of its block were taken from: at the end, but for closing marks. */
+/** Where a text stands in its line after its block's marks were removed: at the end, except for closing marks. */
 const placeIn = (line: string, text: string): number => {
   const trimmed = line.trimEnd()
   return trimmed.endsWith(text) ? trimmed.length - text.length : line.indexOf(text)
@@ -78,7 +78,7 @@ const verbatimLine = (
   visible.gap()
 }
 
-/** Of each unit of a block's text, where it stands in the source. */
+/** Position in the source of each UTF-16 unit of a block's text. */
 const placesOf = (content: string, first: number, lineAt: (line: number) => string, starts: ReadonlyArray<number>): Int32Array => {
   const places = new Int32Array(content.length).fill(-1)
   let from = 0
@@ -91,7 +91,9 @@ const placesOf = (content: string, first: number, lineAt: (line: number) => stri
   return places
 }
 
-/** What is seen of a text with inline marks. The library tells what, but not where: it is found again in order. */
+/**
+ * Adds the visible part of a text with inline marks. The library returns its pieces without positions, so each is searched for in order.
+ */
 const inline = (content: string, places: Int32Array, source: string, env: Record<string, unknown>, visible: Visible): void => {
   const tokens: Array<Token> = []
   markdown.inline.parse(content, markdown, env, tokens)
@@ -105,13 +107,13 @@ const inline = (content: string, places: Int32Array, source: string, env: Record
       start = end
     }
   }
-  /** Goes beyond the next `mark`; answers where it begins. */
+  /** Moves past the next `mark`; returns where it starts. */
   const past = (mark: string): number => {
     const found = mark === "" ? at : content.indexOf(mark, at)
     if (found !== -1) at = found + mark.length
     return found
   }
-  /** Beyond the target of a link whose text has been seen. */
+  /** Moves past the target of a link whose text has been added. */
   const pastTarget = (): void => {
     past("]")
     if (content[at] === "[") past("]")

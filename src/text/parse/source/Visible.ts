@@ -1,33 +1,34 @@
 import { partitionPoint } from "../../PartitionPoint.ts"
 
-/** A stretch of what a reader sees, and where in the source it stands. */
+/** A stretch of visible text, and its place in the source. */
 interface Run {
-  /** UTF-16 offset into the visible text. */
+  /** Start in the visible text, in UTF-16 units. */
   readonly at: number
-  /** UTF-16 span in the source. */
+  /** Start in the source, in UTF-16 units. */
   readonly start: number
+  /** End in the source, in UTF-16 units. */
   readonly end: number
-  /** Each unit of it is a unit of the source; what an entity or an escape stands for is not. */
+  /** Whether each unit of it is a unit of the source, which is not so for an entity or an escape. */
   readonly verbatim: boolean
 }
 
-/** What a reader of a source sees of it, in order, with the place of every character. */
+/** The text that a reader of a source sees, in order, with the place of every character. */
 export class Visible {
   readonly #parts: Array<string> = []
   readonly #runs: Array<Run> = []
   #length = 0
 
-  /** A stretch of the source as it is; `offset` is where in the whole of it the given part begins. */
+  /** Adds a stretch of the source as it is; `offset` is where the given part starts in the whole source. */
   verbatim(source: string, start: number, end: number, offset = 0): void {
     if (end > start) this.#add(source.slice(start, end), start + offset, end + offset, true)
   }
 
-  /** Something that the source writes in another way. */
+  /** Adds a text that the source writes in another way. */
   decoded(text: string, start: number, end: number): void {
     if (text !== "") this.#add(text, start, end, false)
   }
 
-  /** Parts two stretches, as the end of a line does. */
+  /** Separates two stretches, as the end of a line does. */
   gap(): void {
     this.#parts.push("\n")
     this.#length++
@@ -53,7 +54,7 @@ export class Visible {
     this.#length += text.length
   }
 
-  /** The last run that begins at or before an offset. */
+  /** The last run that starts at or before an offset. */
   #runAt(offset: number): Run {
     return this.#runs[partitionPoint(this.#runs.length, (at) => this.#runs[at]!.at <= offset) - 1]!
   }

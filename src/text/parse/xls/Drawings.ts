@@ -2,7 +2,7 @@ import { decodePart } from "../Decode.ts"
 import { marginText } from "../ooxml/Worksheet.ts"
 import { CellMessages, rangeName } from "../SheetRows.ts"
 
-/** What a sheet says beside its cells. */
+/** The texts of a sheet besides its cells. */
 export interface SheetTexts {
   /** Text boxes, and titles and names in its charts. */
   readonly texts: ReadonlyArray<string>
@@ -28,7 +28,7 @@ const types = {
 } as const
 
 const excel97 = 0x600
-/** An object that is a comment's box, which is read with its cell. */
+/** The type of a comment's box, whose text is read with its cell. */
 const commentBox = 0x19
 
 interface Record {
@@ -45,8 +45,8 @@ function* records(stream: Buffer, from: number): Generator<Record> {
 }
 
 /**
- * What the sheets of a binary workbook say beside their cells, in their order, and the stream in which the workbook
- * keeps its pictures. Nothing of an encrypted one.
+ * The texts of a binary workbook's sheets besides their cells, in order, and the stream in which it keeps its pictures; both empty for an
+ * encrypted workbook.
  */
 export const drawingsOf = (stream: Buffer): { readonly sheets: ReadonlyArray<SheetTexts>; readonly pictures: Buffer } => {
   const places: Array<number> = []
@@ -70,7 +70,7 @@ const sheetTexts = (stream: Buffer, place: number, version: number): SheetTexts 
   let [header, footer] = ["", ""]
   let depth = 0
   let object = 0
-  // Of a text that is to come: characters, and what there is of them.
+  // Characters that are still to come of an interrupted text.
   let missing = 0
   let text = ""
   for (const { content, type } of records(stream, place)) {
@@ -101,11 +101,12 @@ const sheetTexts = (stream: Buffer, place: number, version: number): SheetTexts 
   return { texts: texts.map((one) => one.replace(/[\0-\x08\x0b-\x1f]/g, " ").trim()).filter((one) => one !== ""), header, footer, messages }
 }
 
-/** Where the flags of a validation say that a message is shown (MS-XLS, 2.4.94; MS-XLSB, 2.4.378). */
+/** Flag of a validation that shows a message on input (MS-XLS, 2.4.94; MS-XLSB, 2.4.378). */
 export const showsInput = 1 << 18
+/** Flag of a validation that shows a message on an error (MS-XLS, 2.4.94; MS-XLSB, 2.4.378). */
 export const showsError = 1 << 19
 
-/** What cells tell whoever fills them in: flags, four texts, two formulas behind their lengths, ranges (MS-XLS, 2.4.94). */
+/** Adds the messages of a validation: flags, four texts, two formulas with their lengths in front, ranges (MS-XLS, 2.4.94). */
 const addMessages = (content: Buffer, messages: CellMessages): void => {
   if (content.length < 4) return
   const flags = content.readUInt32LE(0)
@@ -129,7 +130,7 @@ const addMessages = (content: Buffer, messages: CellMessages): void => {
   if ((flags & showsError) !== 0) messages.add("Error", ranges, errorTitle, error)
 }
 
-/** Characters of one byte or two. */
+/** Decodes characters of one byte or two. */
 export const characters = (content: Buffer, from: number, wide: number, most: number): string =>
   wide === 1 ? content.toString("utf16le", from, from + most * 2) : content.toString("latin1", from, from + most)
 

@@ -5,20 +5,20 @@ import { characters } from "./Drawings.ts"
 /** Types of records (MS-OGRAPH, 2.3.1). */
 const types = { begin: 0x0809, number: 0x0003, text: 0x0004, seriesText: 0x100d } as const
 
-/** What the second part of a chart of Microsoft Graph says that it is. */
+/** The type in the second part of a Microsoft Graph chart's header. */
 const graph = 0x8000
 
-/** Rows and columns of a datasheet at most. */
+/** Most rows and most columns of a datasheet. */
 const mostCells = 4_000
 
 export interface Graph {
-  /** The datasheet, a line a row. */
+  /** The datasheet, one line for each row. */
   readonly table: string
-  /** Titles and names that the datasheet does not have. */
+  /** Titles and names that are not in the datasheet. */
   readonly texts: ReadonlyArray<string>
 }
 
-/** What a chart of Microsoft Graph is made of; `undefined` where the stream is of a workbook. */
+/** The content of a Microsoft Graph chart; `undefined` where the stream is a workbook. */
 export const graphIn = (stream: Buffer): Graph | undefined => {
   const rows = new Map<number, Map<number, string>>()
   const texts = new Set<string>()
@@ -44,7 +44,7 @@ export const graphIn = (stream: Buffer): Graph | undefined => {
   return { table: lines.filter((line) => line !== "").join("\n"), texts: [...texts].filter((text) => text !== "" && !inCells.has(text)) }
 }
 
-/** Formats from here on are the document's own. */
+/** Formats numbered from here on are the document's own. */
 const ownFormats = 50
 
 const shown = (value: number, format: number): string => {
@@ -56,5 +56,5 @@ const shown = (value: number, format: number): string => {
   }
 }
 
-/** How many characters, whether they are wide, and they themselves. */
+/** A counted string: the number of characters, whether they are wide, and the characters. */
 const stringAt = (record: Buffer, at: number): string => oneLine(characters(record, at + 2, (record[at + 1] ?? 0) & 1, record[at] ?? 0))

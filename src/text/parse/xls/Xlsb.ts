@@ -5,7 +5,7 @@ import { showsError, showsInput } from "./Drawings.ts"
 /** Types of records (MS-XLSB, 2.3.1). */
 const types = { validation: 64, sheet: 156, newValidation: 1053 } as const
 
-/** Records have types of one byte or two, and lengths of one to four, seven bits each (MS-XLSB, 2.1.4). */
+/** The records of a part. They have types of one byte or two, and lengths of one to four, seven bits each (MS-XLSB, 2.1.4). */
 function* records(part: Buffer): Generator<{ readonly type: number; readonly content: Buffer }> {
   let at = 0
   const number = (most: number): number => {
@@ -28,7 +28,7 @@ function* records(part: Buffer): Generator<{ readonly type: number; readonly con
 const bufferOf = (bytes: Uint8Array | undefined): Buffer =>
   bytes === undefined ? Buffer.alloc(0) : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 
-/** Texts behind their lengths, one after the other; none where the length is that of no text (MS-XLSB, 2.5.166). */
+/** Texts with their lengths in front, one after the other; a length of 0xffffffff means an empty text (MS-XLSB, 2.5.166). */
 const textsAt = (content: Buffer, from: number, most: number): ReadonlyArray<string> => {
   const texts: Array<string> = []
   for (let at = from; texts.length < most && at + 4 <= content.length;) {
@@ -40,7 +40,7 @@ const textsAt = (content: Buffer, from: number, most: number): ReadonlyArray<str
   return texts
 }
 
-/** The parts of the sheets in the order of the workbook; `undefined` of one that names none. */
+/** The parts of the sheets in the order of the workbook; `undefined` for a sheet that names none. */
 export const sheetParts = (pack: OfficePackage): ReadonlyArray<string | undefined> => {
   const parts: Array<string | undefined> = []
   for (const { content, type } of records(bufferOf(pack.part(pack.main)))) {
@@ -49,7 +49,7 @@ export const sheetParts = (pack: OfficePackage): ReadonlyArray<string | undefine
   return parts
 }
 
-/** What a sheet tells whoever fills in its cells: flags, ranges, four texts (MS-XLSB, 2.4.378). */
+/** The messages of a sheet's validations: flags, ranges, four texts (MS-XLSB, 2.4.378). */
 export const messagesOf = (sheet: Uint8Array | undefined): { readonly messages: CellMessages; readonly unread: number } => {
   const messages = new CellMessages()
   let unread = 0

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { explainsOption, hasOption, optionsOf } from "../../src/text/Options.ts"
+import { explainsOption, hasOption, optionsOf } from "../../src/text/CommandOptions.ts"
 
 describe("options of a question", () => {
   it.each([
