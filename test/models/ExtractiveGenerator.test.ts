@@ -755,6 +755,29 @@ OPTIONS
       assert.match(yield* first("what does -v do", [entry("lift", "-v"), entry("winch", "-q")]), /what lift moves/)
     }))
 
+  it.effect("takes an option for explained by the entry that it is one of several terms of", () =>
+    Effect.gen(function*() {
+      const entry = context("lift.html", "Options\n\n-j loads\n--jobs=loads\n    Moves so many loads at once.\n\n-q\n    Says nothing of jobs.")
+      assert.match(yield* first("what does lift --jobs do", [entry]), /Moves so many loads at once/)
+    }))
+
+  it.effect("takes the entry of a name of code before those of names with the same words, and refuses a name that is nowhere", () =>
+    Effect.gen(function*() {
+      const settings = context(
+        "settings.html",
+        [
+          "max_slot_load_size (integer)\n    The largest size of a load that a slot keeps. The default is -1, any size, whatever the load.",
+          "max_load_size (integer)\n    Loads may have this size. The default is 4.",
+          "Notes\n\nWith max_load_size at its default size the crane lifts a load in one go, of whatever size it is."
+        ].join("\n\n")
+      )
+      assert.match(yield* first("What is the default of max_load_size?", [settings]), /^max_load_size[^]*The default is 4/)
+      assert.strictEqual(yield* first("What is the default of max_crane_size?", [settings]), "")
+      // However a document joins its words.
+      const camel = context("api.md", "maxLoadSize\n    Loads may have this size. The default is 4.")
+      assert.match(yield* first("default of max_load_size", [camel]), /The default is 4/)
+    }))
+
   it.effect("reads a word that the end of a line cuts, and a name with and without a space before its number", () =>
     Effect.gen(function*() {
       const { text } = yield* ask("which option replaces the default method", [manual])
