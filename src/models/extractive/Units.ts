@@ -66,6 +66,9 @@ const maxSentenceCharacters = 700
 /** UTF-16 units of a listing whose words are compared with the question's. */
 const maxCodeCharacters = 2000
 
+/** The number of a section, which makes its heading no fact. */
+const sectionNumber = /^(?:(?:[Cc]hapter|[Ss]ection|[Pp]art|[Aa]ppendix) )?(?:\d+(?:\.\d+)*|[A-Z](?:\.\d+)+)[.):]?\s+(?=\p{Lu})/u
+
 /** The mark that a document's own note starts with, which would read as one of our citations. */
 const ownMark = /^\[\d{1,3}\]\s+/
 /** A document's own reference to a note, which would read as one of our citations. */
@@ -157,7 +160,7 @@ export const unitsOf = (context: Context, index: number, blocks: ReadonlyArray<B
       case "heading":
         // A lone line may be a heading or a fact ("Fax: 555 0100"); the latter is quotable too.
         if (
-          /\d|: /.test(first.text) && !bullet.test(first.text) && !endsInQuestionMark.test(first.text) &&
+          /\d|: /.test(first.text.replace(sectionNumber, "")) && !bullet.test(first.text) && !endsInQuestionMark.test(first.text) &&
           !context.headings.includes(first.text)
         ) push({ kind: "sentence", start: first.start, end: first.end, above })
         heading = above = oneLine(text.slice(first.start, end))
