@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { blocksOf, leads, maxListingCharacters } from "../../src/models/extractive/Blocks.ts"
 import { itemText } from "../../src/models/extractive/Units.ts"
 
-/** The kinds of the blocks of a parsed text, which has lost its marks. */
+/** The kinds of the blocks of a parsed text, in which code, lists and tables have lost their marks. */
 const kinds = (...blocks: ReadonlyArray<string>): ReadonlyArray<string> => blocksOf(blocks.join("\n\n")).map(({ kind }) => kind)
 
 describe("blocks of a parsed text", () => {
-  it("a command is a listing where flags, a prompt or what leads up to it say so", () => {
+  it("a command is code if it has flags, a prompt or a lead-in", () => {
     for (const command of ["acme cache prune --older-than 7d", "$ acme du", "npm install acme", "gcloud auth login", "$> acme docs"]) {
       assert.deepStrictEqual(kinds("Intro of the page here.", command, "What follows is prose."), ["paragraph", "code", "paragraph"])
     }
@@ -16,7 +16,7 @@ describe("blocks of a parsed text", () => {
     assert.deepStrictEqual(kinds("The cache grows.", "acme caches", "What follows is prose."), ["paragraph", "heading", "paragraph"])
   })
 
-  it("code is told by comments, brackets, calls and properties, whatever it begins with", () => {
+  it("code is recognised by comments, brackets, calls and properties, whatever it starts with", () => {
     for (
       const code of [
         "// Which results in:\nselect(users)",
@@ -28,7 +28,7 @@ describe("blocks of a parsed text", () => {
     ) assert.deepStrictEqual(kinds("Intro of the page here.", code, "What follows is prose."), ["paragraph", "code", "paragraph"], code)
   })
 
-  it("a function is one listing with its docstring and what stands below blank lines, a prompt with what it prints", () => {
+  it("a function is one listing with its docstring and the indented lines below blank lines, a prompt is one with its output", () => {
     for (
       const code of [
         "import textwrap",
@@ -41,7 +41,7 @@ describe("blocks of a parsed text", () => {
     ) assert.deepStrictEqual(kinds("Intro of the page here.", code, "What follows is prose."), ["paragraph", "code", "paragraph"], code)
   })
 
-  it("a listing that is too long to be shown is several", () => {
+  it("a listing that is too long to be shown is cut into several", () => {
     const listing = Array.from({ length: 12 }, (_, at) => `door${at}.open({\n${"  key: 1,\n".repeat(20)}})`)
     const blocks = blocksOf(["Intro of the page here.", ...listing].join("\n\n")).slice(1)
     assert.isAbove(blocks.length, 1)
@@ -51,7 +51,7 @@ describe("blocks of a parsed text", () => {
     }
   })
 
-  it("a sentence that names a call, or goes on in a line that begins as code does, is prose", () => {
+  it("a sentence is prose, though it names a call or goes on in a line that starts with a keyword of code", () => {
     for (
       const prose of [
         "To wait for several doors, two calls like the\nwait() and all() calls of the shop.doors\npackage are provided by the desk.",
@@ -66,13 +66,13 @@ describe("blocks of a parsed text", () => {
     ])
   })
 
-  it("the head of a document is keys and values, though a list of authors runs over lines", () => {
+  it("the head of a document is keys and values, though a list of authors goes over several lines", () => {
     const head =
       "Rule: 8\nTitle: Style of doors\nAuthor: Ada Winter <ada@rules.example>,\nBo Lind <bo@rules.example>,\nCy Dahl <cy@rules.example>\nStatus: Active\nType: Process\nCreated: 05-Jul-2001\nPost-History: 05-Jul-2001, 01-Aug-2013"
     assert.deepStrictEqual(kinds(head, "This document tells of doors."), ["keys", "paragraph"])
   })
 
-  it("an assignment to a variable of the environment is code", () => {
+  it("an assignment to an environment variable is code", () => {
     assert.deepStrictEqual(kinds("Another shell has another syntax.", "$env:DEBUG = \"*\"", "What follows is prose."), [
       "paragraph",
       "code",
@@ -80,7 +80,7 @@ describe("blocks of a parsed text", () => {
     ])
   })
 
-  it("a heading that names a function is one, prose that names a tool is prose", () => {
+  it("a call above prose is a heading; a sentence with a command in its last line is prose", () => {
     for (const heading of ["parser(args, opts={})", "retry.timeouts([options])", "new Signer(options)"]) {
       assert.deepStrictEqual(kinds("Intro of the page here.", heading, "Returns a list of all that it found."), [
         "paragraph",
@@ -92,12 +92,12 @@ describe("blocks of a parsed text", () => {
     assert.deepStrictEqual(kinds(prose), ["paragraph"])
   })
 
-  it("items that are counted by whoever shows them are a list", () => {
+  it("items with the mark #. are a list", () => {
     assert.deepStrictEqual(kinds("The steps are:", "#. Call the desk.\n#. Sign for the badge."), ["paragraph", "list"])
     assert.strictEqual(itemText({ text: "#. Call the desk." }), "Call the desk.")
   })
 
-  it("what leads up ends in a colon or tells one to do what stands below", () => {
+  it("a lead-in ends in a colon, or says to do something with what stands below", () => {
     for (const lead of ["To install it:", "Run this to prune the cache.", "For a quick start, use the following command."]) {
       assert.isTrue(leads(lead), lead)
     }
@@ -106,7 +106,7 @@ describe("blocks of a parsed text", () => {
     }
   })
 
-  it("the term of a manual stands out to the left of what explains it, or beside it", () => {
+  it("a term stands above what explains it, less indented, or beside it", () => {
     const terms = (text: string) => blocksOf(text).map(({ term }) => term?.text)
     assert.deepStrictEqual(terms("-q, --quiet\n    Print nothing but errors."), ["-q, --quiet"])
     assert.deepStrictEqual(terms("-L port:host\n-L socket\n    Forward a port\n    to the host."), ["-L port:host\n-L socket"])
@@ -132,7 +132,7 @@ describe("blocks of a parsed text", () => {
     ) assert.deepStrictEqual(terms(none), [undefined], none)
   })
 
-  it("a line with a line of marks below it is a heading, and what follows at once is under it", () => {
+  it("an underlined line is a heading, and the lines after it without a blank line are under it", () => {
     const blocks = blocksOf("Moving the crane\n================\nIt is moved at night.\n\nBy hand\n-------\n\nFour people push.")
     assert.deepStrictEqual(blocks.map(({ kind }) => kind), ["heading", "paragraph", "heading", "paragraph"])
     assert.deepStrictEqual(blocks.map(({ lines }) => lines[0]!.text), [
@@ -144,7 +144,7 @@ describe("blocks of a parsed text", () => {
     assert.deepStrictEqual(kinds("Size   Price\n------------\nsmall   4"), ["paragraph"])
   })
 
-  it("an entry of a list of questions is a heading, though it ends as a sentence does", () => {
+  it("an entry of a list of questions is a heading, though it ends in a point", () => {
     assert.deepStrictEqual(kinds("8. I found a bug.", "    Please send it to us.", "9. Why is the crane\n   so slow?", "It is old."), [
       "heading",
       "paragraph",
@@ -154,7 +154,7 @@ describe("blocks of a parsed text", () => {
     assert.deepStrictEqual(kinds("Some say this.", "* The crane is red.", "It is moved at night."), ["paragraph", "paragraph", "paragraph"])
   })
 
-  it("a greeting is no code, and a line above a listing that is indented leads up to it", () => {
+  it("a greeting is not code, and a line above an indented listing is not a heading", () => {
     assert.notInclude(kinds("Hi all,", "The crane is out of use."), "code")
     assert.deepStrictEqual(
       kinds("If the build prints something like", "    crane.o(.text+0x154): undefined reference to `lift'", "the file is old."),
@@ -166,7 +166,7 @@ describe("blocks of a parsed text", () => {
     )
   })
 
-  it("a sentence that a page or a column cuts off goes on below the blank line", () => {
+  it("a sentence that a page or a column cuts off is one paragraph with its rest below the blank line", () => {
     for (
       const [before, after] of [
         ["The crane of the north quay was built by the harbour company after", "Ada Winter had drawn it in one night."],

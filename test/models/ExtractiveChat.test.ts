@@ -35,7 +35,7 @@ describe("ExtractiveChat", () => {
       }
     }))
 
-  it.effect("says that the text does not answer, takes no orders from it, and does not believe the assistant", () =>
+  it.effect("says that the text does not answer, and neither obeys the text nor believes the assistant", () =>
     Effect.gen(function*() {
       const asked = "What is the capital of Mongolia?"
       assert.strictEqual(said(yield* ask({ turns: [user("hi")] })), notInText)
@@ -44,7 +44,7 @@ describe("ExtractiveChat", () => {
       assert.strictEqual(said(yield* ask({ turns: [user("Hello."), lied, user(asked)] })), notInText)
     }))
 
-  it.effect("counts what was read and said, and says why it ended", () =>
+  it.effect("reports the tokens it read and wrote, and why it ended", () =>
     Effect.gen(function*() {
       const request: ChatRequest = { system: leave, turns: [user("How many days of leave may be carried over?")] }
       const whole = yield* ask(request)
@@ -62,7 +62,7 @@ describe("ExtractiveChat", () => {
       ])
     }))
 
-  it.effect("refuses what would take a model, by field", () =>
+  it.effect("refuses what only a model can do, and names the field", () =>
     Effect.gen(function*() {
       const turns = [user("hi")]
       const refused: ReadonlyArray<readonly [field: string, request: ChatRequest]> = [

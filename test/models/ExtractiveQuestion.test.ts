@@ -8,7 +8,7 @@ const asked = (text: string): ReadonlyArray<string> => {
   return question.asked.map((term) => question.terms[term]!.key)
 }
 
-describe("what a question asks for", () => {
+describe("the count, property or deed that a question is about", () => {
   it.each<[string, ReadonlyArray<string>]>([
     ["How many eligible voters were there in 2026?", ["eligibl", "voter"]],
     ["What is the entrance fee of the museum?", ["entranc", "fee"]],
@@ -27,9 +27,9 @@ describe("what a question asks for", () => {
     "Who is the harbour master?",
     "How do I book the crane?",
     "谁设计了起重机？"
-  ])("is not told by the form of %s", (question) => assert.deepStrictEqual(asked(question), []))
+  ])("is not shown by the form of %s", (question) => assert.deepStrictEqual(asked(question), []))
 
-  it("weighs the measure of a length little, and the asking word of a Chinese question not at all", () => {
+  it("\"long\" of \"how long\" counts less than other terms, and 谁 counts nothing", () => {
     const importance = (text: string) => new Map(questionOf(text).terms.map(({ key, role }) => [key, importanceOf[role]]))
     assert.strictEqual(importance("How long does a release stay in the ring?").get("long"), 0.5)
     assert.strictEqual(importance("Is a long release good?").get("long"), 1)
@@ -39,39 +39,39 @@ describe("what a question asks for", () => {
   })
 })
 
-it("has no word of what an apostrophe leaves of a verb", () => {
+it("what an apostrophe leaves of \"not\" is no term of a question", () => {
   assert.deepStrictEqual(questionOf("Which cranes can't be moved?").terms.map(({ key }) => key), ["cran", "mov"])
 })
 
 describe("a task without a question word", () => {
-  it("asks for no time where it says when", () => {
+  it("is not about a time, though it contains when", () => {
     const { kind, type } = questionOf("stop the crane when the load is not fixed")
     assert.deepStrictEqual([kind, type], ["howTo", "other"])
     assert.strictEqual(questionOf("stop of the crane, when is it?").type, "date")
   })
   it.each(["convert a plan to PDF", "set up a crane", "delete old plans", "I want to move the crane"])(
-    "asks how to: %s",
+    "is about how to do it: %s",
     (text) => assert.strictEqual(questionOf(text).kind, "howTo")
   )
   it.each(["crane weight", "update of the plan", "Move the crane?", "plan"])(
-    "is none: %s",
+    "is not what this is: %s",
     (text) => assert.notStrictEqual(questionOf(text).kind, "howTo")
   )
 })
 
 describe("an option of a command", () => {
-  it("is one term, as it is written", () => {
+  it("is one term, to the letter", () => {
     const keys = questionOf("what does lift -x do, and --no-home?").terms.map(({ key }) => key)
     assert.includeMembers(keys, ["lift", "-x", "--no-home"])
     assert.notInclude(keys, "x")
     assert.notInclude(keys, "home")
   })
-  it("is no hyphen of a word", () => {
+  it("is not what follows a hyphen within a word", () => {
     assert.deepStrictEqual(questionOf("well-known e-mail").terms.filter(({ option }) => option), [])
   })
 })
 
-describe("two passages as one", () => {
+describe("two passages that are joined", () => {
   it("keep the spaces between the sentences of a paragraph", () => {
     const text = "The crane has a crew. It works by day. Twins add four weeks."
     const at = (said: string): Passage => {

@@ -28,8 +28,8 @@ const shownAt = (leastChance: number): ReadonlyArray<{ readonly from: number; re
     .map(({ passage: { end, start }, unit }) => ({ from: unit.stretch, length: end - start }))
 }
 
-describe("what is shown of what may answer", () => {
-  it("is the best passage alone where no other is worth its characters, and more of it where they are cheaper", () => {
+describe("the passages that an answer shows", () => {
+  it("are the best one alone where characters are dear, and more text the cheaper they are", () => {
     const [best, ...more] = shownAt(1)
     assert.deepStrictEqual(more, [])
     assert.isDefined(best)

@@ -1,3 +1,9 @@
+/**
+ * Answers with passages of the contexts, without a model. The contexts are cut into blocks (`Blocks.ts`) and those into units
+ * (`Units.ts`), the smallest pieces that an answer may quote. Each unit is read with what stands around it (`Observed.ts`), and ranked by
+ * the weighted sum of its signs (`Signs.ts`). The grounds for the best one (`Grounds.ts`) give the probability that it answers
+ * (`Confidence.ts`). If that is enough, passages are selected (`Select.ts`); else the answer is a refusal.
+ */
 import { type Answer, type Citation, refusedAnswer, type Support } from "../../domain/Answer.ts"
 import { chunkAt, chunkOver } from "../../domain/Stretches.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
@@ -18,10 +24,12 @@ export interface ExtractiveOptions {
   readonly minConfidence?: number
 }
 
-/** Passages of an answer: the default, and the most that may be requested. */
-const passages = { default: 3, most: 4 }
-/** Contexts that are read, and UTF-16 units of each; the rest is ignored. */
-const bounds = { contexts: 50, characters: 50_000 }
+const defaultPassages = 3
+const maxPassages = 4
+/** Contexts that are read; further ones are ignored. */
+const maxContexts = 50
+/** UTF-16 units that are read of each context; the rest is ignored. */
+const maxContextCharacters = 50_000
 /** What a unit without the number, date or option that the question is about loses of its score, where others that have one are near. */
 const demotion = 4
 /** Passages shown where there is no answer. */
@@ -35,9 +43,9 @@ export interface Examined extends Ranked {
 
 /** Reads the contexts for a question, and ranks their units. */
 export const examine = (request: GroundedRequest): Examined => {
-  const contexts = request.contexts.slice(0, bounds.contexts).map((context) => ({
+  const contexts = request.contexts.slice(0, maxContexts).map((context) => ({
     ...context,
-    text: context.text.slice(0, bounds.characters).replace(/[\ud800-\udbff]$/, "")
+    text: context.text.slice(0, maxContextCharacters).replace(/[\ud800-\udbff]$/, "")
   }))
   const question = questionOf(request.question)
   const blocks = blocksIn(contexts)
@@ -98,7 +106,7 @@ export const answerExtractively = (
   const examined = examine(request)
   const { grounds } = examined
   const confidence = grounds === undefined ? 0 : round(confidenceOf(grounds, by))
-  const chosen = select(examined, Math.min(passages.most, options.maxSentences ?? passages.default), by)
+  const chosen = select(examined, Math.min(maxPassages, options.maxSentences ?? defaultPassages), by)
   if (chosen.length === 0 || confidence < (options.minConfidence ?? by.minConfidence)) {
     const nearest = nearestOf(examined)
     return {

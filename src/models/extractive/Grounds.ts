@@ -12,11 +12,13 @@ import { commonPrefix } from "./Words.ts"
 const namedByTitles = 0.6
 /** The cosine similarity that is assumed where it is unknown. */
 const unknownCosine = 0.3
-/** What scores and numbers of terms are divided by, to be about 0..1. */
+/** What a score, the distance of two scores and the number of terms are divided by, to be about 0..1. */
 const scale = { best: 20, margin: 5, terms: 10 }
-const mostBest = 1.5
-/** Terms of a question that is short, and how much of one must be lacking, over their number, for it to miss a term. */
-const short = { terms: 2, gap: 0.09 }
+const maxBest = 1.5
+/** Terms of a question that counts as short. */
+const maxShortTerms = 2
+/** The `gap` above which a short question misses a term. */
+const maxShortGap = 0.09
 
 /** What is known when the best unit is judged. */
 interface Judged {
@@ -39,11 +41,11 @@ interface Judged {
 
 const flag = (is: boolean): number => (is ? 1 : 0)
 
-/** How much is lacking of the term that the best unit has least of, over the number of terms. */
+/** The ground `gap`, by which `shortGap` is decided too. */
 const gap = ({ nearOrTitled, question: { terms } }: Judged): number =>
   (1 - Math.min(1, ...nearOrTitled.map((match, term) => terms[term]!.role === "generic" ? 1 : match))) / Math.max(1, terms.length)
 
-/** All of the best unit. Where the name is that of a sign, the ground is that sign. */
+/** Each is about the best unit. */
 const grounds = {
   /** Always 1: its weight is what the logit starts from. */
   bias: () => 1,
@@ -83,7 +85,7 @@ const grounds = {
   /** A unit of another context says the same as the best one. */
   agreement: ({ first, ranked }) => flag(ranked.some(({ unit }) => unit.context !== first.unit.context && saysSame(first.unit, unit))),
   /** Score of the best unit, over 20; 1.5 at most. */
-  best: ({ first }) => Math.min(mostBest, first.score / scale.best),
+  best: ({ first }) => Math.min(maxBest, first.score / scale.best),
   /** How far the best unit of another block is behind, over 5; 1 at most. */
   margin: ({ first, ranked }) => {
     const second = ranked.find(({ unit }) => unit.context !== first.unit.context || unit.block !== first.unit.block)
@@ -105,7 +107,7 @@ const grounds = {
   /** The question is about one of several that are numbered, as "Rule 8" is, and the best unit is about none or another. */
   otherNumber: ({ nearOrTitled, question: { terms } }) =>
     flag(terms.some(({ of }, term) => of !== undefined && nearOrTitled[term]! < enough.literal)),
-  /** `gap` is how much is lacking of the term that the best unit has least of, over the number of terms; generic terms are not counted. */
+  /** How much is lacking of the term, other than a generic one, that the best unit has least of, over the number of terms. */
   gap,
   /** 1 over the number of terms: with few of them, the share that a text has says less. */
   few: ({ question: { terms } }) => 1 / Math.max(1, terms.length),
@@ -130,7 +132,7 @@ const grounds = {
   /** A name of the question is nowhere in the best unit's file, or what happened is not near the unit. */
   absent: (of) => flag(isAbsent(of)),
   /** A question of one or two terms has one that is neither near the best unit nor in the titles. */
-  shortGap: (of) => flag(of.question.terms.length <= short.terms && gap(of) > short.gap)
+  shortGap: (of) => flag(of.question.terms.length <= maxShortTerms && gap(of) > maxShortGap)
 } satisfies { readonly [Ground in keyof typeof confidenceWeights | "unasked" | "absent" | "shortGap"]: (of: Judged) => number }
 
 /** What speaks for or against the best unit being an answer, each about 0..1. */

@@ -1,6 +1,6 @@
 /** Measures of one unit by the places of the question's terms in it, and by its form. */
 import { enough, type Matches } from "./Matching.ts"
-import { holdsType } from "./HeldType.ts"
+import { holdsType } from "./HoldsType.ts"
 import type { Question, Term } from "./Question.ts"
 import type { TextUnit } from "./Units.ts"
 

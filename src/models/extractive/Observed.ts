@@ -1,32 +1,54 @@
-/** What is read of units and of what stands around them, for their signs to be computed from. */
+/** Reads units with what stands around them: all that their signs are computed from. */
 import type { Context } from "../../domain/Retrieval.ts"
 import { numberedName, numberedNames } from "../../text/FileNames.ts"
 import { explainsOption } from "../../text/CommandOptions.ts"
 import { leaning } from "./Cues.ts"
 import { type Named, namedBy } from "./CodeNames.ts"
 import { explains, fieldNameShare, isCellAsked } from "./Definitions.ts"
-import { holdsType, isDated } from "./HeldType.ts"
+import { holdsType, isDated } from "./HoldsType.ts"
 import { endsInQuestionMark } from "./Lines.ts"
 import { bestOf, matcherOf, type Matches, orElse, precisionFor, textMatcherOf, weightsOf } from "./Matching.ts"
 import { asksOption, type Question } from "./Question.ts"
 import type { Unit } from "./Units.ts"
 
 /** What a match counts that is not in the quote but near it. */
-export const near = { above: 0.7, before: 0.8, heading: 0.7, field: 0.95, opening: 0.5, neighbour: 0.5, context: 0.35 }
+export const near = {
+  /** In the text above, or in the heading within the context. */
+  above: 0.7,
+  /** In the sentence before, where the quote leans on it. */
+  before: 0.8,
+  /** In the headings of the chunk, or the name or title of the document. */
+  titles: 0.7,
+  /** In the titles, for a field: what a document's head says is about the document. */
+  titlesOfField: 0.95,
+  /** In the first heading within the context. */
+  opening: 0.5,
+  /** In the unit before or after. */
+  neighbour: 0.5,
+  /** Anywhere in the context. */
+  context: 0.35
+}
 
 /** The share of a title's words that the question must have to be about that document by name. */
 const minTitleShare = 0.6
 /** What a match for "who wrote" counts in a document that the question does not name: only of a named one is it the author. */
 const authorElsewhere = 0.3
 
-/** Characters from a unit's start on that count as its passage, by the question; and to the end of a listing that it leads up to. */
-const ahead = { instruction: 600, statement: 450, listing: 1200 }
+/** Characters from a unit's start to the end of its passage. */
+const ahead = {
+  /** Where the question is how to do something. */
+  instruction: 600,
+  /** Where the question is of another kind. */
+  statement: 450,
+  /** To the end of a listing that the unit leads up to. */
+  listing: 1200
+}
 
 /** How much of the question's terms a unit and each part of its surroundings have. */
 export interface Surroundings {
   /** The quote itself. */
   readonly quote: Matches
-  /** The quote, else what stands above it: heading, lead-in, title, file name and the document's opening heading, each for less. */
+  /** The quote, else what stands above it: heading, lead-in, title, file name and the first heading within the context, each for less. */
   readonly withHeadings: Matches
   /** The text above it: a heading or question, a lead-in, the names of columns. */
   readonly above: Matches
@@ -162,7 +184,7 @@ const surroundingsOf = (
     const quote = quotes[at]!
     const above = matchesOf(unit.above)
     const heading = matchesOf(unit.heading ?? "")
-    const fromTitles = unit.kind === "key" ? near.field : near.heading
+    const fromTitles = unit.kind === "key" ? near.titlesOfField : near.titles
     const withAbove = orElse(quote, orElse(above, heading), near.above)
     return {
       quote,

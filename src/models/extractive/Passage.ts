@@ -47,6 +47,7 @@ export const joined = (a: Passage, b: Passage, text: string, blocks: ReadonlyArr
   return passage(...parts)
 }
 
+/** The parts that show a span of a text: one for each block, and one for each row of a table. */
 const partsBetween = (start: number, end: number, text: string, blocks: ReadonlyArray<Block>): ReadonlyArray<Part> =>
   blocks.flatMap((block) => {
     const from = Math.max(start, block.start)
@@ -88,10 +89,23 @@ const room: Readonly<Record<QuestionKind, number>> = {
   date: 0,
   person: 0
 }
-/** Characters at most of a listing, of a list of steps or below a lead-in, of a list shown in one line, and of what stands above it. */
-const most = { listing: maxListingCharacters, list: 800, shortList: 450, intro: 320, term: 160 }
-/** Sentences shown before one that leans on them; more where a person is asked for, as the name may stand further back. */
-const mostLeant = { person: 4, other: 2 }
+/** Characters at most of what belongs to a unit. */
+const most = {
+  /** A listing. */
+  listing: maxListingCharacters,
+  /** A list of steps, or what stands below a lead-in. */
+  list: 800,
+  /** A list that is shown whole, in one line, for one of its items. */
+  shortList: 450,
+  /** The sentence before a listing. */
+  intro: 320,
+  /** The options above what explains them. */
+  term: 160
+}
+/** Sentences shown before one that leans on them. */
+const maxLeantOn = 2
+/** Sentences shown before one that leans on them where the question is about a person, whose name may stand further back. */
+const maxLeantOnForPerson = 4
 
 /** A line that starts with an option. */
 const option = /^--?[\w?[]/
@@ -123,6 +137,7 @@ export const passageOf = (unit: TextUnit, text: string, kind: QuestionKind): Pas
   return passage(prose(unit.start, unit.end, unit.display))
 }
 
+/** The span of a unit's sentence with those it leans on, and with those after and before it for which there is room. */
 const sentencesAround = (
   unit: TextUnit,
   block: Block,
@@ -137,12 +152,12 @@ const sentencesAround = (
   const length = (): number => sentences[last]!.end - sentences[first]!.start
   const asks = (index: number): boolean => isQuestion.test(sentences[index]!.text)
   while (
-    first > 0 && at - first < (kind === "person" ? mostLeant.person : mostLeant.other) && leaning.test(sentences[first]!.text) &&
+    first > 0 && at - first < (kind === "person" ? maxLeantOnForPerson : maxLeantOn) && leaning.test(sentences[first]!.text) &&
     !asks(first - 1)
   ) first--
   // What explains a term is shown with it.
-  const most = block.term === undefined ? room[kind] : Math.max(room[kind], room.definition)
-  const limit = Math.max(isCjk(unit.words[0] ?? "") ? most / cjkDensity : most, length())
+  const characters = block.term === undefined ? room[kind] : Math.max(room[kind], room.definition)
+  const limit = Math.max(isCjk(unit.words[0] ?? "") ? characters / cjkDensity : characters, length())
   while (last + 1 < sentences.length && !asks(last + 1) && sentences[last + 1]!.end - sentences[first]!.start <= limit) last++
   if (last === sentences.length - 1 || kind === "howTo" || kind === "why") {
     while (first > 0 && !asks(first - 1) && sentences[last]!.end - sentences[first - 1]!.start <= limit) first--
@@ -151,6 +166,7 @@ const sentencesAround = (
   return { start: first === at ? unit.start : sentences[first]!.start, end: sentences[last]!.end }
 }
 
+/** A span with the listing, the list or other block that it leads up to. */
 const withWhatFollows = (unit: TextUnit, start: number, end: number, text: string, kind: QuestionKind): Passage => {
   const block = unit.blocks[unit.block]!
   const next = unit.blocks[unit.block + 1]

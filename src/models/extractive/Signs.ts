@@ -12,9 +12,13 @@ import { near, type Observed } from "./Observed.ts"
 const titleOfLeast = 0.7
 /** What the text above counts for the `heading` sign. */
 const aboveHeading = 0.8
-/** Numbers from which a sign is full: words that are new, words in all, and bytes after which `early` is a half. */
-const full = { novelty: 8, length: 40, earlyBytes: 2000 }
-/** Where a context begins whose place in its file is unknown. */
+/** New words from which `novelty` is 1. */
+const fullNovelty = 8
+/** Words from which `length` is 1. */
+const fullLength = 40
+/** Bytes into a document at which `early` is a half. */
+const halfEarlyBytes = 2000
+/** The offset in its file that is assumed for a context, in bytes, where it is unknown. */
 const unknownByteStart = 4000
 
 const flag = (is: boolean): number => (is ? 1 : 0)
@@ -29,7 +33,7 @@ const headedShare = ({ shareOf, surroundings }: Observed): number => shareOf(sur
 /** The matches of the quote with what stands above it, else of the rest of its paragraph, list or table. */
 const withBlock = ({ surroundings: { block, withHeadings } }: Observed): Matches => orElse(withHeadings, block)
 
-/** The kind of the block that stands a number of blocks below the unit's. */
+/** The kind of the block that stands `below` blocks below the unit's. */
 const kindBelow = ({ unit: { block, blocks } }: Observed, below: number): string | undefined => blocks[block + below]?.kind
 
 const isHowTo = ({ question }: Observed): boolean => question.kind === "howTo"
@@ -102,7 +106,7 @@ export const signs = {
   /** The unit is a listing, and the question wants an explanation that is not how to, or a number, a date or a person. */
   listingOdd: (of) => flag(isListing(of) && (wantsExplanation(of) ? !isHowTo(of) : of.question.kind !== "other")),
   /** Number of words that the question does not have, over 8. */
-  novelty: ({ question, unit }) => Math.min(1, unit.words.filter((word) => !question.words.has(word)).length / full.novelty),
+  novelty: ({ question, unit }) => Math.min(1, unit.words.filter((word) => !question.words.has(word)).length / fullNovelty),
   /** The question names the file by its number. */
   numbered: ({ isNumbered }) => flag(isNumbered),
   /** Share of the words of the heading that the unit answers that are the question's. */
@@ -113,8 +117,8 @@ export const signs = {
   leadWords: ({ headingText, precisionOf, unit }) => unit.position === 0 || unit.start === 0 ? precisionOf(headingText) : 0,
   /** Share of the words of the document's title that are the question's. */
   titleWords: ({ precisionOf, titleText }) => precisionOf(titleText),
-  /** How near the context is to the document's beginning: 1 there, half of it 2000 bytes on. */
-  early: ({ context }) => 1 / (1 + (context.byteStart ?? unknownByteStart) / full.earlyBytes),
+  /** How near the context is to the start of its document: 1 there, 1/2 at 2000 bytes, 1/3 at 4000. */
+  early: ({ context }) => 1 / (1 + (context.byteStart ?? unknownByteStart) / halfEarlyBytes),
   /** Number of question terms in the quote over the words of its shortest stretch with all of them, times their share of all terms. */
   window: ({ question, surroundings, unit }) => closeness(question.terms, unit, surroundings.quote),
   /** How much the quote, with what stands above it and its block, has of the term that weighs most. */
@@ -133,7 +137,7 @@ export const signs = {
   /** The unit stands under a heading such as "Rejected ideas". */
   underAside: ({ context, unit }) => flag([...context.headings, unit.heading ?? ""].some((heading) => asideHeading.test(heading))),
   /** Number of words of the quote, over 40. */
-  length: ({ unit }) => Math.min(1, unit.words.length / full.length),
+  length: ({ unit }) => Math.min(1, unit.words.length / fullLength),
   /** The square of `quote`. */
   quoteSquared: (of) => quoteShare(of) * quoteShare(of),
   /** `withHeadings`, where the quote has the number, the date or the name that the question is about; else 0. */

@@ -21,18 +21,18 @@ const isNumber = (cell: string): boolean => /^[\d.,%$€£-]+$/.test(cell)
 const isYear = (cell: string): boolean => /^(?:19|20)\d\d$/.test(cell)
 
 /**
- * The names of the columns, where the first row has them. `begins` says that this row is known to be the table's first. Otherwise a
+ * The names of the columns, where the first row has them. `isStart` says that this row is known to be the table's first. Otherwise a
  * chunk may start within the table, and the row is taken for names only where it has no figure above a column of figures. The corner
  * above the names of rows may be empty.
  */
-export const namesOf = (lines: ReadonlyArray<Line>, begins: boolean): Cells | undefined => {
+export const namesOf = (lines: ReadonlyArray<Line>, isStart: boolean): Cells | undefined => {
   const [names = [], ...rows] = cellsOf(lines).filter((cells) => cells.length > 0)
   const isOfFigures = (at: number): boolean =>
     rows.length > 1 && !/\d/.test(names[at]!) && rows.every((cells) => /\d/.test(cells[at] ?? ""))
-  if (!begins && !names.some((_, at) => isOfFigures(at))) return undefined
+  if (!isStart && !names.some((_, at) => isOfFigures(at))) return undefined
   const isName = (cell: string, at: number): boolean =>
     (cell !== "" || (at === 0 && names.length > 2)) && cell.length <= maxColumnCharacters &&
-    (!isNumber(cell) || (begins && at > 0 && isYear(cell)))
+    (!isNumber(cell) || (isStart && at > 0 && isYear(cell)))
   return names.length > 1 && names.every(isName) ? names : undefined
 }
 
