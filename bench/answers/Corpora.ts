@@ -1,6 +1,6 @@
 /** The corpora that the questions of `questions.jsonl` are asked of, made of a folder of data and of this repository. */
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { dirname, join, resolve } from "node:path"
 import { Effect, Layer, ManagedRuntime, Schema } from "effect"
 import { compose, Embedded, generate, open, Pipeline, retrieve } from "../../src/Promise.ts"
 import { local } from "../../connectors/index.ts"
@@ -79,7 +79,7 @@ const filesOf = (name: string, data: string, folder: string): void => {
   if (existsSync(folder)) return
   mkdirSync(dirname(folder), { recursive: true })
   const files = new Map<string, Array<string>>()
-  if (name === "peps") return symlinkSync(join(data, "trees/peps-after"), folder)
+  if (name === "peps") return symlinkSync(resolve(data, "trees/peps-after"), folder)
   if (name === "toolshed") return symlinkSync(join(import.meta.dirname, "toolshed"), folder)
   if (name === "handbook") return symlinkSync(join(import.meta.dirname, "../../examples/handbook"), folder)
   if (name === "texts") {
