@@ -13,7 +13,9 @@ import type { CorpusRow } from "../store/Rows.ts"
 import { cosineOf, unitVectorOf } from "../store/Vector.ts"
 import { allowedFiles, filePasses } from "./Allowed.ts"
 import { ChunkReader } from "./ChunkReader.ts"
-import { towards } from "./DenseArm.ts"
+import { type Dense, towards } from "./DenseArm.ts"
+import { explanationOf } from "./Explain.ts"
+import { fedBack } from "./Feedback.ts"
 import { SampledRarity } from "./SampledRarity.ts"
 import type { SearchRequest } from "./Search.ts"
 
@@ -119,13 +121,15 @@ export class ElsewhereSearch {
     const last = hits.dense.findLast((hit) => allowed(hit) !== undefined)
     const beyond = last !== undefined && !near(allowed(last) ?? 0)
 
-    const numbers = () => [...candidates].sort((a, b) => a - b).map((id) => ({ id, sparse: sparse.get(id) ?? 0, cosine: cosine(id) }))
+    const sparseOf = (chunk: number): number => sparse.get(chunk) ?? 0
+    const numbers = () => [...candidates].sort((a, b) => a - b).map((id) => ({ id, sparse: sparseOf(id), cosine: cosine(id) }))
     const shown = (ordered: ReadonlyArray<Fused>): ReadonlyArray<Context> =>
       firstByPath(ordered, request.count, alpha, (id) => this.#chunks.pathOf(corpus.name, corpus.generation, id)).map((hit) => ({
         ...this.#chunks.context(corpus.name, corpus.generation, hit.id),
         score: hit.fused,
         ...(vector === undefined ? {} : { distance: 1 - hit.cosine }),
-        ...(explain ? { explanation: this.#explain(corpus, hit, alpha) } : {})
+        // The database scores words on its own, and does not say which.
+        ...(explain ? { explanation: explanationOf(hit, alpha, this.#analyzers(corpus), []) } : {})
       }))
     if (hits.mixed !== undefined) {
       const mixed = new Map<number, number>()
@@ -142,43 +146,19 @@ export class ElsewhereSearch {
     const both = alpha > 0 && alpha < 1 && vector !== undefined
     return {
       more: short(hits.sparse, words) || (short(hits.dense, dense) && !beyond),
-      contexts: shown(both ? this.#fedBack(corpus, scored, first, vector, alpha, opened) : first)
+      contexts: shown(both ? fuse(fedBack(scored, first, this.#movedTo(corpus, vector, opened), sparseOf), alpha) : first)
     }
   }
 
-  /** As in a search of the engine's own: the question moves towards the first few. */
-  #fedBack(
-    corpus: CorpusRow,
-    scored: ReadonlyArray<{ readonly id: number; readonly sparse: number; readonly cosine: number }>,
-    first: ReadonlyArray<Fused>,
-    query: Float32Array,
-    alpha: number,
-    opened: Map<number, Uint8Array>
-  ): ReadonlyArray<Fused> {
-    const middle = new Float32Array(query.length)
-    for (const { id } of first.slice(0, ranking.feedbackChunks)) {
-      unitVectorOf(this.#vectorOf(corpus, id, opened), query.length).forEach((value, d) => void (middle[d]! += value))
-    }
-    const moved = towards(query, middle, ranking.feedback)
-    return fuse(
-      scored.map((candidate) => ({ ...candidate, related: cosineOf(this.#vectorOf(corpus, candidate.id, opened), moved) })),
-      alpha
-    )
-  }
-
-  #explain(corpus: CorpusRow, hit: Fused, alpha: number): NonNullable<Context["explanation"]> {
-    const { cosine, fused, normalizedDense, normalizedSparse, related, sparse } = hit
-    return {
-      analyzer: this.#analyzers(corpus).join(", "),
-      // The database scores words by itself, and does not say which.
-      terms: [],
-      sparse,
-      cosine,
-      related,
-      normalizedSparse,
-      normalizedDense,
-      alpha,
-      fused
+  /** Cosines with the question moved towards chunks, as {@link Dense.movedTo} has them, by number of chunk. */
+  #movedTo(corpus: CorpusRow, query: Float32Array, opened: Map<number, Uint8Array>): Dense["movedTo"] {
+    return (chunks, weight) => {
+      const middle = new Float32Array(query.length)
+      for (const chunk of chunks) {
+        unitVectorOf(this.#vectorOf(corpus, chunk, opened), query.length).forEach((value, d) => void (middle[d]! += value))
+      }
+      const moved = towards(query, middle, weight)
+      return (others) => Float64Array.from(others, (chunk) => cosineOf(this.#vectorOf(corpus, chunk, opened), moved))
     }
   }
 
