@@ -25,4 +25,4 @@ export class KeptAnswers {
 
 /** The same for equal requests to a corpus in the same state. The query decides the vector, so only its presence counts. */
 export const answerKey = (corpus: CorpusRow, { vector, ...request }: SearchRequest): string =>
-  JSON.stringify([corpus.id, corpus.generation, vector !== undefined, request])
+  JSON.stringify([corpus.id, corpus.revision, vector !== undefined, request])

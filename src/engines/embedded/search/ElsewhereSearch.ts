@@ -19,26 +19,26 @@ import { fedBack } from "./Feedback.ts"
 import { SampledRarity } from "./SampledRarity.ts"
 import type { SearchRequest } from "./Search.ts"
 
-/** What is asked of a corpus whose vectors are in a database of their own. */
+/** A search request to a corpus whose vectors are in a database of its own. */
 export interface ElsewhereRequest extends Omit<SearchRequest, "vector" | "correctSpelling"> {
   readonly vector: Float32Array | undefined
-  /** Whether the request says how the arms are mixed, which a database that mixes does by itself then. */
+  /** Whether the request says how the arms are mixed. A database that can mix then does so itself. */
   readonly hybrid: boolean
 }
 
-/** What the database is asked: undefined where no file passes the filter. */
+/** The query to the database; undefined where no file passes the filter. */
 export type Asked = Omit<VectorQuery, "count"> | undefined
 
-/** Contexts, and whether the database has to be asked for more hits to be sure of them. */
+/** Contexts, and whether more hits must be requested from the database to be sure of them. */
 export interface Found {
   readonly contexts: ReadonlyArray<Context>
   readonly more: boolean
 }
 
 /**
- * The engine's side of a search in a corpus's own database: which words it is asked for, and what of its hits is shown.
- * A hit counts where its version is visible and passes the filter; its cosine is reckoned here, with the vector that is
- * kept, so that thresholds mean the same whatever the database rounds.
+ * The engine's side of a search in a corpus's own database: the query that it sends, and the contexts that it makes of the hits. A hit
+ * counts where its version of the file is visible and passes the filter. Its cosine is computed here, with the vector that the engine
+ * keeps, so that thresholds mean the same however the database rounds.
  */
 export class ElsewhereSearch {
   readonly #db: DatabaseSync
@@ -48,7 +48,7 @@ export class ElsewhereSearch {
   readonly #vector: StatementSync
   readonly #rarity: SampledRarity
 
-  /** `memory`: bytes that what is read from the engine's database may take. */
+  /** `memory`: bytes for what is read from the engine's own database. */
   constructor(db: DatabaseSync, names: Names, memory: number) {
     this.#db = db
     this.#chunks = new ChunkReader(db, new ByteCache(memory), names)
@@ -58,7 +58,7 @@ export class ElsewhereSearch {
     this.#vector = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE hash = ? AND embedder = ?`)
   }
 
-  /** @throws {StoreDamage} where a file's record, or a text whose words are counted, is damaged */
+  /** The query for the database. @throws {StoreDamage} where a file's record, or a text whose words are counted, is damaged */
   asked(corpus: CorpusRow, request: ElsewhereRequest, abilities: VectorAbilities, mostFiles: number): Asked {
     const { files, metadata, principal } = request
     const filtered = files !== undefined || metadata !== undefined || principal !== undefined
@@ -72,7 +72,7 @@ export class ElsewhereSearch {
       vector,
       terms,
       alpha: request.hybrid && abilities.mixes && both ? alpha : undefined,
-      // Where too many pass to be named, those that do not are dropped here, and more are asked for.
+      // Where too many files pass to be named, hits of other files are dropped afterwards, and more hits are requested.
       files: allowed !== undefined && allowed.length <= mostFiles ? allowed : undefined
     }
   }
@@ -93,7 +93,7 @@ export class ElsewhereSearch {
       .map((row) => String(row["analyzer"]) as AnalyzerId)
   }
 
-  /** `count` is how many hits of each arm were asked for, or of both mixed. @throws {StoreDamage} */
+  /** Contexts from the database's hits. `count` is how many were requested of each arm, or of both mixed. @throws {StoreDamage} */
   found(corpus: CorpusRow, request: ElsewhereRequest, hits: VectorHits, count: number): Found {
     const { alpha, explain, minSimilarity, vector } = request
     const allowed = this.#placesOf(corpus, request)
@@ -117,15 +117,15 @@ export class ElsewhereSearch {
     const words = take(hits.sparse, (chunk, score) => sparse.set(chunk, score))
     const depth = Math.max(ranking.candidates, request.count)
     const short = (arm: ReadonlyArray<VectorHit>, taken: number): boolean => arm.length >= count && taken < Math.min(depth, count)
-    // Beyond the first that is too far, all are.
+    // Hits come nearest first: once one is too far, so are all after it.
     const last = hits.dense.findLast((hit) => allowed(hit) !== undefined)
     const beyond = last !== undefined && !near(allowed(last) ?? 0)
 
     const sparseOf = (chunk: number): number => sparse.get(chunk) ?? 0
     const numbers = () => [...candidates].sort((a, b) => a - b).map((id) => ({ id, sparse: sparseOf(id), cosine: cosine(id) }))
     const shown = (ordered: ReadonlyArray<Fused>): ReadonlyArray<Context> =>
-      firstByPath(ordered, request.count, alpha, (id) => this.#chunks.pathOf(corpus.name, corpus.generation, id)).map((hit) => ({
-        ...this.#chunks.context(corpus.name, corpus.generation, hit.id),
+      firstByPath(ordered, request.count, alpha, (id) => this.#chunks.pathOf(corpus.name, corpus.revision, id)).map((hit) => ({
+        ...this.#chunks.context(corpus.name, corpus.revision, hit.id),
         score: hit.fused,
         ...(vector === undefined ? {} : { distance: 1 - hit.cosine }),
         // The database scores words on its own, and does not say which.
@@ -135,7 +135,7 @@ export class ElsewhereSearch {
       const mixed = new Map<number, number>()
       candidates.clear()
       const taken = take(hits.mixed, (chunk, score) => mixed.set(chunk, score))
-      // The order is the database's; what each arm says beside is only for whoever wants to see it.
+      // The order is the database's. The scores of each arm are only shown in explanations.
       const ordered = fuse(numbers(), alpha)
         .map((hit) => ({ ...hit, fused: mixed.get(hit.id) ?? 0 }))
         .sort((a, b) => b.fused - a.fused || a.id - b.id)
@@ -162,7 +162,7 @@ export class ElsewhereSearch {
     }
   }
 
-  /** The number of the chunk that a hit is of; undefined where it is not visible, or does not pass. */
+  /** Returns the number of a hit's chunk; undefined where its file is not visible or does not pass the filter. */
   #placesOf(corpus: CorpusRow, request: ElsewhereRequest): (hit: VectorHit) => number | undefined {
     const { files, metadata, principal } = request
     const passes = filePasses(this.#db, corpus.id, { metadata, principal })

@@ -114,7 +114,7 @@ export class Search {
     const question = this.#question(corpus, request)
     const { index } = question
     const { hits, terms } = this.#ranked(question)
-    const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.generation, index.chunkAt(slot))
+    const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.revision, index.chunkAt(slot))
     return firstByPath(hits, request.count, request.alpha, pathOf).map((hit) => ({
       ...this.#contextAt(question, hit.id),
       score: hit.fused,
@@ -244,7 +244,7 @@ export class Search {
   }
 
   #contextAt({ corpus, index }: Question, slot: number): Omit<Context, "score"> {
-    return this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(slot))
+    return this.#chunks.context(corpus.name, corpus.revision, index.chunkAt(slot))
   }
 
   /** Weight of each word in the corpus, 0 to 1: the rarer, the more. @throws {IndexDamage} */
@@ -254,7 +254,7 @@ export class Search {
 
   #index(corpus: CorpusRow): CorpusIndex {
     const known = this.#indexes.get(corpus.id)
-    if (known?.generation === corpus.generation) return known
+    if (known?.revision === corpus.revision) return known
     const index = new CorpusIndex(this.#db, this.#cache, corpus, known)
     // Deleted first, so that the map's order is the order of reading.
     this.#indexes.delete(corpus.id)
@@ -282,7 +282,7 @@ export class Search {
     const make = () => allowedSlots(this.#db, index, corpus.id, { files, metadata, principal })
     // The same principal asks again and again; a list of files seldom comes twice.
     if (files !== undefined) return make()
-    const key = `a${corpus.id}.${corpus.generation} ${JSON.stringify([principal, metadata])}`
+    const key = `a${corpus.id}.${corpus.revision} ${JSON.stringify([principal, metadata])}`
     return this.#cache.get(key, make, (allowed) => allowed.length)
   }
 

@@ -96,7 +96,7 @@ export class CorpusTable {
     return isElsewhere(vectorDb) ? { ...found, elsewhere: JSON.stringify(vectorDb) } : found
   }
 
-  /** The corpus that a file's row is in. */
+  /** The corpus that a file belongs to, by the file's row id. */
   ofFile(file: number): { readonly id: number; readonly embedder: string } | undefined {
     const row = this.#ofFile.get(file)
     return row === undefined ? undefined : { id: Number(row["id"]), embedder: String(row["embedder"]) }
@@ -106,7 +106,7 @@ export class CorpusTable {
     return String(this.#embedder.get(id)?.["embedder"])
   }
 
-  /** Adds to a corpus's counts of files and chunks, and starts a new generation: readers drop what they derived from the one before. */
+  /** Adds to a corpus's counts of files and chunks, and starts a new revision: readers drop what they derived from the previous one. */
   count(id: number, files: number, chunks: number): void {
     this.#add(id, files, chunks)
     this.#last.push({ id, files, chunks })
@@ -117,19 +117,19 @@ export class CorpusTable {
     this.#counted.set(id, { files: counted.files + files, chunks: counted.chunks + chunks })
   }
 
-  /** A command begins, which {@link revert} may take back. */
+  /** Marks the start of a command, which {@link revert} may undo. */
   mark(): void {
     this.#last = []
   }
 
-  /** The command since {@link mark} left no trace. */
+  /** Undoes what was counted since {@link mark}: the command failed. */
   revert(): void {
     for (const { chunks, files, id } of this.#last) this.#add(id, -files, -chunks)
     this.#found.clear()
     this.mark()
   }
 
-  /** Writes the counts, and gives every row that was changed its new sum; the last thing a transaction does. */
+  /** Writes the counts and a new checksum for every changed row. It is the last step of a transaction. */
   seal(): void {
     for (const [id, { chunks, files }] of this.#counted) {
       this.#count.run(files, chunks, id)
@@ -143,7 +143,7 @@ export class CorpusTable {
     this.#unsealed.clear()
   }
 
-  /** Forgets what was changed: the transaction failed. */
+  /** Forgets all changes: the transaction failed. */
   discard(): void {
     this.#unsealed.clear()
     this.#forget()

@@ -9,21 +9,22 @@ import { timestamp } from "../../../domain/Stamps.ts"
 import { areIntact, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
 import type { NewFile } from "./Commands.ts"
 
-/** A corpus's row: the resource, and what only the engine knows of it. */
+/** A corpus's row, as far as the engine itself needs it. */
 export interface CorpusRow {
   readonly id: number
   readonly name: string
   readonly vectorDb: VectorDb
-  /** Embedder.id of its vectors. */
+  /** `Embedder.id` of the corpus's vectors. */
   readonly embedder: string
-  /** Parameters of its search by words. */
+  /** BM25 parameters of the corpus. */
   readonly bm25: { readonly k1: number; readonly b: number }
-  readonly generation: number
+  /** Counts the commits that changed the corpus's files or chunks; the column is called `generation`. */
+  readonly revision: number
   readonly files: number
   readonly chunks: number
 }
 
-/** What is written to a JSON column. */
+/** A value as the text of a JSON column. */
 export const asJson = (value: unknown): string | null => value === undefined ? null : JSON.stringify(value)
 
 const hexPart = /^[0-9a-f]{32}$/
@@ -31,7 +32,10 @@ const hexPart = /^[0-9a-f]{32}$/
 const base64 = (hex: string): string => Buffer.from(hex, "hex").toString("base64url")
 const hex = (base64: string): string => Buffer.from(base64, "base64url").toString("hex")
 
-/** A marker at rest: most of one is hashes, and as JSON a quarter of what a small file takes. Any other is kept as JSON. */
+/**
+ * A marker as it is stored. A usual marker is mostly hashes and is packed: as JSON it would be a quarter of a small file's size. Any
+ * other marker is stored as JSON.
+ */
 export const packMarker = (marker: Marker | undefined): string | null => {
   if (marker === undefined) return null
   const { fingerprint, pathHash, source } = marker
@@ -54,12 +58,12 @@ const asText = (value: unknown): string | undefined => typeof value === "string"
 
 const text = (row: Row, column: string): string | undefined => asText(row[column])
 
-/** JSON that Committer wrote from a value of this very type; the database is ours. */
+/** Reads JSON that Committer wrote from a value of this very type, in a database that only Sluice writes. */
 const fromJson = <A>(value: string | undefined): A | undefined => value === undefined ? undefined : JSON.parse(value) as A
 
 const json = <A>(row: Row, column: string): A | undefined => fromJson<A>(text(row, column))
 
-/** `{ [key]: value }`, or nothing where the value is not there. */
+/** `{ [key]: value }`, or `{}` where the value is undefined. */
 const field = <K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } =>
   // A computed key widens to string; the value is what K stands for.
   value === undefined ? {} : { [key]: value } as { readonly [P in K]?: V }
@@ -70,7 +74,7 @@ export const corpusRow = (row: Row): CorpusRow => ({
   vectorDb: json<VectorDb>(row, "vector_db") ?? { _tag: "managed" },
   embedder: String(row["embedder"]),
   bm25: { ...bm25Defaults, ...json<CorpusOptions>(row, "options")?.hybrid?.bm25 },
-  generation: Number(row["generation"]),
+  revision: Number(row["generation"]),
   files: Number(row["files"]),
   chunks: Number(row["chunks"])
 })
