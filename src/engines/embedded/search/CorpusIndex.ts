@@ -45,7 +45,7 @@ export class CorpusIndex {
   readonly revision: number
   readonly segments: ReadonlyArray<Segment>
   readonly analyzers: ReadonlyArray<AnalyzerId>
-  /** The analyzer of most chunks, among those whose language was detected. */
+  /** The analyzer of most chunks, among those whose own words show it. */
   readonly mainAnalyzer: AnalyzerId | undefined
   readonly slots: number
   /** 1 by slot where the chunk is live. */

@@ -4,7 +4,7 @@ import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { refuseDamaged, refuseMissing, type Commands } from "./Commands.ts"
 import { asJson, corpusRow } from "./Rows.ts"
 
-/** `elsewhere`: the JSON of its VectorDb, where that is not this one. */
+/** A corpus's row. `elsewhere`: JSON of its `VectorDb`, where that is not the engine's own database. */
 interface Found {
   readonly id: number
   readonly embedder: string
@@ -12,7 +12,7 @@ interface Found {
   readonly elsewhere?: string
 }
 
-/** The rows of corpora, for the writer. Many commands of a transaction are about one corpus: it is read and counted once. */
+/** The rows of corpora, for the writer. Many commands of a transaction are about the same corpus, so it is read and counted once. */
 export class CorpusTable {
   readonly #insert: StatementSync
   readonly #update: StatementSync
@@ -23,12 +23,13 @@ export class CorpusTable {
   readonly #row: StatementSync
   readonly #seal: StatementSync
   readonly #ofFile: StatementSync
-  /** Those that the transaction at hand has looked up, by name. */
+  /** Corpora that the current transaction has looked up, by name. */
   readonly #found = new Map<string, Found>()
-  /** What the transaction at hand adds to their counts, and what of it is the last command's. */
+  /** What the current transaction adds to the corpora's counts. */
   readonly #counted = new Map<number, { files: number; chunks: number }>()
+  /** What the current command added to the counts. */
   #last: Array<{ readonly id: number; readonly files: number; readonly chunks: number }> = []
-  /** Corpora whose rows changed and have not got their new sums yet. */
+  /** Corpora whose rows changed and have no new checksum yet. */
   readonly #unsealed = new Set<number>()
 
   constructor(db: DatabaseSync) {
@@ -79,7 +80,7 @@ export class CorpusTable {
     this.#counted.delete(id)
   }
 
-  /** @throws {Refusal} NOT_FOUND; DATA_LOSS where the row is not as it was written */
+  /** Finds a corpus by name. @throws {Refusal} NOT_FOUND; DATA_LOSS where the row is not as it was written */
   find(name: string): Found {
     const found = this.#found.get(name) ?? this.#read(name)
     this.#found.set(name, found)
@@ -89,7 +90,7 @@ export class CorpusTable {
   #read(name: string): Found {
     const row = this.#find.get(name)
     if (row === undefined) throw refuseMissing("corpus", name)
-    // Between a change and its seal the row is ours and has the old sum.
+    // A row that this transaction changed has its old checksum until it is sealed.
     if (!this.#unsealed.has(Number(row["id"])) && !isIntact("corpora", row)) throw refuseDamaged(`the record of corpus ${name}`)
     const found = { id: Number(row["id"]), embedder: String(row["embedder"]), files: Number(row["files"]) }
     const { vectorDb } = corpusRow(row)
