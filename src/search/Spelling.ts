@@ -109,7 +109,7 @@ export class SpellingIndex {
     return reread
   }
 
-  /** The likeliest words of a stretch, by Viterbi's algorithm. Text that is no term costs by letter, or by segment, as a word may be new. */
+  /** The likeliest words of a stretch, by Viterbi's algorithm. Text that is no term costs by letter or by segment: a word may be new. */
   #likeliest(cut: ReadonlyArray<string>): ReadonlyArray<RunWord> {
     const stretch = cut.join("").slice(0, longestStretch)
     const ends = new Map<number, number>()

@@ -152,7 +152,7 @@ const make = Effect.gen(function*() {
           cursor: text(row, "cursor"),
           signature: text(row, "signature"),
           whole: Number(row["whole"]),
-          // Written by setListing as an array of strings.
+          // The column is written by setListing, from an array of strings.
           again: JSON.parse(text(row, "again")) as ReadonlyArray<string>
         }
       }),

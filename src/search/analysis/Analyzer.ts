@@ -107,7 +107,10 @@ const asciiDigit = (digit: string): string => {
   return String((digit.codePointAt(0) ?? 0) - zero)
 }
 
-/** Calls `emit` for each term. `piece` is the part of the word `from` that became the term, in lower case: the word, or a part of an identifier. */
+/**
+ * Calls `emit` for each term. `piece`, in lower case, is the part of the word `from` that became the term: all of it,
+ * or an identifier's part.
+ */
 const forEachTerm = (raw: string, analyzer: AnalyzerId, emit: (term: string, from: string, piece: string) => void): void => {
   const text = normalized(raw)
   const word = (surface: string): void => {

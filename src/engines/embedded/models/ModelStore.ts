@@ -173,7 +173,7 @@ export interface Keyed<A> {
 /** A key for a number, so that keys compare like the numbers. */
 export const keyOf = (place: number): string => String(place).padStart(16, "0")
 
-/** A page of a list that is in memory. Page tokens are by key, so that items added or deleted meanwhile move no other item between pages. */
+/** A page of a list in memory. Page tokens are by key, so that items added or deleted meanwhile move no other item between pages. */
 export const pageFrom = <A>(all: ReadonlyArray<Keyed<A>>, { size, token }: PageRequest): Effect.Effect<Page<A>, ServiceError> => {
   const last = token === undefined ? "" : /^after:(.*)$/s.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1]
   if (last === undefined) return Effect.fail(ServiceError.invalid("page_token", "is not one that a listing gave"))

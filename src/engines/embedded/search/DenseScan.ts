@@ -245,7 +245,7 @@ const addScaled = (out: Float64Array, sums: Int32Array, inverseNorms: Float32Arr
   for (let i = 0; i < out.length; i++) out[i] = (sums[i] as number) * scale * (inverseNorms[i] as number)
 }
 
-/** Calls `visit` for each block of the segments, with the place of its first chunk in the segment and its part of `out`, which is by slot. */
+/** Calls `visit` for each block of the segments, with its first chunk's place in the segment and its part of `out`, which is by slot. */
 const forEachBlock = (
   segments: ReadonlyArray<Segment>,
   out: Float64Array,

@@ -42,7 +42,7 @@ export type SearchReply =
 
 type Resume = (reply: Effect.Effect<SearchReply, ServiceError>) => void
 
-/** A thread that searches, with its own connection and cache. It starts with the first question, and again with the next one after it died. */
+/** A thread that searches, with its own connection and cache. It starts with the first question, and again if it died. */
 export class SearchThread {
   readonly #data: SearchData
   readonly #waiting = new Map<number, Resume>()

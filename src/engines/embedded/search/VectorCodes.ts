@@ -74,7 +74,7 @@ export const codeQuery = (query: Float32Array): CodeQuery => {
   return { query, sums, total: query.reduce((sum, value) => sum + value, 0) }
 }
 
-/** Writes estimates of the query's cosines with a block's chunks into `out`, which must be zero. It reads four bytes of each chunk per pass. */
+/** Writes estimates of the query's cosines with a block's chunks into `out`, which must be zero, reading four bytes of each per pass. */
 export const addCodes = (out: Float64Array, { codes, gains, mean }: CodedBlock, { query, sums, total }: CodeQuery): void => {
   const count = gains.length
   const places = codes.length / count

@@ -70,7 +70,7 @@ export class MetadataTable {
     }
   }
 
-  /** Writes the metadata that rules derive from a file. It replaces what they derived before and other values of their keys; the rest stays. */
+  /** Writes metadata that rules derive from a file, in place of what they derived before and of other values of their keys. */
   describe(corpus: number, file: number, { keys, values, whole }: Described): void {
     if (whole) this.#deleteMade.run(file)
     for (const key of keys) this.#deleteKey.run(file, key)

@@ -25,8 +25,8 @@ export interface ReaderShape {
   /** Runs a synchronous read in one snapshot of the database, independent of concurrent commits. */
   readonly read: <A>(body: (db: DatabaseSync) => A) => Effect.Effect<A, ServiceError>
   /**
-   * A row by the last segment of its name. `parent` is the corpus of a file or a schema, or the file of metadata. The row of a corpus is the
-   * same object until the database is written.
+   * A row by the last segment of its name. `parent` is the corpus of a file or a schema, or the file of metadata. The row of a corpus is
+   * the same object until the database is written.
    */
   readonly find: (table: Table, name: string, parent?: number) => Effect.Effect<Row | undefined, ServiceError>
   /** One page of a table, or of a corpus's or file's rows in it, oldest first, so that rows added meanwhile never shift it. */

@@ -47,7 +47,7 @@ export class SegmentBuilder {
     this.#ends.push(this.#count)
   }
 
-  /** Clears the places of the terms whose postings start at `first`. */
+  /** Clears the places of the terms of all postings from `first` on. */
   #clear(first: number): void {
     for (let i = first; i < this.#count; i++) this.#places[this.#postings[i]! >>> 8] = 0
   }
