@@ -76,10 +76,7 @@ export const rankedBy = (contexts: ReadonlyArray<Context>, scores: ReadonlyArray
       ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, ranked: { score, from } } })
     }))
 
-/**
- * What orders contexts anew after they are found: a ranking service, a model, one of this machine, or the offline
- * ranker. `model` unset: the engine's default.
- */
+/** What orders contexts anew after they are found: a ranking service, a model, one of this machine, or the offline ranker. `model` unset: the engine's default. */
 export const Ranking = Schema.Union([
   Schema.TaggedStruct("rankService", { model: Schema.optionalKey(Schema.String) }),
   Schema.TaggedStruct("llmRanker", { model: Schema.optionalKey(Schema.String) }),
