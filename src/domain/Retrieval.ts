@@ -4,6 +4,12 @@ import { defined } from "./Defined.ts"
 import { LocalModel } from "./LocalModel.ts"
 import { Metadata, RagFileName } from "./RagFile.ts"
 
+/** Contexts returned where a request names no `topK`. */
+export const defaultTopK = 10
+
+/** Weight of the dense arm where a request has a hybrid block without `alpha`. */
+export const hybridAlpha = 0.5
+
 /** A query against one corpus, or against files of one corpus. */
 export interface RetrievalRequest {
   readonly corpus: CorpusName
@@ -52,7 +58,7 @@ export const perCorpus = ({ also = [], corpus, files, ...request }: RetrievalReq
  */
 export const mergedContexts = (
   found: ReadonlyArray<ReadonlyArray<Context>>,
-  { rank, topK = 10 }: Pick<RetrievalRequest, "rank" | "topK">
+  { rank, topK = defaultTopK }: Pick<RetrievalRequest, "rank" | "topK">
 ): ReadonlyArray<Context> => {
   const all = found.flat()
   const near = rank === undefined && all.every(({ distance }) => distance !== undefined)

@@ -5,28 +5,28 @@ import { type Code, ServiceError } from "../domain/Errors.ts"
 export type Outcome<A> =
   | { readonly _tag: "done"; readonly value: A }
   | { readonly _tag: "failed"; readonly error: { readonly code: Code; readonly message: string } }
-  /** With the process: for the next one to take up, or to end. */
+  /** The process was interrupted: the next one continues the job, or ends it. */
   | { readonly _tag: "interrupted" }
 
-/** Runs the work of jobs whose rows say how they go. */
+/** Runs the work of jobs, which are rows that record their state. */
 export interface JobRunner {
-  /** Runs a job's work, and has `settle` write down how it ended. Fails with what that fails with. */
+  /** Runs a job's work, and calls `settle` to record how it ended. Fails with the errors of `settle`. */
   readonly run: <A>(
     id: string,
     work: Effect.Effect<A, ServiceError>,
     settle: (outcome: Outcome<A>) => Effect.Effect<void, ServiceError>
   ) => Effect.Effect<void, ServiceError>
-  /** The same in the background, for as long as the runner's scope. One that runs here already is left to it. */
+  /** Runs a job like {@link run}, but in the background, within the runner's scope. Does nothing where the job runs here already. */
   readonly start: <A>(
     id: string,
     work: Effect.Effect<A, ServiceError>,
     settle: (outcome: Outcome<A>) => Effect.Effect<void, ServiceError>
   ) => Effect.Effect<void>
-  /** Jobs under way or waiting. */
+  /** Number of jobs that run or wait. */
   readonly size: Effect.Effect<number>
 }
 
-/** `what` is what its jobs are called where one fails unexpectedly; `atOnce` bounds those that run, others wait. */
+/** Makes a runner. `what` names its jobs in messages about unexpected failures; at most `atOnce` jobs run, others wait. */
 export const makeJobRunner = Effect.fnUntraced(function*(
   { atOnce, what }: { readonly what: string; readonly atOnce?: number }
 ): Effect.fn.Return<JobRunner, never, Scope.Scope> {
@@ -63,7 +63,7 @@ const outcomeOf = <A>(exit: Exit.Exit<A, ServiceError>, what: string): Effect.Ef
   })
 }
 
-/** Fails once `asked` says that somebody asked for the job to stop, here or in another process: it is looked at every `pollMs`. */
+/** Fails once `asked` reports that the job was cancelled, here or in another process; it is checked every `pollMs`. */
 export const cancelled = Effect.fnUntraced(function*(
   asked: Effect.Effect<boolean, ServiceError>,
   { pollMs, what }: { readonly pollMs: number; readonly what: string }
@@ -72,27 +72,27 @@ export const cancelled = Effect.fnUntraced(function*(
   return yield* new ServiceError({ code: "CANCELLED", message: `the ${what} was cancelled` })
 })
 
-/** Jobs that this process runs, whichever runner of it: their rows are no orphans. */
+/** Jobs that runners of this process run: their rows are no orphans. */
 const here = new Set<string>()
 
-/** Says that this process is going to run a job, before its row can be seen. */
+/** Registers a job of this process, before its row becomes visible. */
 export const claim = (id: string): void => void here.add(id)
 
 export const release = (id: string): void => void here.delete(id)
 
 /**
- * Whether nobody runs a job any more that the process `owner` ran. One with our process id that does not run here is from
- * an earlier life of that id: in containers they repeat.
+ * Whether no process runs a job any more that the process `owner` ran. A job with this process's id that does not run here was run by an
+ * earlier process with the same id: in containers they repeat.
  */
 export const isOrphan = (id: string, owner: number): boolean => owner === process.pid ? !here.has(id) : !isAlive(owner)
 
-/** Whether there is a process of this id. */
+/** Whether a process with this id exists. */
 export const isAlive = (pid: number): boolean => {
   try {
     process.kill(pid, 0)
     return true
   } catch (cause) {
-    // There, but another user's.
+    // The process exists, but belongs to another user.
     return cause instanceof Error && "code" in cause && cause.code === "EPERM"
   }
 }

@@ -6,25 +6,25 @@ import { transaction } from "../state/Database.ts"
 
 export type Row = Readonly<Record<string, SQLOutputValue>>
 
-/** A job as it is kept. */
+/** A stored job. */
 export interface Job<A> {
-  /** Of its table: later jobs have larger ones. */
+  /** Number in the table; later jobs have larger ones. */
   readonly sequence: number
-  /** Last segment of its name. */
+  /** Last segment of the job's name. */
   readonly id: string
   readonly body: A
   readonly done: boolean
-  /** Somebody asked for it to stop. */
+  /** Whether the job was requested to stop. */
   readonly cancelled: boolean
 }
 
 export interface JobTableOptions<A, J> {
   readonly table: "batch_jobs" | "server_operations"
-  /** Whether a job has ended. One that has is never changed again. */
+  /** Whether a job has ended. A job that has ended never changes again. */
   readonly done: (body: A) => boolean
-  /** Jobs kept, where that is bounded: the oldest that are done go first. */
+  /** Most jobs that are kept; beyond it the oldest ended ones are deleted. Default: no limit. */
   readonly kept?: number
-  /** Adds what other columns of the table say. */
+  /** Adds the values of further columns of the table to a job. */
   readonly with?: (job: Job<A>, row: Row) => J
 }
 
@@ -43,8 +43,8 @@ export class JobTable<A, J extends Job<A> = Job<A>> {
   }
 
   /**
-   * Adds the job that `make` makes, if it does. It is given the newest there is, and the ids of those of the same target
-   * that are not done: nothing comes between that look and the row.
+   * Adds the job that `make` returns, if it returns one. `make` gets the newest job, and the ids of unfinished jobs with the same target;
+   * no other job can be added in between.
    */
   create<B extends A | undefined>(id: string, target: string, make: (newest: A | undefined, open: ReadonlyArray<string>) => B): B {
     const { kept, table } = this.#options
@@ -67,12 +67,12 @@ export class JobTable<A, J extends Job<A> = Job<A>> {
     return row === undefined ? undefined : this.#job(row)
   }
 
-  /** Jobs that are not done, oldest first: those of this process, and those that one before it left. */
+  /** Unfinished jobs, oldest first, of this process and of earlier ones. */
   open(): ReadonlyArray<J> {
     return this.run(`SELECT * FROM ${this.#options.table} WHERE done = 0 ORDER BY sequence`).all().map((row) => this.#job(row))
   }
 
-  /** Changes a job as it is now, whoever changed it last, unless it is done. Gives what it is then; undefined where it is gone. */
+  /** Applies a change to a job's current state, unless it is done, and returns the job; undefined where it no longer exists. */
   change(id: string, change: (job: J) => A): J | undefined {
     return transaction(this.#db, () => {
       const job = this.find(id)
@@ -87,7 +87,7 @@ export class JobTable<A, J extends Job<A> = Job<A>> {
     })
   }
 
-  /** Asks for a job to stop: whoever runs it sees that. One that is done takes no notice. */
+  /** Requests that a job stop; the process that runs it notices. Has no effect on a job that is done. */
   cancel(id: string): void {
     this.run(`UPDATE ${this.#options.table} SET cancel = 1 WHERE id = ? AND done = 0`).run(id)
   }
@@ -96,7 +96,7 @@ export class JobTable<A, J extends Job<A> = Job<A>> {
     this.run(`DELETE FROM ${this.#options.table} WHERE id = ?`).run(id)
   }
 
-  /** Those before `before`, newest first; of one target, where it is given, or of what is under it. */
+  /** Jobs with a sequence below `before`, newest first; if given, only those of `target` or of resources under it. */
   before(before: number, limit: number, target = ""): ReadonlyArray<J> {
     return this.run(
       `SELECT * FROM ${this.#options.table}
@@ -129,7 +129,7 @@ export class JobTable<A, J extends Job<A> = Job<A>> {
   }
 }
 
-/** A page of a listing, newest first. `before` gives so many jobs before a sequence; `keep` makes an item of one, or leaves it out. */
+/** A page of a listing, newest first. `before` returns jobs before a sequence number; `keep` makes an item of a job, or leaves it out. */
 export const pageOfJobs = Effect.fnUntraced(function*<J extends Pick<Job<unknown>, "sequence">, B, R>(
   { size = defaultPage, token = "" }: PageRequest,
   fields: { readonly size: string; readonly token: string },

@@ -2,25 +2,28 @@ import { Clock, Effect, Random } from "effect"
 import { hasEnded as batchHasEnded } from "../domain/batch/BatchPrediction.ts"
 import type { BatchPrediction } from "../ports/BatchPrediction.ts"
 
-/** Milliseconds before the second look at a job, and at most between two; each time longer by `growth`, by default 1.5. */
+/** How often a job is looked at while it is waited for. */
 export interface Looks {
+  /** Milliseconds before the second look. */
   readonly first: number
+  /** Most milliseconds between two looks. */
   readonly longest: number
+  /** How many times longer each pause is than the one before. Default 1.5. */
   readonly growth?: number
 }
 
 export interface Waiting<A> {
-  /** Default: as long as it takes. */
+  /** Most milliseconds to wait. Default: no limit. */
   readonly timeoutMs?: number
-  /** What is known of it already: the first look comes after a pause then. */
+  /** The state that is known already; the first look then comes after a pause. */
   readonly known?: A
-  /** Told of every state seen. */
+  /** Called with every state that is seen. */
   readonly observe?: (state: A) => Effect.Effect<void>
 }
 
 /**
- * Looks at a job that somebody else runs until it has ended or the time is over, and gives its latest state.
- * Interrupting it leaves the job alone.
+ * Waits until a job that runs elsewhere has ended, or the time is over, and returns its latest state. Interrupting this does not affect the
+ * job.
  */
 export const waitFor = Effect.fnUntraced(function*<A, E, R>(
   look: Effect.Effect<A, E, R>,
@@ -39,7 +42,7 @@ export const waitFor = Effect.fnUntraced(function*<A, E, R>(
   }
 })
 
-/** {@link waitFor} a batch job, telling each state and count that changes. */
+/** {@link waitFor} for a batch job, which reports every change of its state and counts. */
 export const waitForBatch = (get: BatchPrediction["Service"]["get"], looks: Looks): BatchPrediction["Service"]["wait"] =>
   Effect.fn("BatchPrediction.wait")(function*(name, { observe, timeoutMs = Infinity } = {}) {
     let told = ""

@@ -1,4 +1,4 @@
-/** A value, between the one used before it and the one used after it; one alone is a ring of its own. */
+/** An entry in a ring ordered by use. A single entry is a ring of its own. */
 class Entry {
   readonly key: string
   readonly value: unknown
@@ -18,12 +18,12 @@ class Entry {
   }
 }
 
-/** Keeps what was used last, up to a number of bytes. */
+/** Keeps the most recently used values, up to a number of bytes. */
 export class ByteCache {
-  /** Bytes. */
+  /** Most bytes that all values together may take. */
   readonly limit: number
   readonly #entries = new Map<string, Entry>()
-  /** Where the ring of entries closes: after the one that was used last comes the one that was used longest ago. */
+  /** Closes the ring of entries: its `older` neighbour was used last, its `newer` one longest ago. */
   readonly #ends = new Entry("", undefined, 0)
   #bytes = 0
 
@@ -31,27 +31,27 @@ export class ByteCache {
     this.limit = limit
   }
 
-  /** The value under a key, made and kept if it is not there. Each kind of value has its own prefix of keys. */
+  /** The value under a key, which is made and kept if it is absent. Each kind of value has its own prefix of keys. */
   get<A>(key: string, make: () => A, sizeOf: (value: A) => number): A {
     const known = this.#used(key)
-    // Kinds of values do not share keys, so what is under this one was made by the same `make`.
+    // Kinds of values do not share keys, so the value under this key was made by the same `make`.
     if (known !== undefined) return known.value as A
     const value = make()
     this.put(key, value, sizeOf(value))
     return value
   }
 
-  /** The value that was {@link put} under a key, where it is still there. */
+  /** The value under a key; undefined where it was never {@link put} or is no longer kept. */
   peek<A>(key: string): A | undefined {
     return this.#used(key)?.value as A | undefined
   }
 
-  /** Whether there is a value under a key. It does not count as used. */
+  /** Whether a value is kept under a key. Asking does not count as a use. */
   has(key: string): boolean {
     return this.#entries.has(key)
   }
 
-  /** Like {@link peek}; the value is then no longer kept. */
+  /** Like {@link peek}, but removes the value. */
   take<A>(key: string): A | undefined {
     const known = this.#entries.get(key)
     if (known !== undefined) this.#drop(known)
@@ -67,8 +67,9 @@ export class ByteCache {
     return known
   }
 
+  /** Keeps a value of `size` bytes, unless it is larger than the limit. */
   put(key: string, value: unknown, size: number): void {
-    // A slot of the map and a key are not free either.
+    // A slot of the map and a key take memory too.
     const bytes = size + 100
     if (bytes > this.limit) return
     const known = this.#entries.get(key)
@@ -86,7 +87,7 @@ export class ByteCache {
     this.#bytes -= entry.bytes
   }
 
-  /** As the one used last. */
+  /** Puts an entry into the ring as the one used last. */
   #link(entry: Entry): void {
     entry.older = this.#ends.older
     entry.newer = this.#ends

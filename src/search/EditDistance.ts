@@ -1,6 +1,6 @@
 /**
- * Damerau-Levenshtein distance in its restricted form (insert, delete, replace, swap of neighbours, no substring edited
- * twice), over UTF-16 units; `limit + 1` where it is more than `limit`.
+ * Damerau-Levenshtein distance in its restricted form (insert, delete, replace, swap neighbours, edit no substring twice), over UTF-16
+ * units; `limit + 1` where it is more than `limit`.
  */
 export const editDistance = (a: string, b: string, limit: number): number => {
   if (Math.abs(a.length - b.length) > limit) return limit + 1
@@ -25,7 +25,7 @@ export const editDistance = (a: string, b: string, limit: number): number => {
   return last[b.length]!
 }
 
-/** Every string one edit away from `word`, by insertions and replacements from `alphabet`. */
+/** Every string one edit away from `word`, with letters of `alphabet` for insertions and replacements. */
 export const oneEditAway = (word: string, alphabet: Iterable<string>): Set<string> => {
   const edits = new Set<string>()
   const letters = Array.from(alphabet)

@@ -1,6 +1,6 @@
 import { ranking } from "./Ranking.ts"
 
-/** What one chunk scored in each arm. A chunk that only one arm found needs its true score in the other as well. */
+/** A chunk that may answer the question. A chunk found by one arm alone needs its true score in the other arm too. */
 export interface Candidate {
   /** Orders equals, smaller first. */
   readonly id: number
@@ -8,47 +8,58 @@ export interface Candidate {
   readonly sparse: number
   /** Cosine similarity, -1..1. */
   readonly cosine: number
-  /** Cosine with the question moved towards what the best chunks are about; absent: `cosine` stands. */
-  readonly related?: number
-  /** BM25 of the whole file it is of; absent where files are single chunks. */
-  readonly file?: number
-  /** Share of the question that its file's title and name have, 0..1. */
-  readonly title?: number
-  /** The question names its file: see `text/FileNames.ts`. */
-  readonly named?: boolean
-  /** Share of the question's options of a command that it explains: see `text/CommandOptions.ts`. */
-  readonly options?: number
+  /** Cosine similarity with the query vector moved towards the best chunks; where it is absent, `cosine` counts. */
+  readonly related?: number | undefined
+  /** What the ranking knows of the chunk besides its own words and vector. */
+  readonly facts?: CandidateFacts | undefined
 }
 
+/** Facts that raise or lower a chunk's sparse score. An explanation shows each under the same name. */
+export interface CandidateFacts {
+  /** BM25 of the chunk's whole file; absent where every file is a single chunk. */
+  readonly file?: number | undefined
+  /** Share of the question that the title and name of the chunk's file have, 0..1. */
+  readonly title?: number | undefined
+  /** Whether the question names the chunk's file by its number: see `text/FileNames.ts`. */
+  readonly named?: boolean | undefined
+  /** Share of the command options in the question that the chunk explains, 0..1: see `text/CommandOptions.ts`. */
+  readonly options?: number | undefined
+}
+
+/** A candidate with its scores in the mix. */
 export interface Fused extends Candidate {
-  /** Of chunk, file and title together, 0..1. */
+  /** Sparse score of chunk, file and title together, 0..1. */
   readonly normalizedSparse: number
-  /** 0..1. */
+  /** Dense score, 0..1. */
   readonly normalizedDense: number
-  /** What the order is by, 0..1. */
+  /** The mix of both, 0..1, by which hits are ordered. */
   readonly fused: number
 }
 
-/** The weight of the dense arm where the request has no hybrid block, by what made the vectors, an embedder of words (a table of vectors is one) or a model: see docs/search.md. */
+/**
+ * The weight of the dense arm where the request has no hybrid block, by the kind of embedder: `words` for one that embeds word
+ * by word (as a table of vectors does), `model` for a model. See docs/search.md.
+ */
 export const defaultAlpha = { words: 0.25, model: 0.5 } as const
 
 /**
  * Mixes the two arms and orders by the mix: `(1 - alpha) * sparse + alpha * dense`, each arm scaled so that its best
- * score is 1 and its `ranking.candidates`-th best is 0. Both arms go equally deep, otherwise the shallower one's scale
- * is steeper.
+ * score is 1 and its `ranking.candidates`-th best is 0. Both arms go equally deep: a shallower arm would have a steeper scale.
  *
- * `candidates` are the union of the two arms' best, that many or more. Without scores of files and titles alpha 0 is
- * BM25's order and alpha 1 the cosine's, exactly; equals are ordered by id.
+ * `candidates` are the union of both arms' best, `ranking.candidates` or more of each. Without facts, alpha 0 is exactly the
+ * order of BM25 and alpha 1 exactly the order of the cosine; equals are ordered by id.
  */
 export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array<Fused> => {
   // Chunks beyond the candidates score 0 by BM25, but may score anything by cosine.
   const chunkWords = scaleOf(candidates, ({ sparse }) => sparse, 0)
-  const fileWords = candidates.some(({ file }) => file !== undefined) ? scaleOf(candidates, ({ file }) => file ?? 0, 0) : zero
+  const fileWords = candidates.some(({ facts }) => facts?.file !== undefined)
+    ? scaleOf(candidates, ({ facts }) => facts?.file ?? 0, 0)
+    : zero
   const dense = candidates.some((candidate) => closeness(candidate) !== 0) ? scaleOf(candidates, closeness) : zero
   const words = new Float64Array(candidates.length)
-  // Titles come on top: both arms shrink with the best, so that they do not weigh against each other in another way.
+  // Titles come on top and may lift the best above 1. Both arms are then divided by it, so that their weights stay as they are.
   let most = 1
-  candidates.forEach(({ file, named, options, sparse, title }, at) => {
+  candidates.forEach(({ facts: { file, named, options, title } = {}, sparse }, at) => {
     const own = chunkWords(sparse)
     const whole = file === undefined ? own : fileWords(file)
     const said = (file === undefined ? own : (1 - ranking.file) * own + ranking.file * whole) + ranking.title * (title ?? 0) +
@@ -66,8 +77,8 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
 }
 
 /**
- * What {@link fuse} makes of chunks by BM25 alone, whose `ids` come in its order, the `ranking.candidates` best at least where
- * there are so many: the first `count` of them, and those that score what the last one does.
+ * Like {@link fuse} with alpha 0, for chunks that BM25 alone has found: the first `count`, and after them those that score the
+ * same as the last. `ids` come best first, and are `ranking.candidates` or more where the corpus has that many.
  */
 export const fuseWords = (ids: ReadonlyArray<number>, scores: Float64Array, count: number): ReadonlyArray<Fused> => {
   const scoreAt = (place: number): number | undefined => ids.length > place ? scores[ids[place] as number] : undefined
@@ -82,21 +93,26 @@ export const fuseWords = (ids: ReadonlyArray<number>, scores: Float64Array, coun
   return fused
 }
 
-/** Field by field: there are hundreds in a question, and to spread each takes longer than all else that is done with it. */
+/** Written field by field: a question has hundreds of candidates, and an object spread would take longer than all the rest. */
 const fusedOf = (
-  { cosine, file, id, named, options, related, sparse, title }: Candidate,
+  { cosine, facts, id, related, sparse }: Candidate,
   normalizedSparse: number,
   normalizedDense: number,
   fused: number
-): Fused => ({ id, sparse, cosine, related, file, title, named, options, normalizedSparse, normalizedDense, fused })
+): Fused => ({ id, sparse, cosine, related, facts, normalizedSparse, normalizedDense, fused })
 
-/** Negative where `a` scores more; 0 where they are equal in all that counts. */
+/** A candidate with the scores of a second search; its facts stand. */
+export const rescored = ({ cosine, facts, id }: Candidate, sparse: number, related: number | undefined): Candidate => (
+  { id, sparse, cosine, related, facts }
+)
+
+/** Compares for sorting, best first; 0 where no score that matters at this alpha differs. */
 const byScore = (a: Fused, b: Fused, alpha: number): number =>
   b.fused - a.fused || (alpha < 1 ? b.sparse - a.sparse : 0) || (alpha > 0 ? b.cosine - a.cosine : 0)
 
 /**
- * The first `count` of what {@link fuse} ordered, equals ordered by what `pathOf` says of them instead of by id: ids
- * tell the history of a corpus. Only equals that count are asked for.
+ * The first `count` hits of {@link fuse}, with equals ordered by path instead of by id: ids depend on the history of a corpus.
+ * `pathOf` is called only for equals whose order matters.
  */
 export const firstByPath = (
   fused: ReadonlyArray<Fused>,
@@ -120,14 +136,15 @@ export const firstByPath = (
   return first.slice(0, count)
 }
 
-/** What {@link scaleOf} comes to where all scores are 0. */
+/** The scale of an arm in which all scores are 0. */
 const zero = (): number => 0
 
 const closeness = ({ cosine, related }: Candidate): number => related ?? cosine
 
 /**
- * Linear from the `ranking.candidates`-th best score (0), or `least` where there are fewer, to the best (1);
- * nothing below 0. Where all are equal, all are best, unless they are 0.
+ * A linear scale from the `ranking.candidates`-th best score, which becomes 0, to the best, which becomes 1; lower scores become 0
+ * too. With fewer candidates it starts at `least`, or at the lowest score. Where all scores are equal, all become 1, or 0 if they
+ * are 0.
  */
 const scaleOf = (
   candidates: ReadonlyArray<Candidate>,
@@ -146,7 +163,7 @@ const scaleOf = (
   return scaleBetween(scores.length < ranking.candidates ? least ?? worst : largest(scores, ranking.candidates), best)
 }
 
-/** The `rank`th largest of as many `values` or more, which are put in another order. */
+/** The `rank`th largest of `values`, which must be at least `rank` in number and are reordered. */
 const largest = (values: Float64Array, rank: number): number => {
   const wanted = rank - 1
   let [from, to] = [0, values.length - 1]

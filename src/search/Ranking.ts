@@ -1,60 +1,66 @@
 /**
- * The constants of ranking, each with its table in docs/search.md. All but `candidates`, `hiragana` and those of slips are of mixed
- * search alone.
+ * The constants of ranking, each with its table of measurements in docs/search.md. All of them are for mixed search alone, except
+ * `candidates`, `hiragana` and those about spelling.
  */
 export interface Ranking {
-  /** How many candidates each arm brings at least, and between whose best and last the arms' scores are scaled. */
+  /** Least number of candidates of each arm. An arm's scores are scaled between its best candidate and its candidate of this rank. */
   readonly candidates: number
-  /** What a word of grammar counts for beside the others. */
+  /** Weight of a word of grammar; other words weigh 1. */
   readonly grammar: number
   /**
-   * What a pair of characters counts for that has hiragana: endings, particles and the bounds of words; what a text is about is
-   * written in the other scripts.
+   * Weight of a pair of characters with hiragana; other pairs weigh 1. Hiragana are endings, particles and bounds of words: a text's
+   * subject is written in the other scripts.
    */
   readonly hiragana: number
-  /** Power of the inverse document frequency that a word of the question counts for in its vector; 0: all alike. */
+  /** Power of the inverse document frequency by which a word counts in the question's vector; at 0 all words count alike. */
   readonly rarity: number
-  /** Share of the whole file's BM25 in that of its chunks. */
+  /** Share of the whole file's BM25 in the sparse score of its chunks. */
   readonly file: number
-  /** What a file's title and name count for that have all of the question, where a chunk's best BM25 is 1. */
+  /** What a title and file name that have the whole question add, where a chunk's best BM25 is 1. */
   readonly title: number
-  /** What it counts for that the question names the file by its number. */
+  /** What is added to chunks of a file that the question names by its number, where a chunk's best BM25 is 1. */
   readonly named: number
-  /** What it counts for that a chunk explains the option of a command that the question has, by the square of its file's BM25: many commands have a `-v`. */
+  /**
+   * What is added to a chunk that explains all of the question's command options, times the square of its file's BM25, since many
+   * commands have a `-v`; a chunk's best BM25 is 1.
+   */
   readonly option: number
-  /** How far the question's vector is moved towards what the best chunks are about, where its own length is 1. */
+  /** How far the question's vector, of length 1, is moved towards the vectors of the best chunks. */
   readonly feedback: number
-  /** How many chunks that is. */
+  /** Number of best chunks that the question's vector is moved towards. */
   readonly feedbackChunks: number
-  /** What a word that the best chunks share weighs, were it all that they say and of the rarest, where the question's own words give the best of them 1. */
+  /**
+   * Weight of the terms that the best chunks share: of the rarest term, if the chunks had no other, where the question's own terms give
+   * the best of them 1.
+   */
   readonly shared: number
-  /** Terms that are added to the length of each of the best chunks: of a short one each word is much of it, by chance. */
+  /** Terms that are added to each best chunk's length, as each word is a large part of a short chunk by chance. */
   readonly sharedSmoothing: number
-  /** What a pair of ideographs counts for among these words: neighbouring pairs are one word several times. */
+  /** Weight of a pair of ideographs among the shared terms; others weigh 1. Neighbouring pairs are the same word several times. */
   readonly sharedIdeographs: number
-  /** How many words those are, at most. */
+  /** Most shared terms of a question. */
   readonly sharedTerms: number
-  /** In how many of the best chunks they are looked for: no more than `sharedFrequency` of the corpus. */
+  /** Number of best chunks that shared terms are looked for in; at most `sharedFrequency` of the corpus. */
   readonly sharedChunks: number
-  /** Share of the corpus's chunks that such a word may be in, at most. */
+  /** Largest share of the corpus's chunks that may have a shared term. */
   readonly sharedFrequency: number
-  /** What a word counts for that was one edit away from that of the question: it may have been no slip. */
+  /** Weight of a word that was corrected by one edit, since it may have been no slip; other words weigh 1. */
   readonly slip: number
-  /** The same at two edits. */
+  /** Weight of a word that was corrected by two edits; other words weigh 1. */
   readonly slips: number
-  /** For how many terms a word may be meant. */
+  /** Most terms that one misspelled word may stand for. */
   readonly meant: number
-  /** How many times less likely than the likeliest of them the others may be. */
+  /** How many times less likely than the likeliest of these terms the others may be. */
   readonly meantRatio: number
-  /** Natural logarithm of the odds against a slip in the first letter, beside any other. */
+  /** Natural logarithm of the odds against a slip in the first letter, compared with a slip in any other. */
   readonly firstLetter: number
-  /** That for a term which is where the rest of the question is found best, beside one that is nowhere near any of it. */
+  /** Natural logarithm of the odds for a term that fits the rest of the question best, compared with one that does not fit at all. */
   readonly fit: number
-  /** Scripts without blanks: natural logarithm of the odds against a slip in a word, */
+  /** In scripts without blanks: natural logarithm of the odds against a slip in a word. */
   readonly unspacedSlip: number
-  /** against a word that no chunk has, */
+  /** In scripts without blanks: natural logarithm of the odds against a word that no chunk has. */
   readonly unspacedUnknown: number
-  /** and against a letter of no word. */
+  /** In scripts without blanks: natural logarithm of the odds against a letter that belongs to no word. */
   readonly unspacedLetter: number
 }
 

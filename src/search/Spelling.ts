@@ -3,49 +3,57 @@ import { editDistance, oneEditAway } from "./EditDistance.ts"
 import { ranking } from "./Ranking.ts"
 import { TrigramIndex } from "./TrigramIndex.ts"
 
+/** A term that a misspelled word may stand for. */
 export interface Correction {
-  /** A term that the index has. */
+  /** A term of the index. */
   readonly term: string
-  /** How likely it is what was meant, of the terms that are told: 0 to 1, together 1. */
+  /** How likely this term was meant, 0 to 1. Over all corrections of a word these add up to 1. */
   readonly likelihood: number
   readonly documentFrequency: number
+  /** Number of edits from the word. */
   readonly distance: 1 | 2
 }
 
 /** A word of a run without blanks. */
 export interface RunWord {
-  /** As the question has it. */
+  /** The word as the question has it. */
   readonly as: string
-  /** A term that the index has. */
+  /** The term of the index that the word stands for. */
   readonly term: string
   readonly documentFrequency: number
+  /** Number of edits between both. */
   readonly distance: 0 | 1
 }
 
-/** A stretch of a run, as it was cut and as it is read. */
+/** A corrected stretch of a run without blanks. */
 export interface Reread {
+  /** The stretch as the dictionary cut it. */
   readonly cut: ReadonlyArray<string>
+  /** The words that the stretch is now read as. */
   readonly words: ReadonlyArray<RunWord>
 }
 
 /** Vocabularies are cut to their most frequent terms, so that the index takes tens of megabytes at most. */
 const mostTerms = 300_000
 
+/** Longest word that is corrected, in UTF-16 units. */
 const longestWord = 24
-/** Shorter words are neighbours of too many others: what is left of their slips is two letters swapped. */
+/** Shortest word that is corrected by any edit: shorter ones have too many neighbours, and only swapped letters are corrected. */
 const shortestForOne = 5
+/** Shortest word in which swapped letters are corrected. */
 const shortestForSwap = 4
-/** Shorter words are corrected by one edit only: two would make them another word. */
+/** Shortest word that is corrected by two edits: they would turn a shorter one into another word. */
 const shortestForTwo = 7
+/** Shortest stem that is corrected by two edits. */
 const shortestStem = 5
 
 /**
- * Corrects words of a question that no document has. Made from the index's terms when the first such word turns up;
- * clean questions never need it.
+ * Corrects words of a question that no document has. It is made from the index's terms when the first such word turns up: questions
+ * without slips never need it.
  *
- * The index holds stems, but a slip may be in the ending, so every spelling one edit away from the word is analyzed
- * and looked up; two edits are sought among the terms that share trigrams with the word's own. Fewer edits win, then
- * what is likeliest: a frequent term, with the first letter unchanged, that goes with the rest of the question.
+ * The index has stems, but a slip may be in the ending. So every spelling one edit away from the word is analyzed and looked up. Terms two
+ * edits away are searched among those that share trigrams with the word's own term. Fewer edits win, then the likeliest term: a frequent
+ * one, with the first letter unchanged, that fits the rest of the question.
  */
 export class SpellingIndex {
   readonly #frequencies = new Map<string, number>()
@@ -67,9 +75,9 @@ export class SpellingIndex {
   }
 
   /**
-   * `analyzers` are those that the question is analyzed by. `fit` says how well a term goes with the rest of the question, 0
-   * to 1; it is asked where several are near. The likeliest first and those that are not much less likely, `ranking.meant` at
-   * most; none where nothing is near, or `word` is not prose.
+   * Terms that a word may stand for, likeliest first: at most `ranking.meant`, and none much less likely than the first. Empty where no
+   * term is near, or where `word` is no ordinary word. `analyzers` are the question's. `fit` returns how well a term fits the rest of the
+   * question, 0 to 1; it is called where several terms are near.
    */
   correct(word: string, analyzers: ReadonlyArray<AnalyzerId>, fit: (term: string) => number = () => 0): ReadonlyArray<Correction> {
     if (!correctable.test(word)) return []
@@ -81,9 +89,9 @@ export class SpellingIndex {
   }
 
   /**
-   * Of a run without blanks that a dictionary cut into `segments`, the stretches around those that no chunk has, read
-   * anew: the likeliest row of terms by their frequencies, each with one slip at most. A slip moves the bounds of words, so
-   * that what it left of one is no word to compare with. Stretches where no term comes near stay as they were cut.
+   * Corrects a run without blanks that a dictionary cut into `segments`. Around segments that no chunk has, the stretch is cut again, into
+   * the likeliest sequence of terms by their frequencies, each with one slip at most: a slip moves the bounds of words, so that its
+   * segments are no words to compare with. Stretches where no term is near stay as they were, and are not returned.
    */
   correctRun(segments: ReadonlyArray<string>, isKnown: (segment: string) => boolean): ReadonlyArray<Reread> {
     const unknown = segments.map((segment) => isThere.test(segment) && !isKnown(segment))
@@ -91,7 +99,7 @@ export class SpellingIndex {
     for (let at = unknown.indexOf(true); at >= 0 && reread.length < mostReread; at = unknown.indexOf(true, at)) {
       const from = Math.max(0, at - around)
       let to = at + 1
-      // Slips near each other are one stretch.
+      // Slips near each other share a stretch.
       while (to < segments.length && to - from < mostSegments && unknown.slice(Math.max(at, to - around), to).includes(true)) to++
       const cut = segments.slice(from, to)
       const words = this.#likeliest(cut)
@@ -101,7 +109,7 @@ export class SpellingIndex {
     return reread
   }
 
-  /** Viterbi over the stretch. What is of no term costs by the letter, or by the segment: the corpus may not have the word. */
+  /** The likeliest words of a stretch, by Viterbi's algorithm. Text that is no term costs by letter or by segment: a word may be new. */
   #likeliest(cut: ReadonlyArray<string>): ReadonlyArray<RunWord> {
     const stretch = cut.join("").slice(0, longestStretch)
     const ends = new Map<number, number>()
@@ -160,7 +168,7 @@ export class SpellingIndex {
 
   *#lookUp(term: string, sameStart: boolean): Generator<Found> {
     const documentFrequency = this.#frequencies.get(term)
-    // Of a short stem its first letter is much.
+    // The first letter is a large part of a short stem.
     if (documentFrequency !== undefined && (sameStart || term.length >= shortestForSwap)) yield { term, documentFrequency, sameStart }
   }
 
@@ -178,7 +186,7 @@ interface Found {
   readonly sameStart: boolean
 }
 
-/** The likeliest first, equals by the alphabet. */
+/** Corrections of a word, likeliest first, equal ones in the order of the alphabet. */
 const likeliest = (found: Iterable<Found>, distance: 1 | 2, fit: (term: string) => number): ReadonlyArray<Correction> => {
   const terms = new Map<string, Found>()
   for (const one of found) if (one.sameStart || !terms.has(one.term)) terms.set(one.term, one)
@@ -190,19 +198,20 @@ const likeliest = (found: Iterable<Found>, distance: 1 | 2, fit: (term: string) 
   return meant.map(({ documentFrequency, odds, term }) => ({ term, documentFrequency, distance, likelihood: odds / all }))
 }
 
-/** A natural logarithm of odds: see docs/search.md. */
+/** Natural logarithm of the odds that a term was meant: see docs/search.md. */
 const oddsOf = ({ documentFrequency, sameStart }: Found, fit: number): number =>
   Math.log(documentFrequency) - (sameStart ? 0 : ranking.firstLetter) + ranking.fit * fit
 
 const letters = /^[\p{L}\p{M}']+$/u
 
-/** Ordinary words: no identifiers, no digits, nothing written in ideographs or without blanks. */
+/** Matches ordinary words: no identifiers, no digits, nothing in ideographs or in scripts without blanks. */
 const correctable =
   /^(?!.*[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}])(?:\p{Lu}+|\p{L}[\p{Ll}\p{Lo}\p{M}]+)$/u
 
+/** Most letters of one script that are tried as edits. */
 const mostLetters = 64
 
-/** Words of one alphabet have the same number: their first letter's block, Latin with its accents counting as one. */
+/** A number for the script of a word: its first letter's Unicode block, with all of Latin and its accents as one. */
 const scriptOf = (word: string): number => {
   const unit = word.charCodeAt(0)
   return unit < 0x250 ? 0 : unit >> 8
@@ -211,18 +220,20 @@ const scriptOf = (word: string): number => {
 const isUnspaced = /^[\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}\p{sc=Mymr}]+$/u
 const isThere = /\p{L}/u
 
-/** Segments before and after one that no chunk has which a slip may have cut wrong as well. */
+/** Segments on each side of an unknown one that belong to its stretch: the slip may have cut them wrongly too. */
 const around = 2
+/** Most segments of a stretch. */
 const mostSegments = 12
-/** Each takes about a millisecond: a run that is a whole text is not read anew from end to end. */
+/** Most stretches of a run that are corrected: each takes about a millisecond, and a run may be a whole text. */
 const mostReread = 32
-/** UTF-16 units. */
+/** Longest stretch that is corrected, in UTF-16 units. */
 const longestStretch = 60
+/** Longest word in a stretch, in UTF-16 units. */
 const longestUnspaced = 16
-/** Two letters are neighbours of too many. */
+/** Shortest word in a stretch that is corrected: words of two letters have too many neighbours. */
 const shortestUnspaced = 3
 
-/** Terms of scripts without blanks by what is left of them without one letter, so that those one edit away are found at once. */
+/** Terms of scripts without blanks, indexed by what is left of each without one letter, so that terms one edit away are found at once. */
 class NearTerms {
   readonly #frequencies = new Map<string, number>()
   readonly #without = new Map<string, Array<string>>()
@@ -243,11 +254,12 @@ class NearTerms {
     this.#all = all
   }
 
+  /** Natural logarithm of the odds against a term of this document frequency. */
   costOf(documentFrequency: number): number {
     return Math.log(this.#all / documentFrequency)
   }
 
-  /** The term itself, else the most frequent one that is one edit away. */
+  /** The term itself, or else the most frequent term one edit away; empty where there is neither. */
   of(word: string): ReadonlyArray<Omit<RunWord, "as">> {
     const own = this.#frequencies.get(word)
     if (own !== undefined) return [{ term: word, documentFrequency: own, distance: 0 }]

@@ -1,10 +1,10 @@
 /**
- * Which strings share trigrams with a given one. Ends count, so that the first and last letters weigh more. Typed
- * arrays, about 40 bytes a string.
+ * Finds strings that share trigrams with a given one. The ends of a string count as characters, so that its first and last letters weigh
+ * more. It takes about 40 bytes per string, in typed arrays.
  */
 export class TrigramIndex {
   readonly #strings: ReadonlyArray<string>
-  /** Where each bucket's run of {@link #members} begins; one more than there are buckets. */
+  /** Where each bucket's range in {@link #members} starts, and where the last one ends. */
   readonly #starts = new Uint32Array(buckets + 1)
   readonly #members: Uint32Array
   readonly #shared: Uint8Array
@@ -23,7 +23,7 @@ export class TrigramIndex {
     })
   }
 
-  /** Strings of about the length of `word` (by `lengths`) with at least `least` trigrams in common. */
+  /** Strings with at least `least` trigrams in common with `word`, and at most `lengths` longer or shorter. */
   similar(word: string, least: number, lengths: number): ReadonlyArray<string> {
     const touched: Array<number> = []
     forEachTrigram(word, (bucket) => {

@@ -6,8 +6,8 @@ import { StateError } from "../domain/Errors.ts"
 import { migrations } from "./Migrations.ts"
 
 /**
- * A bundle: the state database of one corpus, made to be read and never written, in one file. The database comes first,
- * with nothing in it that depends on when or where it was made; then a footer of {@link footerBytes}:
+ * A bundle is a single file with the state database of one corpus, to be read and never written. The database comes first, and has nothing
+ * that depends on when or where it was made. A footer of {@link footerBytes} follows:
  *
  * | bytes | what |
  * |---|---|
@@ -17,23 +17,23 @@ import { migrations } from "./Migrations.ts"
  * | 8 | bytes of the database |
  * | 32 | SHA-256 of all that comes before |
  *
- * Magic and format stay where they are in every version, so that a newer one is told from a damaged one.
+ * Magic and format version have the same place in all versions, so that a newer bundle can be distinguished from a damaged one.
  */
 const magic = "sluice bundle 1\n"
 const format = 1
 const footerBytes = 64
 
-/** SQLite's `application_id`, which tells a bundle that was cut short from any other database: "SLUB". */
+/** SQLite's `application_id`, "SLUB", which distinguishes a truncated bundle from other databases. */
 const applicationId = 0x53_4c_55_42
 const sqliteMagic = "SQLite format 3\0"
 /** Offset of the application id in the header of a database, https://www.sqlite.org/fileformat.html#the_database_header. */
 const applicationIdAt = 68
 const headBytes = applicationIdAt + 4
-/** What SQLite counts and notes of itself in the header: the change counter, what version it was valid for, and which SQLite wrote it. */
+/** Offsets of header fields that depend on how the database was written: change counter, version-valid-for number and SQLite's version. */
 const counters = [24, 92] as const
 const writtenByAt = 96
 
-/** Whether a place is a bundle, and not a data directory; not whether it is whole. */
+/** Whether a path is a bundle rather than a data directory. It does not check whether the bundle is intact. */
 export const isBundle = (place: string): boolean => {
   if (statSync(place, { throwIfNoEntry: false })?.isFile() !== true) return false
   try {
@@ -46,14 +46,14 @@ export const isBundle = (place: string): boolean => {
       closeSync(file)
     }
   } catch {
-    // Whoever opens it is told why.
+    // Opening it will report why it cannot be read.
     return false
   }
 }
 
 const isDatabase = (head: Buffer): boolean => head.toString("latin1", 0, sqliteMagic.length) === sqliteMagic
 
-/** A database for a bundle to be made in. What is written to it is not durable: whoever makes it begins again after a crash. */
+/** Opens a database in which a bundle is made. Writes are not durable: after a crash the bundle is made again from the start. */
 export const makeBundleDatabase = (path: string): DatabaseSync => {
   const db = new DatabaseSync(path)
   db.exec(
@@ -65,16 +65,16 @@ export const makeBundleDatabase = (path: string): DatabaseSync => {
   return db
 }
 
-/** What a bundle is known by, and how large it is. */
+/** Size and hash of a bundle. */
 export interface Sealed {
   readonly bytes: number
-  /** Of the whole file, footer and all, as `sha256sum` tells it; in hex. */
+  /** SHA-256 of the whole file, footer included, in hex, as `sha256sum` prints it. */
   readonly sha256: string
 }
 
-/** Makes a bundle of the finished database at `from`, at `to`: durable when it returns. Synchronous; memory stays flat. */
+/** Makes a bundle at `to` from the finished database `from`. It is durable when this returns. Synchronous; memory stays flat. */
 export const sealBundle = (from: DatabaseSync, to: string): Sealed => {
-  // Rows in order, no room left from what was deleted, and nothing of how it was written.
+  // Afterwards rows are in order, no free space is left, and nothing depends on how the database was written.
   from.prepare("VACUUM INTO ?").run(to)
   const file = openSync(to, "r+")
   try {
@@ -104,16 +104,16 @@ export const sealBundle = (from: DatabaseSync, to: string): Sealed => {
 
 const partBytes = 1 << 20
 
-/** What the footer ends with. */
+/** The digest at the end of the footer. */
 const digestOf = (hash: Hash, footer: Buffer): Buffer => hash.update(footer.subarray(0, 32)).copy().digest()
 
-/** After {@link digestOf}. */
+/** SHA-256 of the whole file, to be called after {@link digestOf}. */
 const wholeOf = (hash: Hash, footer: Buffer): string => hash.update(footer.subarray(32)).digest("hex")
 
 /**
- * Reads all of a bundle, and tells whether it is one, of this version or an older one, and as it was written.
+ * Reads a whole bundle, and checks that it is one, of this version or an older one, and as it was written.
  *
- * Rejects with {@link StateError}: `other` where it is no bundle or cannot be read, `newer`, `damaged`.
+ * Rejects with a {@link StateError}: `other` where it is no bundle or cannot be read, `newer`, or `damaged`.
  */
 export const checkBundle = async (path: string): Promise<Sealed> => {
   const file = await open(path, "r").catch((cause: NodeJS.ErrnoException) => {

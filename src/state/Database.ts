@@ -9,14 +9,14 @@ import { migrations } from "./Migrations.ts"
 /** The database's file name inside a data directory. */
 export const databaseFile = "sluice.db"
 
-/** The database of a place: a data directory, or a bundle (`Bundle.ts`), which is one. */
+/** Path of the database at a place, which is a data directory or a bundle (`Bundle.ts`). */
 export const databaseAt = (place: string): string => isBundle(place) ? place : join(place, databaseFile)
 
-/** Milliseconds a connection waits for another one's write to end. */
+/** Milliseconds for which a connection waits for another one's write to end. */
 const busyTimeout = 10_000
 
 /**
- * Makes the data directory: mode 0700, and ignored by git through a `.gitignore` of its own.
+ * Makes the data directory, with mode 0700 and a `.gitignore` that makes git ignore it.
  *
  * @throws {StateError} when the place cannot be written
  */
@@ -31,9 +31,8 @@ export const prepareDataDir = (dataDir: string): void => {
 }
 
 /**
- * Opens the state database of a data directory, bringing its schema up to date. Synchronous, and usable from any
- * thread; the caller closes it. Where the directory cannot be written, it is opened for reading, and so is a bundle in
- * the place of a directory, which was checked before.
+ * Opens the state database of a data directory, and brings its schema up to date. Synchronous, and usable from any thread; the caller
+ * closes it. A directory that cannot be written is opened for reading, and so is a bundle, which must have been checked before.
  *
  * @throws {StateError} damaged, newer than this program, read-only or full; the file is then as it was
  */
@@ -45,10 +44,10 @@ export const openDatabase = (dataDir: string, options: { readonly readOnly?: boo
     if (!readOnly) prepareDataDir(dataDir)
     const db = new DatabaseSync(sealed ? sealedUrl(path) : path, { timeout: busyTimeout, readOnly })
     try {
-      // Room that merges leave is given back (Committer.shrink). Later it would be a write, and of no use.
+      // Lets space that merges free be given back (Committer.shrink). It has an effect only before the first write.
       if (!readOnly && db.prepare("PRAGMA page_count").get()?.["page_count"] === 0) db.exec("PRAGMA auto_vacuum = INCREMENTAL")
-      // A reader of a database nobody wrote yet has no WAL to ask for. FULL and fullfsync: what was committed is on the
-      // disk when the power goes, not only when the process does.
+      // A read-only connection cannot switch to WAL. FULL and fullfsync: commits survive not only the end of the process but also a loss of
+      // power.
       if (!readOnly) db.exec("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA fullfsync = ON")
       db.exec("PRAGMA foreign_keys = ON; PRAGMA temp_store = FILE; PRAGMA cache_size = -16384")
       migrate(db, path, readOnly)
@@ -63,7 +62,7 @@ export const openDatabase = (dataDir: string, options: { readonly readOnly?: boo
   }
 }
 
-/** Whether there is a database in a place that cannot be written, such as a mounted image: it can still be read. */
+/** Whether a data directory has a database but cannot be written, such as a mounted image: it can still be read. */
 const isSealed = (dataDir: string): boolean => {
   try {
     accessSync(join(dataDir, databaseFile), constants.R_OK)
@@ -79,8 +78,8 @@ const isSealed = (dataDir: string): boolean => {
 }
 
 /**
- * SQLite reads a database in WAL mode only with an index of the WAL beside it, which cannot be made there; a database
- * that was closed has no WAL, and is then read as one that never changes.
+ * The URL of a database that cannot be written. To read a database in WAL mode, SQLite needs to make an index of the WAL next to it. A
+ * database that was closed has no WAL, so it is opened as immutable instead.
  */
 const sealedUrl = (path: string): URL => {
   if (basename(path) === databaseFile && (statSync(`${path}-wal`, { throwIfNoEntry: false })?.size ?? 0) > 0) {
@@ -124,7 +123,7 @@ const userVersion = (db: DatabaseSync): number => {
   return typeof row?.["user_version"] === "number" ? row["user_version"] : 0
 }
 
-/** Runs `body` in one immediate transaction: all of it is durable, or none. */
+/** Runs `body` in one immediate transaction: either all of it is durable, or none. */
 export const transaction = <A>(db: DatabaseSync, body: () => A): A => {
   db.exec("BEGIN IMMEDIATE")
   try {
@@ -169,7 +168,7 @@ const errnoProblems: Record<string, StateError["problem"]> = {
   EEXIST: "readOnly"
 }
 
-/** What SQLite finds wrong with the structure of a database. */
+/** The error for a database whose structure SQLite finds damaged. */
 export const damagedDatabase = (path: string, found: string): StateError =>
   new StateError({
     problem: "damaged",
@@ -177,7 +176,7 @@ export const damagedDatabase = (path: string, found: string): StateError =>
     fix: "restore it from a backup, or move it away and run again to rebuild it; it was not changed"
   })
 
-/** What a failure of SQLite or of the disk under it means to a person. */
+/** A failure of SQLite or of the disk as an error that a user understands. */
 export const asStateError = (cause: unknown, path: string): StateError => {
   if (cause instanceof StateError) return cause
   if (isNodeError(cause)) {

@@ -6,31 +6,31 @@ import { asStateError, transaction } from "./Database.ts"
 import { LedgerTable } from "./LedgerTable.ts"
 import { State } from "./State.ts"
 
-/** SQL that changes rows, and its parameters. */
+/** An SQL statement that changes rows, with its parameters. */
 export interface Statement {
   readonly sql: string
   readonly parameters: ReadonlyArray<string | number | null>
 }
 
-/** Runs statements, within the caller's transaction, and answers the row that each inserted, where it did. */
+/** Runs statements within the caller's transaction, and returns for each the id of the row that it inserted, if it did. */
 export const runStatements = (db: DatabaseSync, statements: ReadonlyArray<Statement>): ReadonlyArray<number> =>
   statements.map(({ parameters, sql }) => Number(db.prepare(sql).run(...parameters).lastInsertRowid))
 
 /**
- * How changes reach the ledger's table. An engine that writes to the same database from a thread of its own provides
- * this, so that its commits and the ledger's go together instead of waiting for each other's lock.
+ * Writes changes to the ledger's table. An engine that writes to the same database from its own thread provides this, so that its commits
+ * and the ledger's are made together instead of waiting for each other's lock.
  */
 export class LedgerWrites extends Context.Service<LedgerWrites, {
-  /** All of a change is durable when it returns, or none is. */
+  /** Writes a change. When it returns, all of the change is durable; if it fails, none is. */
   readonly write: (scope: string, change: LedgerChange) => Effect.Effect<void, StateError>
   /**
-   * {@link runStatements} in one transaction of the thread that writes now. Undefined where none does: whoever asks may
-   * then write himself, and waits for nobody of this process. SQLite's own waiting ends after seconds, and a merge of a
-   * large index takes longer.
+   * Like {@link runStatements}, in one transaction of the thread that is writing now. Undefined where no thread is: the caller may then
+   * write itself, without waiting for this process. It must not do so otherwise, as SQLite waits for seconds only, and a merge of a large
+   * index takes longer.
    */
   readonly through: (statements: ReadonlyArray<Statement>) => Effect.Effect<ReadonlyArray<number>, StateError> | undefined
 }>()("sluice/state/LedgerWrites") {
-  /** Writes from this thread, each change a transaction of its own. */
+  /** Writes from the calling thread, each change in its own transaction. */
   static readonly layerDirect = Layer.effect(
     LedgerWrites,
     Effect.gen(function*() {

@@ -6,10 +6,10 @@ import { StateError } from "../domain/Errors.ts"
 import { asStateError, prepareDataDir } from "./Database.ts"
 
 /**
- * Holds the data directory for one writer. The lock is an exclusive SQLite transaction, so the kernel releases it
- * however the process ends; a note beside it says who holds it.
+ * Locks the data directory for one writer. The lock is an exclusive SQLite transaction, so the operating system releases it however the
+ * process ends. A note next to it names the holder.
  *
- * Waits up to `waitMs` (default 0), then fails with the holder's name; `waiting` is told that name once.
+ * Waits up to `waitMs` (default 0), then fails with the holder's name. `waiting` is called once with that name.
  */
 export const acquire = (
   dataDir: string,
@@ -61,7 +61,7 @@ const holder = (note: string): string => {
       return `\`${holder.command}\` (process ${holder.pid}, since ${holder.since})`
     }
   } catch {
-    // The holder may be between taking the lock and writing the note.
+    // The holder may have taken the lock but not written its note yet.
   }
   return "another sluice"
 }

@@ -9,8 +9,7 @@ import { checksums, corpusOptions, filesByChunk, lz4Pages, storeTables, vectorLi
 import { vectorTables } from "./tables/Vectors.ts"
 
 /**
- * Every step the database's schema has taken, oldest first; its length is the schema version. A landed step is
- * never edited: add one.
+ * All steps of the database's schema, oldest first; their number is the schema version. A released step is never edited: add a new one.
  */
 export const migrations: ReadonlyArray<string> = [
   ledgerTables + storeTables,

@@ -6,13 +6,12 @@ import { asStateError, transaction } from "./Database.ts"
 import { State } from "./State.ts"
 import { quotaAmounts, quotaTables } from "./tables/Quota.ts"
 
-/** A service counts a turn when it arrives, which may be a little later than it was taken. */
+/** Length of a bucket's window: slightly more than a minute, as a service counts a turn when it arrives, not when it was taken. */
 const windowMs = 61_000
 
 /**
- * Turns as rows, each with the time it is due, so that whoever looks at the table sees who waits: a bucket lets through
- * what it may at once, then as much as the turns that are a minute old took. A process that dies loses the turns it
- * waited for, which nobody else needs.
+ * Turns are rows, each with the time at which it is due, so that every process sees who waits. A bucket lets its limit through at once, and
+ * then as much as turns that are a minute old had taken. A process that dies wastes only the turns that it was waiting for.
  */
 const make = (database: DatabaseSync, path: string) => {
   const run = <A>(body: () => A): Effect.Effect<A, StateError> =>
@@ -20,7 +19,7 @@ const make = (database: DatabaseSync, path: string) => {
 
   const forget = database.prepare("DELETE FROM quota_turns WHERE bucket = ? AND at < ?")
   const state = database.prepare("SELECT max(at) AS last, sum(amount) AS used FROM quota_turns WHERE bucket = ?")
-  // The youngest turn that leaves no room together with those after it.
+  // Finds the latest turn that, together with those after it, leaves no room.
   const full = database.prepare(`
     SELECT at FROM (SELECT at, sum(amount) OVER (ORDER BY at DESC, id DESC) AS used FROM quota_turns WHERE bucket = ?)
     WHERE used > ? ORDER BY at DESC LIMIT 1`)
@@ -39,7 +38,7 @@ const make = (database: DatabaseSync, path: string) => {
   const earliest = ({ amount, bucket, perMinute }: Spending, now: number): number => {
     const { last, used } = state.get(bucket) ?? {}
     const room = perMinute - Math.min(amount, perMinute)
-    // Adding up turn by turn is only worth its time where there is no room for all of them.
+    // Adding up turn by turn is worthwhile only where there is not enough room for all.
     const before = Number(used ?? 0) > room ? Number(full.get(bucket, room)?.["at"] ?? -Infinity) : -Infinity
     return Math.max(now, Number(last ?? 0), before + windowMs, Number(paused.get(bucket)?.["until"] ?? 0))
   }
@@ -51,7 +50,7 @@ const make = (database: DatabaseSync, path: string) => {
       const at = Math.max(...spendings.map((spending) => earliest(spending, now)))
       return { at, ids: spendings.map(({ amount, bucket }) => Number(enter.run(bucket, at, Math.ceil(amount)).lastInsertRowid)) }
     })
-    // A pause may put the turn off while it is waited for.
+    // A pause may postpone the turn while it is being waited for.
     const dueNow = run(() => Math.max(...turn.ids.map((id) => Number(due.get(id)?.["at"] ?? 0))))
     yield* Effect.gen(function*() {
       for (let at = turn.at; at > (yield* Clock.currentTimeMillis); at = yield* dueNow) {
@@ -89,13 +88,13 @@ const make = (database: DatabaseSync, path: string) => {
   })
 }
 
-/** Shared by the processes of one data directory. */
+/** Quota that all processes of a data directory share. */
 export const layer: Layer.Layer<Quota, never, State> = Layer.effect(
   Quota,
   Effect.map(State, ({ database, path }) => make(database, path))
 )
 
-/** Of this process alone. */
+/** Quota of this process alone. */
 export const layerMemory: Layer.Layer<Quota> = Layer.effect(
   Quota,
   Effect.acquireRelease(

@@ -1,70 +1,20 @@
 import { Effect, Layer, Option, Schema, Stream } from "effect"
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite"
-import { CorpusName } from "../domain/Corpus.ts"
+import type { SQLInputValue } from "node:sqlite"
 import type { StateError } from "../domain/Errors.ts"
-import type { RagFileName } from "../domain/RagFile.ts"
 import { Report } from "../domain/Report.ts"
-import {
-  type Generation,
-  Ledger,
-  type LedgerEntry,
-  type LedgerState,
-  type QueuedWork,
-  recoveredPath,
-  type Role,
-  type RunRecord,
-  type Scan
-} from "../ports/Ledger.ts"
+import { Ledger, type LedgerEntry, type RunRecord, type Scan } from "../ports/Ledger.ts"
 import { asStateError, transaction } from "./Database.ts"
+import { entryOf, generationOf, pageSize, prefixedColumns, text } from "./LedgerRows.ts"
+import { LedgerScan } from "./LedgerScan.ts"
 import { ledgerColumns as columns } from "./LedgerTable.ts"
 import { LedgerWrites, runStatements, type Statement } from "./LedgerWrites.ts"
 import { State } from "./State.ts"
 
-const prefixed = columns.split(", ").map((c) => `l.${c}`).join(", ")
-
-/** Runs remembered of a scope. */
+/** Runs kept per scope. */
 const keptRuns = 100
 
-/** Deleted generations remembered of a pipeline. */
+/** Deleted generations kept per pipeline. */
 const keptGone = 100
-
-/** Rows fetched at a time by streams, so that memory does not grow with the ledger. */
-const pageSize = 1_000
-
-type Row = Record<string, SQLOutputValue>
-
-const text = (row: Row, key: string): string => String(row[key])
-
-const states: ReadonlySet<string> = new Set<LedgerState>(["intent", "done", "failed", "quarantined", "skipped"])
-const isState = (value: string): value is LedgerState => states.has(value)
-
-const entryOf = (row: Row): LedgerEntry => {
-  const state = text(row, "state")
-  return {
-    source: text(row, "source"),
-    path: text(row, "path"),
-    state: isState(state) ? state : "failed",
-    revision: text(row, "revision"),
-    fingerprint: text(row, "fingerprint"),
-    size: row["size"] === null ? undefined : Number(row["size"]),
-    // Written of a RagFileName: to check each again takes longer than to read it.
-    file: row["file"] === null ? undefined : text(row, "file") as RagFileName,
-    reason: row["reason"] === null ? undefined : text(row, "reason"),
-    message: row["message"] === null ? undefined : text(row, "message")
-  }
-}
-
-const generationOf = (row: Row): Generation => ({
-  scope: text(row, "scope"),
-  number: Number(row["number"]),
-  // Held to these by the table.
-  role: text(row, "role") as Role,
-  corpus: CorpusName.make(text(row, "corpus")),
-  made: row["made"] === null ? undefined : Number(row["made"]),
-  whole: row["whole"] === null ? undefined : Number(row["whole"]),
-  built: row["built"] === null ? undefined : text(row, "built"),
-  name: row["name"] === null ? undefined : text(row, "name")
-})
 
 const decodeReport = Schema.decodeUnknownOption(Schema.fromJsonString(Report))
 
@@ -73,23 +23,23 @@ const make = Effect.gen(function*() {
   const writes = yield* LedgerWrites
   const run = <A>(body: () => A): Effect.Effect<A, StateError> => Effect.try({ try: body, catch: (cause) => asStateError(cause, path) })
 
-  /** All of them or none, by the thread that writes where there is one. */
+  /** Runs statements in one transaction, in the writing thread where there is one. */
   const execute = (...statements: ReadonlyArray<Statement>): Effect.Effect<ReadonlyArray<number>, StateError> =>
     Effect.suspend(() => writes.through(statements) ?? run(() => transaction(db, () => runStatements(db, statements))))
 
   const scopesOf = "(SELECT scope FROM generations WHERE pipeline = ?)"
 
-  /** Forgets what is accounted for under a key. */
+  /** Statements that delete a scope's rows from tables. */
   const empty = (scope: string, tables: ReadonlyArray<string>): ReadonlyArray<Statement> =>
     tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE scope = ?`, parameters: [scope] }))
 
-  /** The same of all keys of a pipeline. */
+  /** Statements that delete the rows of all scopes of a pipeline from tables, and its generations. */
   const emptyAll = (pipeline: string, tables: ReadonlyArray<string>): ReadonlyArray<Statement> => [
     ...tables.map((table) => ({ sql: `DELETE FROM ${table} WHERE scope = ? OR scope IN ${scopesOf}`, parameters: [pipeline, pipeline] })),
     { sql: "DELETE FROM generations WHERE pipeline = ?", parameters: [pipeline] }
   ]
 
-  /** Pages through `SELECT … WHERE (source, path) > (?, ?) ORDER BY source, path LIMIT`, holding no cursor open. */
+  /** Pages through `SELECT … WHERE (source, path) > (?, ?) ORDER BY source, path LIMIT` without keeping a cursor open. */
   const keyset = (
     sql: string,
     parameters: ReadonlyArray<SQLInputValue>,
@@ -102,7 +52,7 @@ const make = Effect.gen(function*() {
         return [entries, entries.length < pageSize || last === undefined ? Option.none() : Option.some(last)] as const
       }))
 
-  /** Asked by every question. */
+  /** Prepared once: every question runs it. */
   const generationsOf = db.prepare("SELECT * FROM generations WHERE pipeline = ? ORDER BY number DESC")
 
   return Ledger.of({
@@ -166,11 +116,11 @@ const make = Effect.gen(function*() {
     },
     forget: (pipeline) => Effect.asVoid(execute(...emptyAll(pipeline, ["ledger", "listings", "contents"]))),
     scan: (scope) =>
-      Effect.acquireRelease(run(() => openScan(db, scope)), (scan) => Effect.sync(scan.close)).pipe(
+      Effect.acquireRelease(run(() => new LedgerScan(db, scope)), (scan) => Effect.sync(() => scan.close())).pipe(
         Effect.map((scan): Scan => ({
           see: (source, paths, pathHash) => run(() => scan.see(source, paths, pathHash)),
           missing: keyset(
-            `SELECT ${prefixed} FROM ledger l WHERE scope = ? AND ${scan.unseen} AND ${scan.unclaimed}
+            `SELECT ${prefixedColumns} FROM ledger l WHERE scope = ? AND ${scan.unseen} AND ${scan.unclaimed}
            AND (source, path) > (?, ?) ORDER BY source, path LIMIT ?`,
             [scope]
           ),
@@ -202,7 +152,7 @@ const make = Effect.gen(function*() {
           cursor: text(row, "cursor"),
           signature: text(row, "signature"),
           whole: Number(row["whole"]),
-          // Written by setListing as an array of strings.
+          // The column is written by setListing, from an array of strings.
           again: JSON.parse(text(row, "again")) as ReadonlyArray<string>
         }
       }),
@@ -270,7 +220,7 @@ const make = Effect.gen(function*() {
       Effect.map(
         execute(
           { sql: "INSERT INTO runs (scope, started) VALUES (?, ?)", parameters: [scope, started] },
-          // A watch makes a run of every batch.
+          // Runs are many: a watch makes one of every batch.
           {
             sql: "DELETE FROM runs WHERE scope = ? AND id <= (SELECT id FROM runs WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?)",
             parameters: [scope, scope, keptRuns]
@@ -296,170 +246,6 @@ const make = Effect.gen(function*() {
       )
   })
 })
-
-/** Scans so far, in this process. */
-let scans = 0
-
-/**
- * The temporary tables of one scan. They live in SQLite's temporary database, which spills to disk: seeing 100,000
- * paths costs no memory and writes nothing to the state database. Each scan has its own: a program may run several at once.
- */
-const openScan = (db: DatabaseSync, scope: string) => {
-  const id = ++scans
-  const tables = {
-    seen: `temp.seen${id}`,
-    claimed: `temp.claimed${id}`,
-    gone: `temp.gone${id}`,
-    queued: `temp.queued${id}`,
-    absent: `temp.absent${id}`,
-    addressed: `temp.addressed${id}`
-  }
-  db.exec(`
-    CREATE TABLE ${tables.seen} (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
-    CREATE TABLE ${tables.claimed} (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
-    CREATE TABLE ${tables.gone} (source TEXT, path TEXT, PRIMARY KEY (source, path)) WITHOUT ROWID;
-    CREATE TABLE ${tables.queued} (id INTEGER PRIMARY KEY, source TEXT, path TEXT, work TEXT NOT NULL, UNIQUE (source, path));
-    CREATE TABLE ${tables.addressed} (address TEXT PRIMARY KEY, source TEXT) WITHOUT ROWID;
-  `)
-  const unseen = `NOT EXISTS (SELECT 1 FROM ${tables.seen} s WHERE s.source = l.source AND s.path = l.path)`
-  const unclaimed = `NOT EXISTS (SELECT 1 FROM ${tables.claimed} c WHERE c.source = l.source AND c.path = l.path)`
-  const find = db.prepare(`SELECT ${columns} FROM ledger WHERE scope = ? AND source = ? AND path = ?`)
-  // Paths of recovered entries begin with "#", which "$" comes after.
-  const findRecovered = db.prepare("SELECT 1 FROM ledger WHERE scope = ? AND source = ? AND path >= '#' AND path < '$' LIMIT 1")
-  const see = db.prepare(`INSERT OR IGNORE INTO ${tables.seen} VALUES (?, ?)`)
-  // Many paths at once, as a JSON array: a statement for each is what a run without changes would spend its time on.
-  const seeMany = db.prepare(`INSERT OR IGNORE INTO ${tables.seen} SELECT ?, value FROM json_each(?)`)
-  const findMany = db.prepare(
-    `SELECT j.key AS place, ${prefixed} FROM json_each(?) j
-     CROSS JOIN ledger l ON l.scope = ? AND l.source = ? AND l.path = j.value`
-  )
-  const claim = db.prepare(`INSERT OR IGNORE INTO ${tables.claimed} VALUES (?, ?)`)
-  const unsee = db.prepare(`DELETE FROM ${tables.seen} WHERE source = ? AND path = ?`)
-  const forget = db.prepare(`INSERT OR IGNORE INTO ${tables.gone} VALUES (?, ?)`)
-  const isQueued = db.prepare(`SELECT 1 FROM ${tables.queued} WHERE source = ? AND path = ?`)
-  const unqueue = db.prepare(`DELETE FROM ${tables.queued} WHERE source = ? AND path = ?`)
-  const queue = db.prepare(`INSERT OR REPLACE INTO ${tables.queued} (source, path, work) VALUES (?, ?, ?)`)
-  // Before the run adds to them: the share that may be deleted is of what was known.
-  const known = new Map(
-    db.prepare("SELECT source, count(*) AS n FROM ledger WHERE scope = ? AND file IS NOT NULL GROUP BY source").all(scope)
-      .map((row) => [text(row, "source"), Number(row["n"])])
-  )
-  let absent: { bySize: Set<number>; anyUnsized: boolean } | undefined
-
-  /** What is missing is known once the listings are over, and looked through by content: one indexed copy of it. */
-  const missing = () => {
-    if (absent !== undefined) return absent
-    db.exec(`CREATE TABLE ${tables.absent} AS
-      SELECT ${prefixed}, substr(l.fingerprint, 1, instr(l.fingerprint, '.') - 1) AS content
-      FROM ledger l WHERE 0`)
-    db.prepare(
-      `INSERT INTO ${tables.absent} SELECT ${prefixed}, substr(l.fingerprint, 1, instr(l.fingerprint, '.') - 1)
-       FROM ledger l WHERE scope = ? AND state = 'done' AND ${unseen}`
-    ).run(scope)
-    db.exec(`CREATE INDEX temp.absent_content${id} ON absent${id} (content, source, path)`)
-    const sizes = db.prepare(`SELECT DISTINCT size FROM ${tables.absent}`).all().map((row) => row["size"])
-    absent = {
-      bySize: new Set(sizes.filter((size) => typeof size === "number")),
-      anyUnsized: sizes.includes(null)
-    }
-    return absent
-  }
-
-  return {
-    unseen,
-    unclaimed,
-    see: (source: string, paths: ReadonlyArray<string>, pathHash: (path: string) => string) => {
-      db.exec("BEGIN")
-      try {
-        const listed = JSON.stringify(paths.map((path) => path.toWellFormed()))
-        seeMany.run(source, listed)
-        const own = new Map(findMany.all(listed, scope, source).map((row) => [row["place"], entryOf(row)]))
-        const anyRecovered = own.size < paths.length && findRecovered.get(scope, source) !== undefined
-        const entries = paths.map((path, place) => {
-          const entry = own.get(place)
-          if (entry !== undefined || !anyRecovered) return entry
-          const recovered = find.get(scope, source, recoveredPath(pathHash(path)))
-          if (recovered === undefined) return undefined
-          see.run(source, text(recovered, "path"))
-          return entryOf(recovered)
-        })
-        db.exec("COMMIT")
-        return entries
-      } catch (cause) {
-        if (db.isTransaction) db.exec("ROLLBACK")
-        throw cause
-      }
-    },
-    seeAll: (source: string) => {
-      db.prepare(`INSERT OR IGNORE INTO ${tables.seen} SELECT source, path FROM ledger WHERE scope = ? AND source = ?`)
-        .run(scope, source)
-    },
-    seeUnder: (source: string, folder: string) => {
-      db.prepare(
-        `INSERT OR IGNORE INTO ${tables.seen} SELECT source, path FROM ledger
-         WHERE scope = ? AND source = ? AND (substr(path, 1, length(?)) = ? OR substr(path, 1, 1) = ?)`
-      ).run(scope, source, folder, folder, recoveredPath(""))
-    },
-    forget: (source: string, path: string) => {
-      unsee.run(source, path)
-      forget.run(source, path)
-      return unqueue.run(source, path).changes > 0
-    },
-    seeRest: (source: string) => {
-      const rest = `FROM ledger l WHERE scope = ? AND source = ? AND ${unseen}
-        AND NOT EXISTS (SELECT 1 FROM ${tables.gone} g WHERE g.source = l.source AND g.path = l.path)`
-      const counts = db.prepare(`SELECT state, count(*) AS n ${rest} GROUP BY state`).all(scope, source)
-      db.prepare(`INSERT INTO ${tables.seen} SELECT source, path ${rest}`).run(scope, source)
-      return Object.fromEntries(counts.map((row) => [text(row, "state"), Number(row["n"])]))
-    },
-    listedBy: (source: string, addresses: ReadonlyArray<string>) => {
-      const listed = JSON.stringify(addresses.map((address) => address.toWellFormed()))
-      db.prepare(`INSERT OR IGNORE INTO ${tables.addressed} SELECT value, ? FROM json_each(?)`).run(source, listed)
-      return db.prepare(`SELECT a.source FROM json_each(?) j CROSS JOIN ${tables.addressed} a ON a.address = j.value ORDER BY j.key`)
-        .all(listed).map((row) => text(row, "source"))
-    },
-    restart: (source: string) => {
-      for (const table of [tables.seen, tables.gone, tables.queued, tables.addressed]) {
-        db.prepare(`DELETE FROM ${table} WHERE source = ?`).run(source)
-      }
-    },
-    countMissing: (source: string) => {
-      const row = db.prepare(
-        `SELECT count(*) AS missing FROM ledger l
-         WHERE scope = ? AND source = ? AND file IS NOT NULL AND ${unseen} AND ${unclaimed}`
-      ).get(scope, source)
-      return { missing: Number(row?.["missing"] ?? 0), known: known.get(source) ?? 0 }
-    },
-    mayMove: (size: number | undefined) => {
-      const { anyUnsized, bySize } = missing()
-      return anyUnsized || (size === undefined ? bySize.size > 0 : bySize.has(size))
-    },
-    claim: (contentHash: string) => {
-      missing()
-      const row = db.prepare(
-        `SELECT ${columns} FROM ${tables.absent} l WHERE content = ? AND ${unclaimed} ORDER BY source, path LIMIT 1`
-      ).get(contentHash)
-      if (row === undefined) return undefined
-      const entry = entryOf(row)
-      claim.run(entry.source, entry.path)
-      return entry
-    },
-    queue: (work: ReadonlyArray<QueuedWork>) => {
-      let first = 0
-      db.exec("BEGIN")
-      for (const item of work) {
-        if (isQueued.get(item.source, item.path) === undefined) first += 1
-        queue.run(item.source, item.path, item.work)
-      }
-      db.exec("COMMIT")
-      return first
-    },
-    queued: (after: number) => db.prepare(`SELECT id, work FROM ${tables.queued} WHERE id > ? ORDER BY id LIMIT ?`).all(after, pageSize),
-    close: () => {
-      for (const table of Object.values(tables)) db.exec(`DROP TABLE IF EXISTS ${table}`)
-    }
-  }
-}
 
 /** The ledger in the state database. */
 export const layer: Layer.Layer<Ledger, never, State | LedgerWrites> = Layer.effect(Ledger, make)

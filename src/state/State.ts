@@ -5,7 +5,7 @@ import { asStateError, databaseAt, openDatabase } from "./Database.ts"
 /** The state database of one data directory, opened for the life of a scope. */
 export class State extends Context.Service<State, {
   readonly database: DatabaseSync
-  /** Where it is, for messages. */
+  /** Path of the database, for messages. */
   readonly path: string
   readonly dataDir: string
 }>()("sluice/state/State") {

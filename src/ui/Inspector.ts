@@ -29,7 +29,7 @@ import type {
   SearchView,
   Version
 } from "./Api.ts"
-import { planeOf } from "../search/Plane.ts"
+import { planeOf } from "./Plane.ts"
 import { marksOf } from "./Marks.ts"
 
 /** What the ledger knows of the pipeline that fills a corpus. */

@@ -4,9 +4,9 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { keyedDatabaseRule, vectorDbInPlace } from "../../domain/rag/RagRules.ts"
 
 /**
- * What may be changed of a corpus's vector database: never its kind, each field once, if it was
- * empty, and nothing of the managed one. The key to it may be another one later, for keys are replaced in time.
- * Gives the database as it will be, the broken rule, or undefined where nothing of it changes.
+ * Applies a patch to a corpus's vector database: returns the updated database, the rule that the patch breaks, or undefined where nothing
+ * changes. The kind never changes, and nothing of the managed database does; a field can be set once, if it was empty. Only the API key may
+ * change later, since keys are replaced in time.
  */
 export const updatedVectorDb = (stored: VectorDb, { apiKey, vectorDb }: CorpusPatch): VectorDb | ServiceError | undefined => {
   const updated = vectorDb === undefined ? undefined : fieldsUpdated(stored, vectorDbInPlace(vectorDb))
@@ -28,7 +28,7 @@ const fieldsUpdated = (stored: VectorDb, patch: VectorDb): VectorDb | ServiceErr
       return ServiceError.invalid(`vectorDb.${field}`, "was set and can be set only once", "create another corpus")
     }
   }
-  // Same kind, and every field of either is one of that kind.
+  // Both are of the same kind, so every field of either belongs to it.
   return { ...stored, ...defined(patch) } as VectorDb
 }
 
@@ -37,7 +37,7 @@ const fields = (db: VectorDb): Record<string, string | undefined> => {
   return rest
 }
 
-/** An option that this engine could keep and do nothing about, and that somebody relies on. */
+/** The error for an option that this engine cannot fulfil: silently ignoring it would mislead those who rely on it. */
 export const unservedOption = (db: VectorDb, { encryptionKey, holds, hybrid }: CorpusOptions = {}): ServiceError | undefined => {
   if (encryptionKey !== undefined) {
     return unserved(
@@ -62,7 +62,7 @@ export const unservedOption = (db: VectorDb, { encryptionKey, holds, hybrid }: C
 const unserved = (field: string, description: string, fix: string): ServiceError =>
   new ServiceError({ code: "UNIMPLEMENTED", message: `${field}: ${description}`, violations: [{ field, description }], fix })
 
-/** Vectors of two embedders do not compare. */
+/** The error for a corpus whose vectors another embedder made: vectors of two embedders cannot be compared. */
 export const otherEmbedder = (corpus: string, given: string): ServiceError | undefined =>
   corpus === given ? undefined : new ServiceError({
     code: "FAILED_PRECONDITION",

@@ -20,42 +20,55 @@ import { cosineOf, packVector, unitVectorOf } from "./store/Vector.ts"
 import type { VectorWork } from "./store/VectorTable.ts"
 import { Writer } from "./store/Writer.ts"
 
-/** The analysis is large, and only corpora in databases of their own need it in this thread. */
+/** Loaded on use: the analysis is large, and in this thread only corpora in databases of their own need it. */
 const terming = Effect.promise(() => import("./TermsElsewhere.ts"))
 
-/** Files that wait for one database; further uploads wait with them. And files of one call, calls at the same time. */
+/** Files that may wait for one database; uploads beyond that wait for a place in the queue. */
 const queueSize = 64
+/** Most files that one call to a database puts. */
 const filesAtOnce = 32
+/** Calls to one database at a time. */
 const callsAtOnce = 2
 
-/** Rows of work that are looked at together. */
+/** Rows of noted work that are read at a time. */
 const workStep = 500
 
-/** Chunks of others that are embedded again, and the cosine from which one embedder made both vectors. */
+/** Chunks of other writers that are embedded again, to find out whether this embedder made their vectors. */
 const comparedChunks = 3
+/** Cosine above which two vectors of a text count as made by the same embedder. */
 const leastLikeness = 0.95
 
-/** Milliseconds that opening an engine spends on what an earlier process left behind. */
+/** Most milliseconds that opening an engine spends on what an earlier process left behind. */
 const openingLimit = 30_000
 
-/** Versions that this process is writing, whichever engine of it. */
+/** Versions that this process is writing, in any of its engines. */
 const active = new Set<string>()
 
 /** A version on its way into a database. */
 export interface Version {
-  /** Writes its chunks, `fresh` being vectors that are not stored yet. When it returns, a search of the database finds them. */
+  /** Writes the version's chunks; `fresh` has the vectors that are not stored yet. When it returns, searches of the database find them. */
   readonly put: (fresh: ReadonlyArray<NewVector>) => Effect.Effect<{ readonly analyzers: ReadonlyArray<AnalyzerId> }, ServiceError>
 }
 
-/** A corpus that its database has more of than this data directory. */
+/** A corpus of which its database has more than this data directory. */
 export interface Lost {
   readonly record: CorpusRecord
   readonly place: string
-  /** Whether the corpus itself is not known here. */
+  /** Whether this data directory does not know the corpus at all. */
   readonly unknown: boolean
   readonly files: ReadonlyArray<{ readonly name: string } & Pick<FileRecord, "marker" | "sizeBytes">>
-  /** Takes the files into the corpus, which is known by now. */
+  /** Takes the files into the corpus, which must exist by then. */
   readonly takeIn: Effect.Effect<void, ServiceError>
+}
+
+/** What {@link CorpusVectors.lost} found in a database. */
+interface Found extends ReturnType<typeof sorted> {
+  readonly store: VectorStore
+  /** The corpus. */
+  readonly name: string
+  readonly others: Others | undefined
+  /** Files of others that the corpus does not have yet. */
+  readonly fresh: ReadonlyArray<OtherFile>
 }
 
 interface Waiting {
@@ -65,26 +78,26 @@ interface Waiting {
 
 interface Opened {
   readonly store: VectorStore
-  /** Whether what is there is this data directory's to change. */
+  /** Whether the corpus in the database belongs to this data directory, which may then change it. */
   readonly owned: Effect.Effect<boolean, ServiceError>
   readonly prepared: Effect.Effect<void, ServiceError>
   readonly put: (file: VectorFile) => Effect.Effect<void, ServiceError>
 }
 
 /**
- * Corpora whose vectors are in a database of their own. What is visible is said by the engine's tables alone: a version is
- * written whole before its row is committed, under ids of its own, and taken away after its row is gone. Each such step is
- * noted before it is done, so that whoever comes after a process that was killed finishes it.
+ * Corpora whose vectors are in a database of their own. The engine's tables alone decide what is visible: a version of a file is written
+ * whole, under its own ids, before its row is committed, and deleted after its row is gone. Each such step is noted before it is done,
+ * so that the next process finishes what a killed one left undone.
  */
 export class CorpusVectors extends Context.Service<CorpusVectors, {
-  /** Begins a version of a file. Where the scope closes without the file being committed, what was written is taken away. */
+  /** Starts a version of a file. Where the scope closes before the file was committed, what was written is deleted. */
   readonly begin: (corpus: CorpusRow, file: NewFile) => Effect.Effect<Version, ServiceError, Scope.Scope>
-  /** Does what is noted for a corpus; what fails stays noted, and the next one does it. */
+  /** Does the work that is noted for a corpus; what fails stays noted, and is tried again by the next call. */
   readonly tidy: (corpus: string) => Effect.Effect<void>
   readonly store: (corpus: CorpusRow) => Effect.Effect<VectorStore, ServiceError>
-  /** Tells the database what a corpus is called now; where that fails, whoever writes next does. */
+  /** Writes a corpus's new name into the database; where that fails, the next process that writes does it. */
   readonly renamed: (corpus: string) => Effect.Effect<void>
-  /** As {@link Corpora.lost} has it, by names of the engine's own; `lacks` says which files are unknown here. */
+  /** What `Corpora.lost` of the port finds, with the engine's own names: a corpus of which the database has more than is known here. */
   readonly lost: (spec: Pick<CorpusSpec, "displayName" | "vectorDb">) => Effect.Effect<Lost | undefined, ServiceError>
 }>()("sluice/embedded/CorpusVectors") {
   static readonly layer: Layer.Layer<CorpusVectors, never, Reader | Writer | Embedder> = Layer.effect(
@@ -99,14 +112,14 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
       const opened = new Map<string, Opened>()
       const tidying = yield* Semaphore.make(1)
 
-      /** The row of a corpus, also where another one serves in its place. */
+      /** The row of the corpus of this very name, even where another corpus serves in its place. */
       const itself = (name: string) => reader.read((db) => db.prepare("SELECT * FROM corpora WHERE name = ?").get(name))
 
       const owner = yield* Effect.cached(
         Effect.map(writer.send("owner", { make: Math.floor(Math.random() * Number.MAX_SAFE_INTEGER) }), String)
       )
 
-      /** The record that a corpus is to leave; undefined where it is gone. */
+      /** The record of a corpus for its database; undefined where the corpus is gone. */
       const recordOf = Effect.fnUntraced(function*(name: string) {
         const row = yield* itself(name)
         if (row === undefined) return undefined
@@ -120,7 +133,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         })
       })
 
-      /** Leaves the corpus's record where there is none of it, or an older one. Fails where another data directory's is. */
+      /** Writes the corpus's record into its database, where it is absent or outdated. Fails where it is another data directory's. */
       const sign = Effect.fnUntraced(function*(store: VectorStore, { _tag }: VectorDb, name: string): Effect.fn.Return<void, ServiceError> {
         const record = yield* recordOf(name)
         if (record === undefined) return
@@ -129,7 +142,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         if (there === undefined || !isDeepStrictEqual(there, { corpus: name, ...record })) yield* store.sign(record)
       })
 
-      /** Of the vectors of a corpus, which another embedder than the pipeline's may have made. */
+      /** Dimensions of the vectors that the embedder `id` made, which may be another one than the pipeline's. */
       const dimensionsOf = (id: string | undefined): Effect.Effect<number> =>
         id === undefined || id === embedder.id
           ? Effect.succeed(embedder.dimensions)
@@ -158,7 +171,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
               return owned = there === undefined || there.owner === (yield* owner)
             })
           ),
-          // A failure is not kept: the database may be there the next time.
+          // A failure is not kept: the database may be reachable the next time.
           prepared: preparing.withPermit(
             Effect.suspend(() =>
               ready
@@ -176,7 +189,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         return entry
       })
 
-      /** The vectors of texts, by hash: those given, and the rest from the cache. */
+      /** Vectors of texts, by their hashes: from `fresh`, or else from the cache of embeddings. */
       const vectorsOf = (corpus: CorpusRow, file: string, hashes: ReadonlyArray<string>, fresh: ReadonlyArray<NewVector>) =>
         reader.read((db) => {
           const given = new Map(fresh.map(({ hash, vector }) => [hash, vector]))
@@ -219,14 +232,14 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
               terms: terms[ordinal]!,
               record: chunkRecord(chunk, ordinal === 0 ? { ...file, chunks: file.chunks.length, created } : undefined)
             }))
-            // What is on its way cannot be called back, and must not arrive after its deletion.
+            // A call under way cannot be taken back, and must not arrive after the version's deletion.
             yield* Effect.uninterruptible(entry.put({ file: name, sourceUri, displayName, metadata, permissions, chunks }))
             return { analyzers }
           })
         }
       })
 
-      /** A file as it is stored, on its way out again because its facts changed; undefined where it is gone. */
+      /** A stored file, to be written to the database again because its facts changed; undefined where it is gone. */
       const storedFile = Effect.fnUntraced(
         function*(corpus: CorpusRow, name: string): Effect.fn.Return<VectorFile | undefined, ServiceError> {
           const row = yield* reader.find("files", name, corpus.id)
@@ -267,7 +280,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
       const isDue = ({ action, file, owner }: VectorWork): boolean =>
         action !== "writing" || (owner === process.pid ? !active.has(file) : !isAlive(owner))
 
-      /** What of a corpus is due, in its database. */
+      /** Does the noted work of a corpus in its database. */
       const settle = Effect.fnUntraced(function*(name: string, work: ReadonlyArray<VectorWork>): Effect.fn.Return<void, ServiceError> {
         const [first] = work
         if (first === undefined) return
@@ -276,7 +289,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         // Written by VectorTable from a VectorDb. A key may have been replaced since.
         const { owned, store } = yield* open(corpus?.vectorDb ?? JSON.parse(first.place) as VectorDb, name, corpus?.embedder)
         const done = (ids: ReadonlyArray<VectorWork>) => writer.send("settleVectors", { ids: ids.map(({ id }) => id) })
-        // Another data directory took the corpus over: what is there is its own by now.
+        // Another data directory took the corpus over, and owns what is there now.
         if (!(yield* owned)) return yield* done(work)
         const whole = work.filter(({ file }) => file === "")
         if (whole.length > 0) {
@@ -284,7 +297,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
           return yield* done(work)
         }
         const halves = work.filter(({ action }) => action === "writing")
-        // From now on its writer, should it only have slept, cannot make it visible.
+        // From now on a writer that was only asleep cannot make its version visible.
         for (const { file } of halves) yield* writer.send("beginVersion", { corpus: name, file, failed: true })
         const deleted = work.filter(({ action }) => action === "delete")
         const files = [...halves, ...deleted].map(({ file }) => file)
@@ -320,14 +333,22 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
       const names = new Set(left.filter(isDue).map(({ corpus }) => corpus))
       yield* Effect.forEach(names, (name) => Effect.ignore(Effect.timeout(tidied(name), openingLimit)), { discard: true })
 
+      /** The record that the database has of a corpus unknown here, by its display name. Fails where several have that name. */
+      const leftRecord = Effect.fnUntraced(function*(store: VectorStore, vectorDb: VectorDb, displayName: string) {
+        const dropped = new Set((yield* workOf(reader)).filter(({ file }) => file === "").map(({ corpus }) => corpus))
+        const [left, another] = (yield* store.corpora).filter((each) => each.displayName === displayName && !dropped.has(each.corpus))
+        if (another !== undefined) return yield* severalOf(store, vectorDb, displayName)
+        return left
+      })
+
       const lost = Effect.fn("CorpusVectors.lost")(
-        function*(spec: Pick<CorpusSpec, "displayName" | "vectorDb">): Effect.fn.Return<Lost | undefined, ServiceError> {
-          const { displayName, vectorDb } = spec
-          // Records are the same whichever corpus asks.
+        function*({ displayName, vectorDb }: Pick<CorpusSpec, "displayName" | "vectorDb">): Effect.fn.Return<
+          Lost | undefined,
+          ServiceError
+        > {
+          // The records do not depend on the corpus that a store is opened for.
           const any = yield* stores.open(vectorDb, { corpus: "none", dimensions: embedder.dimensions })
-          const dropped = new Set((yield* workOf(reader)).filter(({ file }) => file === "").map(({ corpus }) => corpus))
-          const [left, another] = (yield* any.corpora).filter((each) => each.displayName === displayName && !dropped.has(each.corpus))
-          if (another !== undefined) return yield* severalOf(any, vectorDb, displayName)
+          const left = yield* leftRecord(any, vectorDb, displayName)
           const { others } = any
           const theirs = others === undefined ? [] : yield* usableOthers(any.place, others)
           if (left === undefined && theirs.length === 0) return undefined
@@ -340,13 +361,12 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
           const { corpus: name } = record
           const row = yield* itself(name)
           const { store } = yield* open(vectorDb, name, record.embedder)
-          // Vectors of another embedder are of no use here: the corpus is, which a rebuild then replaces.
-          const usable = record.embedder === embedder.id
           const known = row === undefined ? new Map<string, FileRecord | undefined>() : yield* filesOf(Number(row["id"]))
+          // Vectors of another embedder are of no use here. The corpus is, and a rebuild then replaces it.
+          const usable = record.embedder === embedder.id
           const fresh = usable ? theirs.filter((file) => !known.has(otherName(name, file))) : []
-          const noted = new Set((yield* workOf(reader, name)).map(({ file }) => file))
-          const strangers = usable ? (yield* store.versions).filter(({ file }) => !known.has(file) && !noted.has(file)) : []
-          const { broken, whole } = sorted(strangers, [...known.values()])
+          const { broken, whole } = sorted(usable ? yield* unknownVersions(store, name, known) : [], [...known.values()])
+          const found: Found = { store, name, whole, broken, others, fresh }
           return {
             record,
             place: store.place,
@@ -355,40 +375,54 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
               ...whole.map(({ file, of: { marker, sizeBytes } }) => ({ name: file, marker, sizeBytes })),
               ...fresh.map((file) => ({ name: otherName(name, file), marker: undefined, sizeBytes: 0 }))
             ],
-            takeIn: Effect.gen(function*() {
-              const mine = yield* recordOf(name)
-              if (mine !== undefined) yield* store.sign(mine)
-              const unread = new Set(whole.map(({ file }) => file))
-              for (const some of readable(whole)) {
-                for (const file of yield* store.read(some.map(({ file }) => file))) {
-                  const taken = newFileOf(file)
-                  if (taken === undefined) continue
-                  const { analyzers } = (yield* terming).termsOf(taken)
-                  const vectors = new Map(taken.chunks.map(({ hash }, i) => [hash, { hash, vector: packVector(file.chunks[i]!.vector) }]))
-                  yield* writer.send("putFile", {
-                    corpus: name,
-                    file: taken,
-                    vectors: [...vectors.values()],
-                    elsewhere: { analyzers, found: true },
-                    at: yield* now
-                  })
-                  unread.delete(file.file)
-                }
-              }
-              if (others !== undefined) yield* Effect.forEach(fresh, (file) => takeOther(name, others, file), { discard: true })
-              const gone = [...broken.map(({ file }) => file), ...unread]
-              if (gone.length > 0) {
-                yield* store.delete(gone)
-                yield* Effect.logWarning(
-                  `${gone.length} versions of files in ${store.place} are not whole or older than others, and were deleted: what of them the sources have is stored again`
-                )
-              }
-            })
+            takeIn: takeIn(found)
           }
         }
       )
 
-      /** Takes a file of others into a corpus: what is theirs stays as it is, the corpus has the same chunks by its own rules. */
+      /** Versions in the database that this data directory neither has nor is working on. */
+      const unknownVersions = Effect.fnUntraced(function*(store: VectorStore, name: string, known: ReadonlyMap<string, unknown>) {
+        const noted = new Set((yield* workOf(reader, name)).map(({ file }) => file))
+        return (yield* store.versions).filter(({ file }) => !known.has(file) && !noted.has(file))
+      })
+
+      /** Takes what was found into the corpus, and deletes versions that cannot be taken in. */
+      const takeIn = Effect.fnUntraced(function*({ broken, fresh, name, others, store, whole }: Found) {
+        const record = yield* recordOf(name)
+        if (record !== undefined) yield* store.sign(record)
+        const unread = yield* takeWhole(store, name, whole)
+        if (others !== undefined) yield* Effect.forEach(fresh, (file) => takeOther(name, others, file), { discard: true })
+        const gone = [...broken.map(({ file }) => file), ...unread]
+        if (gone.length === 0) return
+        yield* store.delete(gone)
+        yield* Effect.logWarning(
+          `${gone.length} versions of files in ${store.place} are not whole or older than others, and were deleted: what of them the sources have is stored again`
+        )
+      })
+
+      /** Takes whole versions into a corpus, and returns the names of those that could not be read. */
+      const takeWhole = Effect.fnUntraced(function*(store: VectorStore, name: string, whole: Found["whole"]) {
+        const unread = new Set(whole.map(({ file }) => file))
+        for (const some of readable(whole)) {
+          for (const file of yield* store.read(some.map(({ file }) => file))) {
+            const taken = newFileOf(file)
+            if (taken === undefined) continue
+            const { analyzers } = (yield* terming).termsOf(taken)
+            const vectors = new Map(taken.chunks.map(({ hash }, i) => [hash, { hash, vector: packVector(file.chunks[i]!.vector) }]))
+            yield* writer.send("putFile", {
+              corpus: name,
+              file: taken,
+              vectors: [...vectors.values()],
+              elsewhere: { analyzers, found: true },
+              at: yield* now
+            })
+            unread.delete(file.file)
+          }
+        }
+        return unread
+      })
+
+      /** Takes a file of others into a corpus: the corpus gets the same chunks by its own rules, and theirs stay as they are. */
       const takeOther = Effect.fnUntraced(
         function*(name: string, others: Others, other: OtherFile): Effect.fn.Return<void, ServiceError, Scope.Scope> {
           const chunks = yield* others.read(other)
@@ -403,7 +437,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         Effect.scoped
       )
 
-      /** The files of others, where their vectors are those of this embedder: a few texts are embedded again to see. */
+      /** Files of others, if this embedder made their vectors: a few texts are embedded again to find out. */
       const usableOthers = Effect.fnUntraced(function*(place: string, others: Others) {
         const files = yield* others.files
         const [first] = files
@@ -418,7 +452,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         return []
       })
 
-      /** A corpus of this name that is here, with nothing in the database yet. */
+      /** Name of a corpus with this display name in this data directory, which may have nothing in its database yet. */
       const calledHere = (displayName: string, { _tag }: VectorDb) =>
         reader.read((db) =>
           db.prepare("SELECT * FROM corpora WHERE display_name = ? ORDER BY id").all(displayName).map(corpusRow)
@@ -454,7 +488,7 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
   )
 }
 
-/** The corpus is another data directory's by now: two that write one would take each other's files away. */
+/** The error for a corpus that belongs to another data directory now: two that write the same corpus would delete each other's files. */
 const takenOver = ({ place }: VectorStore, kind: VectorDb["_tag"], { displayName }: CorpusRecord): ServiceError =>
   new ServiceError({
     code: "FAILED_PRECONDITION",
@@ -473,13 +507,13 @@ const severalOf = ({ place }: VectorStore, kind: VectorDb, displayName: string):
     fix: "give this one another displayName, or delete those that nobody uses"
   })
 
-/** A database that cannot be used concerns every file: as another error each of them would be told so by itself. */
+/** A database that cannot be used concerns every file, so the error ends the run: otherwise each file would fail with it separately. */
 const unusable = (error: ServiceError): ServiceError =>
   error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED" || error.code === "FAILED_PRECONDITION"
     ? error
     : error.with({ code: "FAILED_PRECONDITION", message: `the corpus's vector database cannot be used: ${error.message}` })
 
-/** Puts files together; where that is refused, each alone, so that one of them does not cost the others. */
+/** Puts files in one call. Where that fails, each file is put alone, so that one bad file does not fail the others. */
 const putAll = Effect.fnUntraced(function*(store: VectorStore, batch: ReadonlyArray<Waiting>) {
   const exit = yield* Effect.exit(store.put(batch.map(({ file }) => file)))
   if (Exit.isSuccess(exit) || batch.length === 1) {

@@ -22,37 +22,37 @@ import { Reader } from "./store/Reader.ts"
 import { Writer } from "./store/Writer.ts"
 
 export interface EmbeddedOptions {
-  /** Directory of the database; made if it is not there. */
+  /** Directory of the database, which is made if it is absent. */
   readonly dataDir: string
-  /** A bundle that is read in the place of the directory's database, which is then not opened: its path, once `checkBundle` has read it. */
+  /** Path of a bundle that is read instead of the directory's database, which is then not opened. `checkBundle` must have checked it. */
   readonly bundle?: string
-  /** Of resource names. Default `local`. */
+  /** Project in resource names. Default `local`. */
   readonly project?: string
-  /** Of resource names. Default `local`. */
+  /** Location in resource names. Default `local`. */
   readonly location?: string
-  /** Bytes of the index that are kept in memory for searching; answers that were given have an eighth of it besides. Default 256 MB. */
+  /** Bytes of the index that are kept in memory for searching; an eighth of it is added for kept answers. Default 256 MB. */
   readonly memory?: number
   /**
-   * Threads that search at most, each with its share of `memory`; they start when they are needed. Default 0: a search
-   * runs on the calling thread and holds its event loop, a millisecond or two in most corpora, longer in large ones.
+   * Most threads that search, each with its share of `memory`; they start on demand. Default 0: a search runs in the calling thread and
+   * blocks its event loop, for a millisecond or two in most corpora, longer in large ones.
    */
   readonly searchThreads?: number
   /**
-   * Rebuilds at once, and whole before it closes, what indexes another version of Sluice made. Default: in the background
-   * of questions to them, as long as the program runs.
+   * Rebuilds indexes that another version of Sluice made at once, and finishes before it closes. Default: in the background while they
+   * are searched, for as long as the program runs.
    */
   readonly rebuildsOutdated?: boolean
-  /** Shows of each pipeline's corpora the one that serves, also to those who name one that served before. Default false. */
+  /** Shows only the serving corpus of each pipeline, also to callers who name one that served before. Default false. */
   readonly serving?: boolean
-  /** Milliseconds for which vectors that no file uses are kept, in case their texts come back. Default 24 hours. */
+  /** Milliseconds for which unused vectors are kept, in case their texts come back. Default 24 hours. */
   readonly keepVectors?: number
-  /** Starts the thread that writes at once, for who knows that files will come. Default false: with the first of them. */
+  /** Starts the writer's thread at once, for programs that are certain to write. Default false: it starts with the first write. */
   readonly started?: boolean
 }
 
 const defaultMemory = 256 * 1024 * 1024
 
-/** The Retrieval port, loaded and opened by the first question: a run asks none, and the analysis and the search are most of the engine's code. */
+/** The Retrieval port, loaded by the first question: a run asks none, and analysis and search are most of the engine's code. */
 const retrievalWhenAsked = (
   names: Names,
   { bundle, dataDir, memory = defaultMemory, searchThreads: threads = 0 }: EmbeddedOptions
@@ -72,7 +72,7 @@ const retrievalWhenAsked = (
         return Context.get(yield* Layer.buildWithScope(embeddedRetrieval(names, memory, searcher), scope), Retrieval)
       }).pipe(
         Effect.provideContext(context),
-        // Whoever asks first may give up; the others have what came of it.
+        // The first caller may be interrupted, while others wait for the same result.
         Effect.uninterruptible,
         Effect.cached
       )
@@ -83,9 +83,8 @@ const retrievalWhenAsked = (
 /**
  * The engine that runs on one machine: corpora, files, chunks, vectors and the sparse index in one SQLite database.
  *
- * Several processes may use a data directory at once. A `Ranker`, where there is one, serves lexical ranking,
- * and `Rankers` every kind that it has; an `Importer` serves `Files.import`; `VectorStores` are the databases that corpora
- * may name.
+ * Several processes may use a data directory at once. Optional services: a `Ranker` for lexical ranking, `Rankers` for other kinds, an
+ * `Importer` for `Files.import`, and `VectorStores` for the databases that corpora may name.
  */
 export const layer = (
   options: EmbeddedOptions
@@ -111,7 +110,7 @@ export const layer = (
         IndexUpkeep.layer(options.rebuildsOutdated ?? false)
       )
     ),
-    // The reader comes first: it makes the database, and says what is wrong with it.
+    // The reader comes first: it makes the database, and reports what is wrong with it.
     Layer.provide(
       options.bundle === undefined
         ? Writer.layer(options.dataDir, { keepVectors: options.keepVectors, started: options.started })

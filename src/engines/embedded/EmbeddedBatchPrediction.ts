@@ -26,33 +26,33 @@ import { stateFailure } from "./StateFailure.ts"
 
 export interface EmbeddedBatchOptions {
   /**
-   * `always`: as long as the layer lives, jobs are run as they come, and those taken up that an earlier process left.
-   * `awaited`: a job is run by whoever waits for it, unless another process runs jobs already.
+   * `always`: runs new jobs, and those that an earlier process left, for as long as the layer lives. `awaited`: runs a job only while a
+   * caller waits for it, unless another process already runs jobs.
    */
   readonly run: "always" | "awaited"
-  /** Rows put to the model at once. Default 4. */
+  /** Rows that are sent to the model at a time. Default 4. */
   readonly concurrency?: number
-  /** Take `file:///…`: see `FolderObjectStore`. Default false. */
+  /** Whether jobs may use `file:///…`: see `FolderObjectStore`. Default false. */
   readonly files?: boolean
 }
 
-/** Jobs over files of this machine are for programs that may read them: a server beside those leaves them alone. */
+/** Whether a job uses files of this machine. Only programs that may read them run it; a server next to them does not. */
 const usesFiles = ({ input, output }: BatchSpec): boolean =>
   [...(input._tag === "jsonl" ? input.uris : []), ...(output._tag === "jsonl" ? [output.uriPrefix] : [])].some((uri) =>
     uri.startsWith("file:")
   )
 
-/** Jobs that run at once; others wait. */
+/** Jobs that run at a time; others wait. */
 const concurrentJobs = 4
-/** Milliseconds between looks for jobs that another process made, and for a lock that another one holds. */
+/** Milliseconds between checks for jobs that another process made, and for a lock that another process holds. */
 const jobPoll = 1_000
 /** Milliseconds between looks at a job somebody waits for, at first and at most: each counts its rows. */
 const firstPoll = 50
 const longestPoll = 1_000
 
 /**
- * Batch prediction on one machine: rows from folders and SQLite tables, put to the chat model there is, whatever model a
- * job names. Jobs are rows of the state database and outlive the process; one process at a time runs them.
+ * Batch prediction on one machine: sends rows from folders and SQLite tables to the configured chat model, whatever model a job names. Jobs
+ * are rows of the state database and outlive the process; one process at a time runs them.
  */
 export const layer = (
   names: Names,
@@ -93,7 +93,7 @@ export const layer = (
 
       const lock = (files: boolean) => Lock.acquire(join(dataDir, files ? "batch-files" : "batch"), "sluice batch")
 
-      /** One process at a time; what another one holds is waited for. */
+      /** Takes the lock under which one process at a time runs jobs; waits while another holds it. */
       const alone = (files: boolean): Effect.Effect<void, StateError, Scope.Scope> =>
         lock(files).pipe(
           Effect.retry({ while: (error) => error.problem === "locked", schedule: Schedule.spaced(jobPoll) }),
@@ -103,7 +103,7 @@ export const layer = (
       const jobs = yield* makeJobRunner({ what: "job", atOnce: concurrentJobs })
       const job = (name: string) => [name, runJob(tools, name), settle(name)] as const
 
-      /** What goes wrong with a job beyond what it can tell itself ends it, so that it does not fail again and again. */
+      /** Records how a job's work ended. An unexpected failure ends the job too, so that it does not fail again and again. */
       const settle = (name: string) => (outcome: Outcome<void>) =>
         outcome._tag !== "failed" ? Effect.void : Effect.gen(function*() {
           yield* Effect.logError(`a batch prediction job failed: ${outcome.error.message}`)
@@ -136,7 +136,7 @@ export const layer = (
       const create = Effect.fn("BatchPrediction.create")(function*(spec: BatchSpec) {
         const broken = refusalOf(batchViolations(spec, { local: options.files === true }))
         if (broken !== undefined) return yield* broken
-        // What can be seen without reading a row. The rows themselves are the job's to look at, however many they are.
+        // Only what can be checked without reading rows. The job itself checks the rows, of which there may be many.
         if (spec.input._tag === "table") yield* checkColumns(spec.input.uri, tables, spec.model)
         else {yield* Effect.forEach(spec.input.uris, (uri, at) => within(objects.head(uri), `inputConfig.gcsSource.uris[${at}]`), {
             discard: true
@@ -147,7 +147,7 @@ export const layer = (
         const at = yield* now
         const job = yield* attempt(() =>
           table.create(name, "", (newest) => {
-            // Their times name the folders of their results: no two jobs may have the same millisecond.
+            // Creation times name the folders of results, so no two jobs may have the same millisecond.
             const time = timestamp(Math.max(at, newest === undefined ? 0 : (Date.parse(newest.createTime) + 1) * 1000))
             return { ...spec, state: "PENDING", partialFailures: [], createTime: time, updateTime: time }
           })
@@ -156,17 +156,17 @@ export const layer = (
         return { ...job, name: names.batchJob(name) }
       })
 
-      /** What a store says of an address, about the field that it stood in. */
+      /** Runs a check of an address, and attributes its error to the field that has the address. */
       const within = <A>(looked: Effect.Effect<A, ServiceError>, field: string) =>
         Effect.mapError(looked, (error) => renamed(error, () => field))
 
-      /** Whether objects may be put there; what is there already is left alone. */
+      /** Checks that objects can be put under a prefix; existing ones are left alone. */
       const placeIsKnown = (prefix: string) =>
         within(objects.head(`${prefix.replace(/\/+$/, "")}/prediction`), "outputConfig.gcsDestination.outputUriPrefix").pipe(
           Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.void)
         )
 
-      /** The table must not be there, nor be what another job is going to make. */
+      /** Checks that a table does not exist, and that no other job is going to make it. */
       const tableIsFree = Effect.fnUntraced(function*(uri: string) {
         const field = "outputConfig.bigqueryDestination.outputUri"
         const there = yield* tables.head(uri).pipe(
@@ -201,7 +201,7 @@ export const layer = (
           table.change(entry.id, ({ body }) => ({ ...body, state: "CANCELLING" }))
         })
         if (options.run === "always") return
-        // Where nobody runs it, there is nobody else to end it.
+        // Where no process runs jobs, no other will end this one.
         yield* lock(usesFiles(entry.body)).pipe(
           Effect.andThen(run(entry.id)),
           Effect.scoped,

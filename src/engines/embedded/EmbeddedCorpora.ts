@@ -27,13 +27,13 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
 
       const { callsGoogle = false } = yield* VectorStores
 
-      /** As it is kept: names where they belong, and whether Google is called for it. */
+      /** A vector database as it is stored: with its names in place, and a note on whether Google is called for it. */
       const placed = (db: VectorDb): VectorDb => {
         const kept = vectorDbInPlace(db)
         return isOfGoogle(kept) && callsGoogle ? { ...kept, served: "byGoogle" } : kept
       }
 
-      /** By their rows, which a server asks for at every request. */
+      /** Corpora by their rows: a server asks for them in every request. */
       const made = new WeakMap<Row, Corpus>()
       const ofRow = (row: Row): Corpus => {
         const corpus = made.get(row) ?? corpusOfRow(row, names)
@@ -80,7 +80,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
             vectorDb,
             at: yield* now
           })
-          // One without files has left no record yet.
+          // A corpus without files has no record in its database yet.
           if (isElsewhere(stored.vectorDb) && stored.files > 0 && patch.displayName !== undefined) yield* vectors.renamed(id)
           return yield* get(name)
         }),

@@ -30,10 +30,10 @@ import { Writer } from "./store/Writer.ts"
 import { newId, now } from "../../domain/Stamps.ts"
 import { traced } from "../../domain/Traced.ts"
 
-/** Files whose facts are read before others have their turn. */
+/** Files whose facts are read before the event loop gets a turn. */
 const readAtOnce = 2_000
 
-/** Times a commit is tried again because another process deleted a vector between our look and the commit. */
+/** Attempts to commit a file, since another process may delete a vector between the check for it and the commit. */
 const attempts = 5
 
 /** The Files port over the store: parse, cut, embed what is new, commit. */
@@ -52,7 +52,7 @@ export const embeddedFiles = (
       const operations = yield* OperationRunner
       const importer = yield* Effect.serviceOption(Importer)
       const budget = Option.getOrUndefined(yield* Effect.serviceOption(EmbeddingBudget))
-      // The writer ends after this, and merges first: what parsers hold would be held beside what that takes.
+      // The writer closes after this, and merges first: the parsers' memory is freed before it needs its own.
       yield* Effect.addFinalizer(() => textPool.rest)
 
       const get = Effect.fn("Files.get")(function*(name: RagFileName): Effect.fn.Return<RagFile, ServiceError> {
@@ -62,7 +62,7 @@ export const embeddedFiles = (
         return row === undefined ? yield* ServiceError.notFound(`file ${name}`) : fileOfRow(row, corpus, names)
       })
 
-      /** Goes through what is said of every file of a corpus. */
+      /** Calls `take` with the facts of every file of a corpus. */
       const eachOf = Effect.fnUntraced(function*({ id }: CorpusRow, query: FacetQuery, take: (file: StoredFacts) => void) {
         let after = 0
         for (;;) {
@@ -87,7 +87,7 @@ export const embeddedFiles = (
         }
       )
 
-      /** Embeds what has no vector yet and commits. */
+      /** Embeds the texts that have no vector yet, and commits the file. */
       const storeEmbedded = Effect.fnUntraced(function*(
         corpus: CorpusRow,
         file: NewFile,
@@ -106,7 +106,7 @@ export const embeddedFiles = (
           budget?.settle(wanted.map(tokensOf), [...sent].map(tokensOf))
           const at = yield* now
           if (wanted.length < missing.length) {
-            // What was embedded is kept, and the next run goes on from there.
+            // Vectors that were made are kept, so that the next run continues from there.
             if (vectors.length > 0) yield* writer.send("putVectors", { embedder: embedder.id, vectors, at })
             return yield* overBudget("embedded tokens")
           }
@@ -118,7 +118,7 @@ export const embeddedFiles = (
         return yield* new ServiceError({ code: "ABORTED", message: "vectors kept disappearing while the file was committed" })
       })
 
-      /** What a change left to do in a corpus's own database. */
+      /** Does the work that a change has left in a corpus's own database. */
       const tidied = ({ name, vectorDb }: CorpusRow) => isElsewhere(vectorDb) ? corpusVectors.tidy(name) : Effect.void
 
       const upload = Effect.fnUntraced(function*(
@@ -245,13 +245,13 @@ export const embeddedFiles = (
     })
   )
 
-/** What is written with a file, in one transaction. */
+/** Further facts that are written in the same transaction as a file. */
 type MoreOfFile = Pick<Commands["putFile"]["in"], "described" | "ledger" | "replaces">
 
 interface Stored {
   /** Microseconds since the epoch. */
   readonly at: number
-  /** Texts that were sent to the embedder. */
+  /** Number of texts that were sent to the embedder. */
   readonly embedded: number
   readonly embeddedTokens: number
 }
@@ -272,7 +272,7 @@ const badUpload = (request: UploadRequest): ServiceError | undefined => {
   })
 }
 
-/** The name whose extension tells the format: a display name may be a title. */
+/** The name whose extension shows the format: a display name may be a title without one. */
 const nameHint = ({ displayName, madeMarkdown, sourceUri }: UploadRequest): string =>
   madeMarkdown === true
     ? "made.md"

@@ -10,8 +10,8 @@ import { chatOf, generationField } from "./generation/ChatOf.ts"
 import { bareEnum, responsesOf, wholeOf } from "./generation/ResponseOf.ts"
 
 /**
- * Content generation by the chat model of this machine, whatever model is asked for: responses name the one that
- * answered. `countTokens` counts those of a text; another model's own count may differ.
+ * Content generation by the configured chat model, whatever model a request names; responses name the model that answered. `countTokens`
+ * counts the tokens of a text, which another model may count differently.
  */
 export const layer = (countTokens: (text: string) => number): Layer.Layer<Generation, never, ChatModel> =>
   Layer.effect(
@@ -50,7 +50,7 @@ export const layer = (countTokens: (text: string) => number): Layer.Layer<Genera
     })
   )
 
-/** All that a model would read as text. How many tokens a picture or a sound has only its model knows. */
+/** All texts of a request. Pictures and sounds are left out: only their model knows how many tokens they have. */
 const textsOf = Effect.fnUntraced(function*({ contents, generationConfig = {}, systemInstruction, tools = [] }: CountRequest) {
   const parts = [
     ...(systemInstruction?.parts ?? []).map((part, j) => ({ part, at: `systemInstruction.parts[${j}]` })),

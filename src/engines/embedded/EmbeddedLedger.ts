@@ -4,7 +4,7 @@ import { asStateError } from "../../state/Database.ts"
 import { LedgerWrites } from "../../state/LedgerWrites.ts"
 import { Writer } from "./store/Writer.ts"
 
-/** Ledger changes through the store's writer: committed in the same transactions as the files they speak of. */
+/** Ledger changes that go through the store's writer, so that they are committed together with the files they are about. */
 export const embeddedLedger: Layer.Layer<LedgerWrites, never, Writer> = Layer.effect(
   LedgerWrites,
   Effect.map(Writer, (writer) =>

@@ -7,7 +7,7 @@ import { Reader } from "./store/Reader.ts"
 import { operationOfRow } from "./store/Rows.ts"
 import { Writer } from "./store/Writer.ts"
 
-/** While waiting: the operation may run in another process. */
+/** Milliseconds between looks at an operation that is waited for, as it may run in another process. */
 const looks = { first: 100, longest: 100 }
 
 /** The Operations port over the store. */

@@ -9,15 +9,15 @@ import { textHash } from "./store/Hash.ts"
 import { markerOfRow } from "./store/Rows.ts"
 
 /**
- * What a database of vectors is given to keep of a file, besides what others may want to know of it: by this the engine has
- * it again when its own database is lost.
+ * What the engine stores about a file in a vector database, apart from what other readers of it need: from this it restores the file when
+ * its own database is lost.
  */
 const FileRecord = Schema.Struct({
-  /** How many there are: fewer of them are no whole file. */
+  /** Number of the file's chunks; with fewer of them the file is incomplete. */
   chunks: Schema.Int,
   sizeBytes: Schema.Int,
   tokens: Schema.Int,
-  /** Microseconds since the epoch: of two versions the newer one holds. */
+  /** Microseconds since the epoch; of two versions the newer one counts. */
   created: Schema.Int,
   description: Schema.optionalKey(Schema.String),
   marker: Schema.optionalKey(Marker),
@@ -31,7 +31,7 @@ export type FileRecord = typeof FileRecord.Type
 const ChunkRecord = Schema.fromJsonString(Schema.Struct({
   tokens: Schema.Int,
   pageBreaks: Schema.optionalKey(Schema.Array(Schema.Int)),
-  /** With a file's first chunk. */
+  /** The file's record, stored with its first chunk only. */
   file: Schema.optionalKey(FileRecord)
 }))
 const recordIn = Schema.decodeUnknownOption(ChunkRecord)
@@ -39,11 +39,11 @@ const recordIn = Schema.decodeUnknownOption(ChunkRecord)
 const fieldsOf = ({ author, chunks, created, description, language, marker, pages, sizeBytes, title, tokens }: FileRecord): FileRecord =>
   defined({ chunks, sizeBytes, tokens, created, description, marker, pages, language, title, author })
 
-/** The record of a chunk as it is written. `file`: of its file, with the first one. */
+/** The record of a chunk, as text. `file`: the record of its file, for the file's first chunk. */
 export const chunkRecord = ({ pageBreaks, tokens }: Pick<NewChunk, "tokens" | "pageBreaks">, file?: FileRecord): string =>
   JSON.stringify({ tokens, pageBreaks, file: file === undefined ? undefined : fieldsOf(file) })
 
-/** What a record says of the file; undefined where it says nothing, or is not ours. */
+/** The file's record in a chunk's record; undefined where it has none, or where Sluice did not write it. */
 export const fileRecordIn = (record: string | undefined): FileRecord | undefined => Option.getOrUndefined(recordIn(record))?.file
 
 export const fileRecordOfRow = (row: Row): FileRecord => {
@@ -62,7 +62,7 @@ export const fileRecordOfRow = (row: Row): FileRecord => {
   })
 }
 
-/** A file as it was stored before; undefined where something of it is missing. */
+/** A file as it was stored before, from its chunks in a vector database; undefined where a part is missing. */
 export const newFileOf = ({ chunks, displayName, file: name, metadata, permissions, sourceUri }: VectorFile): NewFile | undefined => {
   const records = chunks.map(({ record }) => Option.getOrUndefined(recordIn(record)))
   const file = records[0]?.file

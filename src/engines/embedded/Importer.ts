@@ -3,17 +3,17 @@ import type { ServiceError } from "../../domain/Errors.ts"
 import type { ImportRequest } from "../../domain/Import.ts"
 import type { ImportCounts, PartialFailure } from "../../domain/Operation.ts"
 
-/** How far an import is. */
+/** Progress of an import. */
 export interface ImportProgress {
-  /** 0..100 */
+  /** Percentage, 0 to 100. */
   readonly progress: number
   readonly counts: ImportCounts
   readonly failures: ReadonlyArray<PartialFailure>
 }
 
 /**
- * Fetches what an import names and uploads it: given to the engine by whoever has connectors. `report` is called as
- * often as there is news. Without one, `Files.import` is `UNIMPLEMENTED`.
+ * Fetches the files that an import names, and uploads them. The program that has connectors provides it; without it, `Files.import` is
+ * `UNIMPLEMENTED`. `report` is called whenever there is progress.
  */
 export class Importer extends Context.Service<Importer, {
   readonly run: (

@@ -4,18 +4,18 @@ import { Reader } from "./store/Reader.ts"
 import { outdatedCorpora } from "./store/OutdatedIndex.ts"
 import { Writer } from "./store/Writer.ts"
 
-/** Milliseconds before an index is rebuilt that nobody waits for: a program that asks one question is over by then. */
+/** Milliseconds before an index is rebuilt in the background: a program that asks a single question has ended by then. */
 const patience = 2_000
 
 /**
- * Indexes that another version of Sluice made, whose words are those of its analysis. They answer as they are until they
- * are rebuilt, which is said in the log: by who opened the store to write, at once, otherwise in the background.
+ * Rebuilds indexes that another version of Sluice made, with the terms of its analysis. Until then they are searched as they are. A program
+ * that opened the store to write rebuilds them at once, any other in the background; the log says so.
  */
 export class IndexUpkeep extends Context.Service<IndexUpkeep, {
-  /** A corpus is asked: once for each, whether its index is outdated, which is then rebuilt while others go on. */
+  /** To be called when a corpus is searched. The first time, it checks whether the index is outdated, and rebuilds it in the background. */
   readonly asked: (corpus: CorpusRow) => Effect.Effect<void>
 }>()("sluice/embedded/IndexUpkeep") {
-  /** `atOnce`: every outdated index is rebuilt, and closing waits for it. */
+  /** `atOnce`: rebuilds every outdated index when the layer opens; closing waits until they are done. */
   static readonly layer = (atOnce: boolean): Layer.Layer<IndexUpkeep, never, Reader | Writer> =>
     Layer.effect(
       IndexUpkeep,

@@ -8,12 +8,13 @@ import { Committer } from "./store/Committer.ts"
 import { type DamagedFile, verifyStore } from "./store/Verify.ts"
 import { asStateError, damagedDatabase, databaseFile, openDatabase } from "../../state/Database.ts"
 
-/** Damaged files that are named. */
+/** Most damaged files that a message names. */
 const named = 10
 
 /**
- * Reads every page of a data directory's database and every checksum in it. Says its size and what it holds; `undefined`
- * where there is none yet. Damaged files are marked in the database, where that can be written: the next run reads them again.
+ * Reads every page of a data directory's database and verifies every checksum. Returns a text with its size and contents; undefined where
+ * no database exists yet. Fails where it is damaged. Damaged files are marked, if the database can be written, and the next run reads
+ * them again.
  */
 export const inspect = (dataDir: string): Effect.Effect<string | undefined, StateError> => {
   const path = join(dataDir, databaseFile)
@@ -59,7 +60,7 @@ const reading = <A>(dataDir: string, body: (db: DatabaseSync) => A): A => {
   }
 }
 
-/** A database that cannot be written now is marked by whoever meets the damage next. */
+/** Marks damaged files. If the database cannot be written now, the next reader that meets the damage marks them. */
 const mark = (dataDir: string, damaged: ReadonlyArray<DamagedFile>): void => {
   let db: DatabaseSync | undefined
   try {

@@ -4,14 +4,14 @@ import { budgetSpent, EmbeddingBudget, type EmbeddingLimits } from "../../ports/
 
 export const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, n) => total + n, 0)
 
-/** What is left under one limit, and what was embedded. */
+/** The rest of one limit, and the texts that were embedded under it. */
 interface Account {
   tokens: number
   requests: number
   embedded: { texts: number; tokens: number }
 }
 
-/** The error of a text that may not be embedded any more. */
+/** The error for a text that exceeds the embedding budget. */
 export const overBudget = (what: string): ServiceError =>
   new ServiceError({
     code: "RESOURCE_EXHAUSTED",

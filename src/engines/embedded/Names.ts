@@ -7,8 +7,8 @@ import { DataSchemaName, FileMetadataName, fileOfMetadata } from "../../domain/F
 import type { RagFileName } from "../../domain/RagFile.ts"
 
 /**
- * Resource names, in the form of the service's. The database knows last segments only: project and location are
- * how an engine is addressed, not where its data is.
+ * Resource names in the service's form. The database has their last segments only: project and location are how an engine is addressed, not
+ * where its data is.
  */
 export class Names {
   /** `projects/{project}/locations/{location}` */
@@ -23,7 +23,7 @@ export class Names {
   }
 
   file(corpus: string, id: string): RagFileName {
-    // Never empty, and made of every file of a listing: to check it would take as long as to read the file's row.
+    // The name is never empty, and made for every file of a listing: checking it would take as long as reading the file's row.
     return `${this.parent}/ragCorpora/${corpus}/ragFiles/${id}` as RagFileName
   }
 
@@ -80,7 +80,7 @@ export class Names {
     )
   }
 
-  /** An operation goes by its last segment, wherever it hangs. */
+  /** The id of an operation: the last segment of its name, whatever resource it belongs to. */
   operationId(name: OperationName): string {
     return name.slice(name.lastIndexOf("/") + 1)
   }

@@ -10,20 +10,20 @@ import { operationOfRow } from "./store/Rows.ts"
 import { Writer } from "./store/Writer.ts"
 import { newId, now } from "../../domain/Stamps.ts"
 
-/** Milliseconds between looks at whether another process asked for an operation to be cancelled. */
+/** Milliseconds between checks whether another process has cancelled an operation. */
 const cancelPoll = 500
 
 type Work = (report: (progress: ImportProgress) => Effect.Effect<void, ServiceError>) => Effect.Effect<ImportProgress, ServiceError>
 
 /**
- * Runs long-running operations as rows: each is written when it starts, as it goes on and when it ends, so that
- * it can be asked for from any process. Those whose process died are ended as interrupted when an engine opens.
+ * Runs long-running operations. Each is a row, written when it starts, progresses and ends, so that any process can read it. Operations
+ * whose process died are ended as interrupted when an engine opens.
  */
 export class OperationRunner extends Context.Service<OperationRunner, {
-  /** Writes the operation down, starts the work, and returns without waiting for it. */
+  /** Records the operation, starts its work, and returns without waiting for it. */
   readonly start: (kind: OperationKind, target: string, work: Work) => Effect.Effect<Operation, ServiceError>
   readonly get: (name: OperationName) => Effect.Effect<Operation, ServiceError>
-  /** Asks it to stop, here or in the process that runs it. */
+  /** Requests that an operation stop, here or in the process that runs it. */
   readonly cancel: (name: OperationName) => Effect.Effect<void, ServiceError>
 }>()("sluice/embedded/OperationRunner") {
   static readonly layer = (names: Names): Layer.Layer<OperationRunner, ServiceError, Reader | Writer> =>
@@ -64,7 +64,7 @@ export class OperationRunner extends Context.Service<OperationRunner, {
               writer.send("createOperation", { name, kind, target, owner: process.pid, at }))
             claim(name)
             yield* create.pipe(
-              // Those it is refused for may be of a process that died since this engine opened.
+              // It may be refused because of an operation whose process died since this engine opened.
               Effect.catchIf(({ code }) =>
                 code === "FAILED_PRECONDITION", () => Effect.andThen(endOrphans(reader, update), create)),
               Effect.tapError(() => Effect.sync(() => release(name)))
@@ -80,7 +80,7 @@ export class OperationRunner extends Context.Service<OperationRunner, {
     )
 }
 
-/** Ends the operations of processes that are gone. */
+/** Ends the operations of processes that no longer exist. */
 const endOrphans = Effect.fnUntraced(function*(
   reader: Reader["Service"],
   update: (name: string, progress: OperationProgress) => Effect.Effect<void, ServiceError>
@@ -92,7 +92,7 @@ const endOrphans = Effect.fnUntraced(function*(
       done: true,
       progress: typeof row["progress"] === "number" ? row["progress"] : undefined,
       error: aborted,
-      // Written by updateOperation as an array of PartialFailure, and the counts likewise.
+      // The columns are written by updateOperation, from an array of PartialFailure and from counts.
       failures: JSON.parse(String(row["failures"])) as OperationProgress["failures"],
       counts: typeof row["counts"] === "string" ? JSON.parse(row["counts"]) as ImportProgress["counts"] : undefined
     })

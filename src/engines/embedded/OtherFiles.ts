@@ -5,13 +5,13 @@ import type { NewChunk } from "./store/ChunkPage.ts"
 import type { NewFile } from "./store/Commands.ts"
 import { textHash } from "./store/Hash.ts"
 
-/** What a file that others put into a corpus's database is called in the corpus: the same whenever it is looked at, and an id like any other. */
+/** Id in the corpus for a file that others put into its database: it looks like any other id, and is always the same for that file. */
 export const otherName = (corpus: string, { corpus: theirs, file }: OtherFile): string => {
   const digest = createHash("sha256").update(JSON.stringify([corpus, theirs, file])).digest()
   return (digest.readBigUInt64BE() >> 2n | 1n << 60n).toString()
 }
 
-/** Such a file as one of the corpus. It has no marker: no source has put it there, and none takes it away. */
+/** A file of others as a file of the corpus. It has no marker, since no source put it there, and so no source removes it. */
 export const otherFile = (name: string, { file, sourceUri }: OtherFile, texts: ReadonlyArray<Pick<VectorChunk, "text">>): NewFile => {
   const chunks: Array<NewChunk> = []
   let byteStart = 0

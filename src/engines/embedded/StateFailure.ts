@@ -1,6 +1,6 @@
 import { ServiceError, type Code, type StateError } from "../../domain/Errors.ts"
 
-/** None of these but `locked` gets better by itself, and a code that says so keeps callers from trying again. */
+/** Codes by problem. Only `locked` may pass without action; the codes of the others keep callers from trying again. */
 const codes: Record<StateError["problem"], Code> = {
   damaged: "DATA_LOSS",
   newer: "FAILED_PRECONDITION",
@@ -10,6 +10,6 @@ const codes: Record<StateError["problem"], Code> = {
   other: "INTERNAL"
 }
 
-/** A failure of the database as the ports speak of failures. */
+/** A failure of the state database, as an error of the ports. */
 export const stateFailure = (error: StateError): ServiceError =>
   new ServiceError({ code: codes[error.problem], message: error.message, fix: error.fix, cause: error })

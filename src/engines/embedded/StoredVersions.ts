@@ -1,10 +1,10 @@
 import type { StoredVersion } from "../../ports/VectorStore.ts"
 import { type FileRecord, fileRecordIn } from "./FileRecord.ts"
 
-/** Chunks that are read at once. */
+/** Chunks that are read at a time. */
 const chunksAtOnce = 400
 
-/** Versions in parts of so many chunks, or of one that has more. */
+/** Versions in groups of at most {@link chunksAtOnce} chunks; a version with more is a group of its own. */
 export const readable = <A extends { readonly of: FileRecord }>(versions: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> => {
   const all: Array<Array<A>> = []
   let room = 0
@@ -20,7 +20,7 @@ export const readable = <A extends { readonly of: FileRecord }>(versions: Readon
   return all
 }
 
-/** Of versions that are there: the newest whole one of each file, and the rest. `known`: what has its place already. */
+/** Sorts stored versions into the newest whole one of each file, and the rest. Files in `known` are here already and need no version. */
 export const sorted = (versions: ReadonlyArray<StoredVersion>, known: ReadonlyArray<FileRecord | undefined>) => {
   const whole: Array<StoredVersion & { readonly of: FileRecord }> = []
   const broken: Array<StoredVersion> = []

@@ -3,7 +3,7 @@ import { detect } from "../../search/analysis/Detection.ts"
 import type { NewFile } from "./store/Commands.ts"
 import { indexedText, sampleOf } from "./store/FileWords.ts"
 
-/** What the chunks of a file are found by, and by whose rules. */
+/** The terms of a file's chunks, with the analyzers that made them. */
 export const termsOf = ({ chunks, language, title }: Pick<NewFile, "chunks" | "language" | "title">) => {
   const hint = language ?? (chunks.length < 2 ? undefined : detect(sampleOf(chunks)))
   const analyzers = new Set<AnalyzerId>()

@@ -5,14 +5,14 @@ import { path, routes } from "../../wire/Routes.ts"
 import { type Transport, version } from "./Transport.ts"
 import { answered } from "./Unanswered.ts"
 
-/** Milliseconds until an answer begins. */
+/** Most milliseconds until an answer starts. */
 const idleMs = 60_000
 
-/** How the service's `endpoints/openapi` is asked: in OpenAI's protocol, with the project's sign-in, quota and retries. */
+/** Calls the service's `endpoints/openapi`: in OpenAI's protocol, with the project's credentials, quota and retries. */
 export interface ChatCompletions {
   readonly host: string
   readonly what: string
-  /** Nothing that an answer could repeat: tokens are the transport's. */
+  /** Secrets that an answer could repeat: none, as the transport handles tokens. */
   readonly secrets: () => ReadonlyArray<never>
   readonly post: <A>(
     body: object,

@@ -6,7 +6,7 @@ import { Secrets } from "../../ports/Secrets.ts"
 import { routes } from "../../wire/Routes.ts"
 import { Transport } from "./Transport.ts"
 
-/** One thing that was looked at, and what to do when it is wrong. */
+/** The result of one check, with what to do if it failed. */
 export interface Finding {
   readonly check: string
   readonly ok: boolean
@@ -14,7 +14,7 @@ export interface Finding {
   readonly fix?: string
 }
 
-/** What stands between a caller and the service, in the order in which the service looks at it. */
+/** Requirements for a call, in the order in which the service checks them. */
 type Gate = "credentials" | "project" | "API" | "billing" | "permissions" | "region" | "service"
 const gates: ReadonlyArray<Gate> = ["credentials", "project", "API", "billing", "permissions", "region"]
 
@@ -48,9 +48,9 @@ const gateOf = (error: ServiceError): Gate => {
 }
 
 /**
- * Whether the service can be used: credentials, project, API, billing, permissions, region, by one listing of corpora,
- * whose refusal names the first that is wrong; then whether each secret can be read. What comes after the first that is
- * wrong is not known and not mentioned.
+ * Checks whether the service can be used: credentials, project, API, billing, permissions and region, by listing corpora once,
+ * whose refusal names the first requirement that is not met; then whether each secret can be read. Requirements after the first
+ * failed one are unknown, and not mentioned.
  */
 export const checks = Effect.fn("hosted.checks")(function*(
   secretVersions: ReadonlyArray<SecretVersion>

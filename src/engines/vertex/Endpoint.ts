@@ -2,18 +2,18 @@ import { Result } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import { isConfidential, withoutSlash } from "../../domain/HttpAddress.ts"
 
-/** Where the service is. */
+/** Address of the service. */
 export interface Endpoint {
-  /** Scheme, host and any path before `/v1`; no slash at the end. */
+  /** Scheme, host and any path before `/v1`, without a slash at the end. */
   readonly baseUrl: string
   readonly host: string
-  /** It is Google's own, so that Google credentials may be sent to it. */
+  /** Whether the address is Google's own, so that Google credentials may be sent to it. */
   readonly google: boolean
 }
 
 /**
- * The address of a location: regional hosts, `global` without a region, or `baseUrl` in their place. Plain http is for
- * this machine only.
+ * The address of a location: a regional host, the host without a region for `global`, or `baseUrl` instead. Plain http is allowed for this
+ * machine only.
  */
 export const endpointOf = (location: string, baseUrl?: string): Result.Result<Endpoint, ServiceError> => {
   const host = location === "global" ? "aiplatform.googleapis.com" : `${location}-aiplatform.googleapis.com`

@@ -1,6 +1,6 @@
 import type { ServiceError } from "../../domain/Errors.ts"
 
-/** What the reasons of google.rpc.ErrorInfo call for; the service's own table of reasons is google/api/error_reason.proto. */
+/** Fixes by reason of google.rpc.ErrorInfo; the service's own table of reasons is google/api/error_reason.proto. */
 const byReason: Readonly<Record<string, (project: string) => string>> = {
   SERVICE_DISABLED: (project) => `Enable the API: gcloud services enable aiplatform.googleapis.com --project ${project}`,
   API_DISABLED: (project) => `Enable the API: gcloud services enable aiplatform.googleapis.com --project ${project}`,
@@ -25,7 +25,7 @@ const login = "Run `gcloud auth application-default login`, or set GOOGLE_APPLIC
 const permission = (project: string): string =>
   `Give the caller the role: gcloud projects add-iam-policy-binding ${project} --role roles/aiplatform.user --member ...`
 
-/** The error with what a person can do about it, unless the service said so itself. */
+/** The error with a fix that a user can apply, unless the service named one itself. */
 export const withFix = (error: ServiceError, project: string): ServiceError => {
   const fix = error.fix ?? byReason[error.reason ?? ""]?.(project) ??
     (error.code === "UNAUTHENTICATED" ? login : error.code === "PERMISSION_DENIED" ? permission(project) : undefined)

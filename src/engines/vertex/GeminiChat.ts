@@ -16,7 +16,7 @@ import type {
 import { ChatModel } from "../../ports/ChatModel.ts"
 import type { Generation } from "../../ports/Generation.ts"
 
-/** A model of the service as a chat model. Several candidates do not stream, and come when all are whole. */
+/** A model of the service as a chat model. Several candidates are not streamed: they come once all are complete. */
 export const make = (generation: Generation["Service"], model: string): ChatModel["Service"] =>
   ChatModel.of({
     model,
@@ -78,7 +78,7 @@ const partOf = (part: ChatPart, names: ReadonlyMap<string, string>): Part => {
   }
 }
 
-/** Tokens of thinking that an effort stands for. */
+/** Token budget for thinking, by effort. */
 const budgets = { low: 1_024, medium: 8_192, high: 24_576, xhigh: 24_576, max: 24_576 } as const
 
 const configOf = (request: ChatRequest): GenerationConfig => {
@@ -104,7 +104,7 @@ const configOf = (request: ChatRequest): GenerationConfig => {
 
 const eventsOf = (responses: Stream.Stream<GenerationResponse, ServiceError>): Stream.Stream<ChatEvent, ServiceError> =>
   Stream.suspend(() => {
-    /** Calls of each candidate. */
+    /** Number of tool calls of each candidate. */
     const calls = new Map<number, number>()
     let usage: ChatUsage | undefined
     return responses.pipe(
@@ -154,7 +154,7 @@ const candidateEvents = (
 
 const logprobOf = ({ logProbability = 0, token = "" }: Logprob) => ({ token, logprob: logProbability })
 
-/** All but the first few reasons withhold the answer. */
+/** Why an answer ended. All but the first few of the service's reasons withhold the answer. */
 const endOf = (reason: FinishReason, called: boolean): { readonly reason: ChatEndReason; readonly detail?: string } => {
   if (reason === "STOP" || reason === "FINISH_REASON_UNSPECIFIED") return { reason: called ? "toolCalls" : "stop" }
   return reason === "MAX_TOKENS" ? { reason: "length" } : { reason: "contentFilter", detail: reason }

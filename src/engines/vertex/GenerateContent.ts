@@ -10,17 +10,17 @@ import { withFix } from "./Fixes.ts"
 import { Transport, version } from "./Transport.ts"
 import { answered } from "./Unanswered.ts"
 
-/** Milliseconds until an answer begins, and between two pieces of it. */
+/** Most milliseconds until an answer starts, and between two pieces of it. */
 const idleMs = 60_000
 const timeoutMs = 5 * 60_000
 
-/** The methods of content generation, in messages. A model is named as people do (`gemini-2.0-flash`), or in full. */
+/** The methods of content generation, as API messages. Models are given by their short names (`gemini-2.0-flash`) or full names. */
 export class GenerateContent extends Context.Service<GenerateContent, {
   /** The whole answer. */
   readonly generate: (model: string, request: GenerateContentRequest) => Effect.Effect<GenerateContentResponse, ServiceError>
   /**
-   * The answer in pieces. Asked for again only until it begins; ending the stream early closes the connection. A
-   * stream that breaks off, an error inside it, and a silence are failures.
+   * The answer in pieces. The request is retried only before the first piece; ending the stream early closes the connection. The
+   * stream fails if it breaks off, has an error in it, or stays silent for too long.
    */
   readonly stream: (model: string, request: GenerateContentRequest) => Stream.Stream<GenerateContentResponse, ServiceError>
   readonly countTokens: (model: string, request: CountTokensRequest) => Effect.Effect<CountTokensResponse, ServiceError>
@@ -79,7 +79,7 @@ const pieces = (
     )
   })
 
-/** An error inside a stream comes after the 200, in the place of a piece. */
+/** A piece of a stream. An error within a stream comes after status 200, in place of a piece. */
 const pieceOf = Effect.fnUntraced(function*(project: string, what: string, data: string) {
   const json = yield* Effect.try({
     try: () => JSON.parse(data) as unknown,
@@ -93,6 +93,6 @@ const pieceOf = Effect.fnUntraced(function*(project: string, what: string, data:
   return yield* Effect.fromResult(decodeResponse(routes.streamGenerateContent, json))
 })
 
-/** `gemini-2.0-flash`, `publishers/meta/models/…`, `endpoints/…`, or the full name. */
+/** Full name of a model, from `gemini-2.0-flash`, `publishers/meta/models/…`, `endpoints/…` or the full name itself. */
 export const modelName = (parent: string, model: string): string =>
   model.startsWith("projects/") ? model : model.includes("/") ? `${parent}/${model}` : `${parent}/publishers/google/models/${model}`

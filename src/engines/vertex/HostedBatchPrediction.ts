@@ -14,19 +14,19 @@ import { Transport } from "./Transport.ts"
 import { Unanswered } from "./Unanswered.ts"
 
 export interface HostedBatchOptions {
-  /** Milliseconds before the second look at a job that is waited for. Default 2,000. */
+  /** Milliseconds before the second look at a job that is being waited for. Default 2,000. */
   readonly firstDelay?: number
 }
 
-/** Milliseconds between two looks at most: each costs a request, and jobs take minutes to a day. */
+/** Most milliseconds between two looks: each costs a request, and jobs take minutes to a day. */
 const longestDelay = 60_000
 
-/** Clocks differ by less, and the same job is hardly ever asked for twice within it. */
+/** Clocks are assumed to differ by less. The same job is hardly ever requested twice within this time. */
 const skewMs = 60_000
 
 /**
- * Batch prediction by the service, in one project and location. `list` leaves out jobs of other kinds than these, such as
- * those of a model of one's own that read CSV.
+ * Batch prediction by the service, in one project and location. `list` leaves out jobs of other kinds, such as those of custom models that
+ * read CSV.
  */
 export const layer = (options: HostedBatchOptions = {}): Layer.Layer<BatchPrediction, never, Transport> =>
   Layer.effect(
@@ -55,7 +55,7 @@ export const layer = (options: HostedBatchOptions = {}): Layer.Layer<BatchPredic
           retry: transport.retry,
           send: Effect.flatMap(
             transport.callOnce({ route: routes.createBatchPredictionJob, params: { parent }, body }),
-            // It was made, whatever came back.
+            // The job was made, whatever the answer is.
             (made) => Effect.mapError(Effect.fromResult(batchJobFromWire(made)), (error) => new Unanswered({ error }))
           ),
           find: pages((page) => list(page, `display_name=${JSON.stringify(spec.displayName)}`), 100).pipe(

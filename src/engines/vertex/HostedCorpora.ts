@@ -32,7 +32,7 @@ export const layer: Layer.Layer<Corpora, never, Transport> = Layer.effect(
       return yield* pageOf(listed.ragCorpora, listed.nextPageToken, corpusFromWire)
     })
 
-    /** The corpus an operation was about, once it is done. */
+    /** The corpus that an operation was about, once it is done. */
     const outcome = Effect.fnUntraced(function*(started: Operation) {
       return yield* Effect.fromResult(operationCorpus(yield* finish(transport, started)))
     })
@@ -76,10 +76,10 @@ interface Started {
   readonly operation: Operation
 }
 
-/** Clocks differ by less, and the same corpus is hardly ever asked for twice within it. */
+/** Clocks are assumed to differ by less. The same corpus is hardly ever requested twice within this time. */
 const skewMs = 60_000
 
-/** Whether a corpus is what an unanswered request made: of this very configuration, and new. */
+/** Whether an unanswered request made a corpus: it has exactly this configuration, and is new. */
 const isMadeOf = (corpus: Corpus, spec: CorpusSpec, since: number): boolean =>
   Date.parse(corpus.createTime) >= since - skewMs &&
   corpus.displayName === spec.displayName &&
@@ -87,6 +87,6 @@ const isMadeOf = (corpus: Corpus, spec: CorpusSpec, since: number): boolean =>
   isDeepStrictEqual(corpus.vectorDb, spec.vectorDb) &&
   (spec.embeddingModel === undefined || sameModel(corpus.embeddingModel, spec.embeddingModel))
 
-/** The service takes endpoints by their full names; people write the model's. */
+/** Full name of a model's endpoint, which the service requires; people write the model's name. */
 const endpointName = (parent: string, model: string): string =>
   model.startsWith("projects/") ? model : model.includes("/") ? `${parent}/${model}` : `${parent}/publishers/google/models/${model}`

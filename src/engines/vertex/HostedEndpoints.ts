@@ -45,9 +45,9 @@ import { pageOf, pageQuery } from "./Paging.ts"
 import { Transport } from "./Transport.ts"
 import { answered, type Unanswered } from "./Unanswered.ts"
 
-/** Milliseconds until an answer begins, and between two pieces of it. */
+/** Most milliseconds until an answer starts, and between two pieces of it. */
 const idleMs = 120_000
-/** Clocks differ by less. */
+/** Clocks are assumed to differ by less. */
 const skewMs = 60_000
 
 /** Models and endpoints of one project and location, over HTTP. */
@@ -127,8 +127,8 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
     })
 
     /**
-     * Sent once: what a model does with a payload is the model's own. So is a failure of it; one of the service's has
-     * the form of its errors.
+     * Sends a payload to a model, once, as it may have effects. A failure of the model is passed on as it is; failures of the
+     * service itself have the form of its errors.
      */
     const predict = Effect.fnUntraced(function*<A>(
       route: typeof routes.endpointRawPredict,
@@ -198,7 +198,7 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
   })
 )
 
-/** An error of the service's: a google.rpc.Status with the name of its code. */
+/** The service's own error, a google.rpc.Status with the name of its code; undefined where the body is none. */
 const serviceErrorIn = (status: number, body: Uint8Array, retryAfter: number | undefined): ServiceError | undefined => {
   const json = Option.getOrUndefined(decodeJson(Buffer.from(body).toString("utf8")))
   const first: unknown = Array.isArray(json) ? json[0] : json

@@ -15,13 +15,13 @@ import { pageOf, pageQuery } from "./Paging.ts"
 import { Transport } from "./Transport.ts"
 import type { Unanswered } from "./Unanswered.ts"
 
-/** What people write of the service's files. A write that got no answer is not repeated: it fails as one whose end is not known. */
+/** Metadata that people write for the service's files. An unanswered write is not repeated, and fails with an unknown outcome. */
 export const layer: Layer.Layer<FileMetadataStore, never, Transport> = Layer.effect(
   FileMetadataStore,
   Effect.gen(function*() {
     const transport = yield* Transport
 
-    /** Sends once what makes something, and follows it to its end. */
+    /** Sends a request that creates something, once, and follows its operation to the end. */
     const made = Effect.fnUntraced(function*(send: Effect.Effect<Operation, ServiceError | Unanswered>, look: string) {
       const started = yield* idempotentWrite<Operation>({ retry: transport.retry, send }).pipe(
         Effect.catchTag("Unanswered", ({ error }) => Effect.fail(inDoubt(error, "it was written", look)))

@@ -23,18 +23,18 @@ import { Transport } from "./Transport.ts"
 import { Unanswered } from "./Unanswered.ts"
 import { sendFile } from "./Upload.ts"
 
-/** Bytes of one upload: the service says 25 MB, and not which. */
+/** Most bytes of an upload: the service says 25 MB, but not whether these are of 1,000 or 1,024 kB. */
 export const maxUploadBytes = 25_000_000
 
-/** Files per page of a listing that looks for something. */
+/** Files per page when a listing is searched. */
 const pageSize = 100
 
 /**
- * Files of the service's corpora. A file cannot be changed once it is there, so `update` is `UNIMPLEMENTED`; what a
- * request says of address, metadata and permissions is not kept.
+ * Files of the service's corpora. A stored file cannot be changed, so `update` is `UNIMPLEMENTED`. A request's address, metadata
+ * and permissions are not stored.
  *
- * An upload that got no answer is looked for by its marker before it is sent again, and the twin that came late is
- * deleted. `replaces` is deleted once the new file is there.
+ * After an upload without an answer, the file is searched for by its marker before it is sent again, and a twin that appears late
+ * is deleted. `replaces` is deleted once the new file exists.
  */
 export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = Layer.effect(
   Files,
@@ -58,13 +58,13 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
 
     const discard = (name: RagFileName) => Effect.catchIf(remove(name), ({ code }) => code === "NOT_FOUND", () => Effect.void)
 
-    /** Files of a corpus that carry this mark, other than one. */
+    /** Files of a corpus with this marker, except one. */
     const marked = (corpus: CorpusName, marker: Marker, except: RagFileName | undefined) =>
       pages((page) => list(corpus, page), pageSize).pipe(
         Stream.filter((file) => file.name !== except && isMarked(file, marker))
       )
 
-    /** The new file, and whether an attempt that got no answer may yet leave another. */
+    /** Uploads a file. Returns it, and whether an unanswered attempt may still create a twin. */
     const send = Effect.fnUntraced(function*(request: UploadRequest) {
       const { corpus, marker, replaces } = request
       let open = false
@@ -83,7 +83,7 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
       return file instanceof DocumentError ? yield* file : { file, twins }
     })
 
-    /** What is left to do once the new file is there. */
+    /** Deletes twins and the replaced file, once the new file exists. */
     const settle = Effect.fnUntraced(function*({ corpus, marker, replaces }: UploadRequest, file: RagFile, twins: boolean) {
       const confirmed = replaces !== undefined && file.state === "STATE_UNSPECIFIED" ? yield* get(file.name) : file
       if (confirmed.state === "ERROR") {
@@ -155,7 +155,10 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
   })
 )
 
-/** Of errors that end a run, the intent is left as it is; of others, the file must not be taken for one not stored. */
+/**
+ * An error after the file was stored. One that ends the run is kept, and leaves the intent; any other must not read as
+ * if nothing was stored.
+ */
 const halfDone = (error: ServiceError): ServiceError =>
   ["UNAUTHENTICATED", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED"].includes(error.code) ? error : new ServiceError({
     code: "UNKNOWN",

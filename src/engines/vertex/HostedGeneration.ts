@@ -10,11 +10,11 @@ import { countToWire, generationResponseFromWire, generationToWire, tokenCountFr
 import { GenerateContent } from "./GenerateContent.ts"
 import { Transport } from "./Transport.ts"
 
-/** Requests that may ask for probabilities, in a project, in a day. */
+/** Requests per project and day that may ask for log probabilities. */
 const logprobsPerDay = 1
 const day = 24 * 60 * 60_000
 
-/** Content generation by the service. Rules are checked before a request leaves; about models not known here it warns. */
+/** Content generation by the service. Rules are checked before a request is sent; for unknown models a warning is logged. */
 export const layer: Layer.Layer<Generation, never, GenerateContent | Transport | Quota> = Layer.effect(
   Generation,
   Effect.gen(function*() {
@@ -23,7 +23,7 @@ export const layer: Layer.Layer<Generation, never, GenerateContent | Transport |
     const { endpoint, project } = yield* Transport
     const bucket = `${endpoint.host}/${project}/logprobs`
 
-    /** Takes the day's place for a request that needs one; `giveBack` returns it. */
+    /** Takes a place of the day's quota for a request that needs one; `giveBack` returns it. */
     const admitted = Effect.fnUntraced(function*(model: string, request: GenerationRequest, stream: boolean) {
       const use = { model, stream }
       const refused = refusedGeneration(use, request)
@@ -68,7 +68,7 @@ export const layer: Layer.Layer<Generation, never, GenerateContent | Transport |
   })
 )
 
-/** The service names fields as its protos do; a request has them as its JSON does. */
+/** An error with field names in JSON form: the service names fields as in its protos. */
 const asRequested = (error: ServiceError): ServiceError =>
   renamed(error, (field) => field.replaceAll(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()))
 

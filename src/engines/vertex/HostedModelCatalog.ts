@@ -30,7 +30,7 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
         `${transport.endpoint.baseUrl}${where}${encodeQuery(route, { ...catalogQueryToWire(query), ...pageQuery(page) })}`
       ).pipe(
         HttpClientRequest.acceptJson,
-        // The path names no project to count the call against, so a header does.
+        // The path has no project that the call could be billed to, so a header names it.
         HttpClientRequest.setHeader("x-goog-user-project", transport.project)
       )
       const what = "ListPublisherModels"
@@ -47,7 +47,7 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
       if (refused !== undefined) return yield* refused
       const { parent } = transport
       const send = transport.callOnce({ route: routes.deploy, params: { destination: parent }, body: deployRequestToWire(parent, request) })
-      // A deployment costs: without an answer nobody knows whether there is one, and it is not asked for again.
+      // A deployment costs money. Without an answer it is unknown whether it was made, so the request is not repeated.
       const started = yield* idempotentWrite({ retry: transport.retry, send }).pipe(
         Effect.catchTag("Unanswered", ({ error }) => Effect.fail(inDoubt(error, "the deployment began", "sluice endpoints list"))),
         Effect.mapError((error) => withoutToken(error, request.huggingFaceAccessToken))
@@ -86,7 +86,7 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
   })
 )
 
-/** A service that echoes what it was sent must not make our errors hold it. */
+/** The error without the token: a service may echo what it was sent, which must not appear in errors. */
 const withoutToken = (error: ServiceError, token: Redacted.Redacted<string> | undefined): ServiceError => {
   if (token === undefined) return error
   return error.mapTexts((text) => redactText(text, [token], 2000)).with({ cause: undefined })

@@ -19,15 +19,16 @@ import { quotaLost, Transport } from "./Transport.ts"
 import { answered } from "./Unanswered.ts"
 
 export interface HostedPartnerChatOptions {
-  /** What the project may ask for in a minute, by model, where it has other quotas than the documentation's. */
+  /** The project's quotas per minute, by model, where they differ from the documented ones. */
   readonly quotas?: { readonly [model: string]: { readonly queriesPerMinute: number; readonly tokensPerMinute: number } }
 }
 
-/** Milliseconds of a whole answer; and until a streamed one begins, and between two pieces of it. */
+/** Most milliseconds of a whole answer. */
 const timeoutMs = 10 * 60_000
+/** Most milliseconds until a streamed answer starts, and between two pieces of it. */
 const idleMs = 60_000
 
-/** Requests a minute to a model, or in a place, that the documentation does not have: only a pause stops them. */
+/** Requests per minute to a model or location without a documented quota, where only the service's own refusals limit them. */
 const unknownQueriesPerMinute = 1_500
 
 type Method = "partnerRawPredict" | "partnerStreamRawPredict"
@@ -48,7 +49,7 @@ const make = (options: HostedPartnerChatOptions) =>
       yield* Effect.logWarning(warning)
     })
 
-    /** Takes the turn of one attempt. Gives what corrects it. */
+    /** Takes an attempt's share of the quota, and returns what corrects it afterwards. */
     const spend = Effect.fnUntraced(function*(model: string, tokens: number) {
       const bucket = bucketOf(model)
       const limits = options.quotas?.[model] ?? partnerModel(model)?.regions[location]
@@ -71,7 +72,7 @@ const make = (options: HostedPartnerChatOptions) =>
 
     const whatOf = (model: string): string => `${model} of ${transport.endpoint.host}`
 
-    /** Asks until an answer begins. What is refused costs no tokens. */
+    /** Retries until an answer starts. Refused requests use no tokens. */
     const ask = <A>(
       model: string,
       tokens: number,
@@ -140,10 +141,10 @@ const make = (options: HostedPartnerChatOptions) =>
 export const layer = (options: HostedPartnerChatOptions = {}): Layer.Layer<PartnerChat, never, Transport | Quota> =>
   Layer.effect(PartnerChat, make(options))
 
-/** Tokens that a request may come to. */
+/** Tokens that a request may use. */
 const expected = (request: MessageRequest): number => estimatedTokens(request) + request.maxTokens
 
-/** What the quota counts; tokens read from the cache are not. */
+/** Tokens that count against the quota, which are all but those read from the cache. */
 const tokensOf = ({ cacheCreationInputTokens, inputTokens, outputTokens }: MessageUsage): number =>
   inputTokens + outputTokens + (cacheCreationInputTokens ?? 0)
 
@@ -171,12 +172,12 @@ const eventsOf = (
           ? Stream.empty
           : Stream.fail(new ServiceError({ code: "UNAVAILABLE", message: `${what} broke off before the answer was complete` }))
       )),
-      // What is left, or breaks off, before its end has cost what came of it.
+      // A stream that is abandoned or breaks off has used the tokens that it had until then.
       Stream.ensuring(Effect.suspend(() => (finished ? Effect.void : Effect.ignore(settled))))
     )
   })
 
-/** An error that comes after the 200. */
+/** An error within a stream, which comes after status 200. */
 const inside = (what: string, { code, message, reason }: ServiceError): ServiceError =>
   new ServiceError({
     code,
@@ -184,7 +185,7 @@ const inside = (what: string, { code, message, reason }: ServiceError): ServiceE
     reason: reason === undefined ? undefined : redactText(reason, [], 100)
   })
 
-/** What a person can do about a refusal that is about this model. */
+/** The error with a fix, where it is a refusal that concerns this model. */
 const explained = (error: ServiceError, project: string, location: string, model: string): ServiceError => {
   const fix = fixOf(error, project, location, model)
   const { code, message, reason, retryAfter, violations } = error

@@ -11,15 +11,15 @@ import { routes } from "../../wire/Routes.ts"
 import { Transport } from "./Transport.ts"
 
 /**
- * The service's retrieval. It does not correct spelling and does not explain its order; an explanation asked for is
- * refused by name, as is all else that it cannot do.
+ * The service's retrieval. It does not correct spelling and does not explain its order. A request for an explanation, or for anything else
+ * that it cannot do, fails with the name of the field.
  */
 export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
   Retrieval,
   Effect.gen(function*() {
     const transport = yield* Transport
     const { parent } = transport
-    // A corpus's kind of database never changes: it is asked for once.
+    // A corpus's kind of database never changes, so it is read once.
     const databases = yield* Cache.make({
       capacity: 1_000,
       lookup: Effect.fnUntraced(function*(name: CorpusName) {
@@ -45,7 +45,7 @@ export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
           const found = yield* transport.call({ route: routes.retrieveContexts, params: { parent }, body, bucket: "retrieve" })
           return contextsFromWire(one.corpus, found)
         })
-        // One by one: an answer does not say which corpus a context is of.
+        // One corpus at a time: an answer does not say which corpus a context belongs to.
         return request.also === undefined || request.also.length === 0
           ? yield* ask(request)
           : mergedContexts(yield* Effect.forEach(perCorpus(request), ask, { concurrency: 4 }), request)

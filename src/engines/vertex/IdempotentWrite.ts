@@ -5,13 +5,12 @@ import type { Unanswered } from "./Unanswered.ts"
 type Retry = <A>(effect: Effect.Effect<A, ServiceError>) => Effect.Effect<A, ServiceError>
 
 /**
- * Does once what must not be done twice. What the service certainly did not do is tried again; after an attempt without
- * an answer, `find` looks whether the service did it, and only if it did not is it sent again. Ends `Unanswered` while
- * that is still not known.
+ * Makes a write that must not be made twice. It is retried where the service certainly did not do it. After an attempt without an answer,
+ * `find` checks whether the service did it, and it is sent again only if not. Fails with `Unanswered` where that remains unknown.
  */
 export const idempotentWrite = <A>(write: {
   readonly send: Effect.Effect<A, ServiceError | Unanswered>
-  /** What an unanswered attempt left, if it left anything. Absent: there is no way to know, and one such attempt is the last. */
+  /** What an unanswered attempt created, if anything. If absent, there is no way to know, and an unanswered attempt is the last one. */
   readonly find?: Effect.Effect<A | undefined, ServiceError>
   readonly retry: Retry
 }): Effect.Effect<A, ServiceError | Unanswered> =>
@@ -24,7 +23,7 @@ export const idempotentWrite = <A>(write: {
       Effect.catchTag("Unanswered", (unanswered) => {
         open = unanswered
         if (find === undefined) return Effect.succeed(Result.fail(unanswered))
-        // Looking may help, whatever it was.
+        // Searching again may help, whatever failed.
         return Effect.fail(
           unanswered.error.retryable ? unanswered.error : new ServiceError({ code: "UNKNOWN", message: unanswered.error.message })
         )
@@ -35,7 +34,7 @@ export const idempotentWrite = <A>(write: {
     )
   })
 
-/** The error of a write that may have been done all the same. `UNKNOWN`, so that nobody takes it for one that was not. */
+/** The error for a write that may have been made. Its code is `UNKNOWN`, so that it is not taken for one that was not made. */
 export const inDoubt = (error: ServiceError, whether: string, look: string): ServiceError =>
   new ServiceError({
     code: "UNKNOWN",

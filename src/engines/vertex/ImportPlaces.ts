@@ -8,17 +8,18 @@ import type { Operations } from "../../ports/Operations.ts"
 import type { Quota } from "../../ports/Quota.ts"
 import { quotaLost, type Transport } from "./Transport.ts"
 
-/** Imports that the service runs at once in a project and region. */
+/** Imports that the service runs at the same time in a project and region. */
 const places = 3
-/** Before the second look at those who have the places, and most between two: each look costs a management request. */
+/** Milliseconds before the second look at the operations that have the places; each look costs a management request. */
 const firstWaitMs = 500
+/** Most milliseconds between two such looks. */
 const longestWaitMs = 15_000
-/** Until an import that is being started is given up for dead. */
+/** Milliseconds after which an import that is still being started counts as dead. */
 const startMs = 15 * 60_000
-/** Until an import that nobody looks at any more, or that others stand in the way of, is given up. */
+/** Milliseconds after which an import is given up that nobody watches any more, or that waits for others. */
 const runMs = 24 * 3_600_000
 
-/** Places that imports share: no more than `limit` are taken at once. */
+/** Places that imports share: at most `limit` are taken at a time. */
 interface Places {
   readonly bucket: string
   readonly limit: number
@@ -31,9 +32,9 @@ interface Tools {
 }
 
 /**
- * Starts an import in the one place of its corpus and one of those that the service has. Both are the operation's until
- * it is done; where none is free, those who have them are looked after. An import that the service refuses because of
- * operations we know nothing of is sent again when these are done.
+ * Starts an import once its corpus's only place and one of the service's places are free. The operation keeps both until it is done; while
+ * none is free, the operations that have them are watched. An import that the service refuses because of operations unknown here is sent
+ * again when these are done.
  */
 export const inImportPlace = Effect.fnUntraced(function*(
   { operations, quota, transport }: Tools,
@@ -42,7 +43,7 @@ export const inImportPlace = Effect.fnUntraced(function*(
 ) {
   const { endpoint: { host }, parent } = transport
   const kept = <A>(effect: Effect.Effect<A, StateError>): Effect.Effect<A, ServiceError> => Effect.mapError(effect, quotaLost)
-  /** Pauses that double from one to the next: short imports are soon over, and long ones are not looked at often. */
+  /** Pauses that double each time: short imports are soon over, and long ones need few looks. */
   const pauses = () => {
     let waitMs = firstWaitMs / 2
     return Effect.flatMap(Random.nextBetween(0.8, 1.2), (jitter) => {
@@ -56,7 +57,7 @@ export const inImportPlace = Effect.fnUntraced(function*(
       Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed(true))
     )
 
-  /** Runs what starts an operation once there is a place, which passes to the operation. */
+  /** Starts an operation once a place is free, and passes the place to the operation. */
   const inPlace = Effect.fnUntraced(
     function*({ bucket, limit }: Places, starting: Effect.Effect<Operation, ServiceError>): Effect.fn.Return<Operation, ServiceError> {
       const me = `starting/${randomUUID()}`

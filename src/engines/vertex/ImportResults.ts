@@ -4,10 +4,10 @@ import type { ImportedFile } from "../../domain/Import.ts"
 import type { ObjectStore } from "../../ports/ObjectStore.ts"
 import { importResultsFromText } from "../../wire/rag/ImportResults.ts"
 
-/** A row for each of an import's 10,000 files, with room for long names and messages. */
+/** Most bytes of an import's results: a row for each of 10,000 files, with room for long names and messages. */
 const mostBytes = 128 * 1024 * 1024
 
-/** What became of each file of an import, from where the service wrote it; undefined where that is a table. */
+/** The outcome of each file of an import, from where the service wrote them; undefined where that is a table. */
 export const importResults = (
   objects: ObjectStore["Service"],
   sink: string

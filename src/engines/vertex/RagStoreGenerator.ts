@@ -10,16 +10,15 @@ import type { GenerateContent } from "./GenerateContent.ts"
 export interface RagStoreOptions {
   readonly generation: GenerateContent["Service"]
   readonly model: string
-  /** The corpus, and how to search it. */
+  /** The corpus to search, and how to search it. */
   readonly selection: Selection
 }
 
 /**
- * Grounding by the service itself: the model searches the corpus with its own queries, and the service says which
- * stretch of the answer rests on which chunk. The contexts of a request narrow the search to their files; without any,
- * the whole selection is searched.
+ * Grounding by the service itself: the model searches the corpus with its own queries, and the service reports which part of the answer is
+ * supported by which chunk. If the request has contexts, only their files are searched; otherwise the whole selection is.
  *
- * The evidence comes at the end of a stream, and nothing is shown before it: `stream` gives the text in one piece.
+ * The evidence comes at the end of a stream, and nothing is shown before it, so `stream` returns the text in one piece.
  */
 export const make = ({ generation, model, selection }: RagStoreOptions): Generator["Service"] => {
   const bodyOf = ({ contexts, instruction, question, sampling }: GroundedRequest) => {
@@ -49,7 +48,7 @@ export const make = ({ generation, model, selection }: RagStoreOptions): Generat
   })
 }
 
-/** What the model says without evidence from the corpus is not shown as an answer. */
+/** The answer, unless it has no evidence from the corpus: such text is not shown as an answer. */
 const groundedOnly = (answer: Answer): Answer =>
   answer.grounded
     ? answer

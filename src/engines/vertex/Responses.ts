@@ -7,11 +7,11 @@ import { errorFromWire } from "../../wire/Errors.ts"
 import { withFix } from "./Fixes.ts"
 import { Unanswered } from "./Unanswered.ts"
 
-/** Bytes of an answer read into memory. */
+/** Most bytes of an answer that are read into memory. */
 const maxAnswer = 64 * 1024 * 1024
 const maxErrorBody = 64 * 1024
 
-/** What a failed answer says. The service may have acted on a request that it, or a proxy, gave up on. */
+/** The error of a failed answer. The service may have acted even on a request that it, or a proxy, gave up on. */
 export const failureOf = Effect.fnUntraced(function*(
   what: string,
   project: string,
@@ -63,7 +63,7 @@ const hasCode = (cause: unknown, codes: ReadonlySet<string>, depth = 0): boolean
   (("code" in cause && typeof cause.code === "string" && codes.has(cause.code)) ||
     ("cause" in cause && hasCode(cause.cause, codes, depth + 1)))
 
-/** JSON, bounded; what is not JSON was cut short on its way, or is a proxy's page. */
+/** Reads an answer as JSON, up to a limit. Anything that is not JSON was cut short on its way, or is a proxy's page. */
 export const readJson = Effect.fnUntraced(function*(what: string, response: HttpClientResponse.HttpClientResponse) {
   const text = yield* bounded(response, maxAnswer).pipe(Effect.mapError((error) =>
     error === "large"

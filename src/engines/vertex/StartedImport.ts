@@ -13,10 +13,10 @@ import { routes } from "../../wire/Routes.ts"
 import { pageOf, pageQuery } from "./Paging.ts"
 import type { Transport } from "./Transport.ts"
 
-/** Clocks differ by less. */
+/** Clocks are assumed to differ by less. */
 const skewMs = 60_000
 
-/** The import that a request without an answer began since then, if it began one: into the same corpus, from the same source. */
+/** The import that an unanswered request started since then, if it did: one into the same corpus, from the same source. */
 export const startedImport = Effect.fnUntraced(function*(
   transport: Transport["Service"],
   request: ImportRequest,
@@ -45,7 +45,7 @@ export const startedImport = Effect.fnUntraced(function*(
   )
 })
 
-/** What the service does not repeat may be ours. */
+/** Whether an import may be from the same source: where the service does not repeat the source, it may be. */
 const isOfSource = ({ metadata }: WireOperation, body: ImportRagFilesConfig): boolean => {
   const config = Result.getOrUndefined(ImportRagFilesOperationMetadata.decode(metadata ?? {}))?.importRagFilesConfig
   return config === undefined || isDeepStrictEqual(sourceOf(config), sourceOf(body))

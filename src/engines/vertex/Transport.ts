@@ -14,36 +14,35 @@ import { answered, Unanswered } from "./Unanswered.ts"
 export interface TransportOptions {
   readonly project: string
   readonly location: string
-  /** In the place of the location's own host. Plain http for this machine only. */
+  /** Address that replaces the location's own host. Plain http is allowed for this machine only. */
   readonly baseUrl?: string
   /**
-   * Credentials for a `baseUrl` that is not Google's. Google credentials go to googleapis.com and nowhere else. Default
-   * none.
+   * Credentials for a `baseUrl` that is not Google's: Google credentials are sent to googleapis.com only. Default: none.
    */
   readonly auth?: GoogleAuth["Service"]
-  /** Milliseconds for one call, its answer included. Default 60,000. */
+  /** Most milliseconds for a call, including its answer. Default 60,000. */
   readonly timeoutMs?: number
   readonly retry?: RetryOptions
-  /** Requests a minute, where the project has other quotas than the usual ones. */
+  /** Requests per minute, where the project's quotas differ from the usual ones. */
   readonly perMinute?: Partial<Record<Bucket, number>>
 }
 
-/** Calls that draw from the same quota of a project in a region. */
+/** Calls that share a quota of a project in a region. */
 export type Bucket = "management" | "retrieve" | "generate"
 
-/** The service's own defaults for retrieval-augmented generation; generation is limited by the model and varies. */
+/** Requests per minute, by the service's defaults for retrieval-augmented generation. The limit of generation varies by model. */
 export const usualPerMinute: Readonly<Record<Bucket, number>> = { management: 60, retrieve: 1500, generate: 1500 }
 
-/** v1 lacks hybrid search and two vector databases. */
+/** Version of the API: v1 lacks hybrid search and two vector databases. */
 export const version: ApiVersion = "v1beta1"
 
-/** The version that a method is called by: batch jobs and endpoints are the stable API's. */
+/** Version of the API for a method: batch jobs and endpoints are part of the stable API. */
 export const versionOf = ({ rpc }: { readonly rpc: string }): ApiVersion => /^(?:JobService|EndpointService)\./.test(rpc) ? "v1" : version
 
-/** Most milliseconds that a service may stop everybody for. */
+/** Most milliseconds for which the service may pause all callers. */
 const maxPause = 120_000
 
-/** One call of the API's table. */
+/** A call of a method in the API's table. */
 export interface Call<P extends string, Q, B, R> {
   readonly route: Route<P, Q, B, R>
   readonly params: { readonly [K in P]: string }
@@ -54,17 +53,17 @@ export interface Call<P extends string, Q, B, R> {
   readonly timeoutMs?: number
 }
 
-/** A request that is not one of JSON for JSON. */
+/** A request that does not send JSON and receive JSON. */
 export interface Outgoing {
   /** Names the call in messages: `UploadRagFile`. */
   readonly what: string
   readonly request: HttpClientRequest.HttpClientRequest
-  /** Absent: it is the second part of a call that was counted. */
+  /** Bucket that the call is counted in; absent for the second part of a call that was counted before. */
   readonly bucket?: Bucket
-  /** The bucket that a request to slow down pauses, where the caller took a turn of its own. */
+  /** Bucket that is paused when the service asks to slow down, where the caller has taken its turn itself. */
   readonly paused?: string
   readonly timeoutMs?: number
-  /** Failures are read too: they may be those of something behind the service. */
+  /** Whether failed answers are passed to `read` too: they may come from something behind the service. */
   readonly failuresToo?: true
 }
 
@@ -75,12 +74,12 @@ export class Transport extends Context.Service<Transport, {
   /** `projects/{project}/locations/{location}` */
   readonly parent: string
   readonly endpoint: Endpoint
-  /** Calls a method that may be called again when no answer came, and does so as long as that may help. */
+  /** Calls an idempotent method, and retries it for as long as that may help, even after no answer. */
   readonly call: <P extends string, Q, B, R>(call: Call<P, Q, B, R>) => Effect.Effect<R, ServiceError>
-  /** Calls a method that must not be called twice, and leaves it to `once` whether to call it again. */
+  /** Calls a method that must not be called twice. It does not retry after no answer, but fails with `Unanswered`. */
   readonly callOnce: <P extends string, Q, B, R>(call: Call<P, Q, B, R>) => Effect.Effect<R, ServiceError | Unanswered>
   /**
-   * Sends one request, once, within quota and timeout, and reads a successful answer with `read`; the timeout covers both.
+   * Sends a request once, within quota and timeout, and reads a successful answer with `read`; the timeout covers both.
    */
   readonly send: <A>(
     outgoing: Outgoing,
@@ -113,7 +112,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
       Effect.mapError((error) => error._tag === "ServiceError" ? withFix(error, project) : unsent(error, what)),
       Effect.flatMap((response) =>
         (response.status >= 200 && response.status < 300) || outgoing.failuresToo === true
-          // Whatever is wrong with the answer, the service has acted.
+          // Even if the answer is bad, the service has acted.
           ? Effect.mapError(read(response), (error) => new Unanswered({ error }))
           : Effect.flatMap(failureOf(what, project, response), Effect.fail)
       ),
@@ -166,7 +165,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
     }),
     callOnce: Effect.fnUntraced(function*(call) {
       const { ask, decode } = yield* json(call)
-      // It was done, whatever came back.
+      // The call was done, whatever the answer is.
       return yield* Effect.mapError(decode(yield* ask), (error) => new Unanswered({ error }))
     }),
     send,

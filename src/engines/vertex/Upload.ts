@@ -12,21 +12,20 @@ import { readJson } from "./Responses.ts"
 import { type Transport, version } from "./Transport.ts"
 import { answered, Unanswered } from "./Unanswered.ts"
 
-/** Bytes above which a broken upload is gone on with rather than begun again. */
+/** Bytes above which a broken upload is continued rather than started again. */
 const resumableFrom = 4 * 1024 * 1024
-/** The service parses and embeds before it answers. */
+/** Most milliseconds of an upload: the service parses and embeds before it answers. */
 const timeoutMs = 10 * 60_000
-/** How often an upload that broke off is gone on with. */
+/** How often an upload that broke off is continued. */
 const maxResumes = 5
-/** Characters of a display name that the service takes. */
+/** Most characters of a display name that the service accepts. */
 const longestName = 128
 
 const what = "UploadRagFile"
 type Failure = ServiceError | DocumentError | Unanswered
 
 /**
- * Sends one file, once: as a form with its metadata, or, above 4 MB, by the resumable protocol, which goes on where a
- * connection broke off.
+ * Sends a file once: as a form with its metadata or, above 4 MB, by the resumable protocol, which continues where a connection broke off.
  */
 export const sendFile = Effect.fnUntraced(function*(
   transport: Transport["Service"],
@@ -68,7 +67,7 @@ const multipart = (transport: Transport["Service"], { metadata, request, url }: 
   return Effect.flatMap(transport.send({ what, request: post, bucket: "management", timeoutMs }, answerOf), fileOf)
 }
 
-/** https://cloud.google.com/storage/docs/performing-resumable-uploads tells the same protocol by other headers. */
+/** The resumable protocol. https://cloud.google.com/storage/docs/performing-resumable-uploads describes it with other headers. */
 const resumable = Effect.fnUntraced(function*(
   transport: Transport["Service"],
   { metadata, request, url }: Upload
@@ -83,7 +82,7 @@ const resumable = Effect.fnUntraced(function*(
     }),
     HttpClientRequest.bodyJsonUnsafe(metadata)
   )
-  // A session nobody uploads to is nothing, so its loss is an error like others.
+  // A session without an upload has no effect, so losing it is an ordinary error.
   const session = yield* answered(
     transport.send({ what, request: begin, bucket: "management" }, (response) => sessionOf(transport, response))
   )
@@ -105,7 +104,7 @@ const resumable = Effect.fnUntraced(function*(
     if (resumes === maxResumes || (sent.failure._tag === "ServiceError" && resumes === 0)) return yield* sent.failure
     if (sent.failure._tag === "ServiceError") return yield* new Unanswered({ error: sent.failure })
     const { error } = sent.failure
-    // How far it came. Where the service cannot tell, the file is looked for by its marker.
+    // Asks how much has arrived. Where the service cannot say, the file is searched for by its marker.
     const { answer, headers } = yield* transport.retry(answered(command("query", {}))).pipe(
       Effect.mapError(() => new Unanswered({ error }))
     )
@@ -116,7 +115,7 @@ const resumable = Effect.fnUntraced(function*(
   }
 })
 
-/** Where the bytes go. Our credentials go with them, so it must be where we have sent them already. */
+/** The address for the bytes. Credentials are sent along, so it must be one that has received them before. */
 const sessionOf = (
   transport: Transport["Service"],
   response: HttpClientResponse.HttpClientResponse
@@ -140,7 +139,7 @@ const answerOf = (response: HttpClientResponse.HttpClientResponse): Effect.Effec
 const fileOf = (answer: unknown): Effect.Effect<RagFile, Failure> =>
   Effect.fromResult(decodeResponse(routes.uploadRagFile, answer)).pipe(
     Effect.filterOrFail(isTold, () => ServiceError.internal(`${what} answered neither a file nor an error`)),
-    // It was done, whatever came back.
+    // The upload was done, whatever the answer is.
     Effect.mapError((error) => new Unanswered({ error })),
     Effect.flatMap((decoded) => Effect.fromResult(uploadResponseFromWire(decoded)))
   )
@@ -150,13 +149,13 @@ const isTold = ({ error, ragFile }: UploadRagFileResponse): boolean => error !==
 const typeOf = ({ mimeType }: UploadRequest): string =>
   mimeType !== undefined && /^[\w.+-]+\/[\w.+-]+(?:;\s*charset=[\w-]+)?$/.test(mimeType) ? mimeType : "application/octet-stream"
 
-/** A format is told by the name. */
+/** The name of an upload, which shows its format. */
 const nameOf = ({ displayName, madeMarkdown }: UploadRequest): string => madeMarkdown === true ? `${displayName}.md` : displayName
 
-/** As browsers write names into forms (WHATWG HTML, multipart/form-data encoding). */
+/** A name as browsers write it into forms (WHATWG HTML, multipart/form-data encoding). */
 const quoted = (name: string): string => name.replaceAll("\r", "%0D").replaceAll("\n", "%0A").replaceAll("\"", "%22")
 
-/** The end of a long path says more than its beginning. */
+/** A name cut to the longest allowed: the end of a long path says more than its start. */
 const fitting = (name: string): string => {
   const characters = Array.from(name)
   return characters.length <= longestName ? name : `…${characters.slice(1 - longestName).join("")}`

@@ -1,2 +1,5 @@
-/** Bumped whenever the same text may give other terms: an index remembers it. Apart from the analysis, which is large. */
+/**
+ * Version of the analysis, bumped whenever the same text may have other terms; an index remembers its version. It has its own file because
+ * the analysis is large.
+ */
 export const analysisVersion = "5"

@@ -6,17 +6,18 @@ import { scanRuns } from "./WordBreak.ts"
 
 export { type AnalyzerId, detect } from "./Detection.ts"
 
-/** A term to look up, and the word of the question it came from. */
+/** A term of a question, to be looked up. */
 export interface QueryTerm {
   readonly term: string
+  /** The word of the question that the term was made of. */
   readonly from: string
-  /** How often the question says it; its weight. */
+  /** How often the question has the word. */
   readonly occurrences: number
-  /** The same for all forms that the analyzers give one word: together they are as frequent as the word. */
+  /** Number of the word. All forms that the analyzers make of one word have the same: together they are as frequent as the word. */
   readonly word: number
 }
 
-/** The terms of a text, in order. `DocumentTerms` gives the same and is fast. */
+/** The terms of a text, in order. `DocumentTerms` finds the same terms, and faster. */
 export const analyze = (text: string, analyzer: AnalyzerId): Array<string> => {
   const terms: Array<string> = []
   forEachTerm(text, analyzer, (term) => terms.push(term))
@@ -24,11 +25,11 @@ export const analyze = (text: string, analyzer: AnalyzerId): Array<string> => {
 }
 
 /**
- * The terms of a question for chunks of several analyzers, each once. A question whose language shows is analyzed in
- * it and in English, which technical texts of every language are full of, and as what is no language; stop words and
- * function words of its language are no terms for the others, among whose chunks they would be rare and so weigh most.
- * A question that shows none loses the stop words of `main`, that of most of the corpus, or of English, but is analyzed in
- * all: "o" and "e" show no language, and are nowhere but in what is not Portuguese in a Portuguese corpus.
+ * The distinct terms of a question for chunks of several analyzers. A question whose language is known is analyzed in that language, in
+ * English, of which technical texts in every language are full, and by the analyzers that are no language. Stop words and function words
+ * of its language are left out for the other analyzers too, as they would be rare among their chunks and so weigh most. A question whose
+ * language is unknown loses the stop words of `main`, the analyzer of most of the corpus, or else of English, and is analyzed by all:
+ * "o" and "e" do not show a language, and in a Portuguese corpus would be terms only of the chunks that are not Portuguese.
  */
 export const analyzeQuery = (text: string, candidates: ReadonlyArray<AnalyzerId>, main?: AnalyzerId): Array<QueryTerm> => {
   const spoken = languageOfQuestion(text, candidates)
@@ -58,7 +59,7 @@ export const analyzeQuery = (text: string, candidates: ReadonlyArray<AnalyzerId>
 
 type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
-/** Two words that share a form are one. */
+/** Makes two words one that share a form. */
 const joinWords = (words: Map<string, number>, found: ReadonlyMap<string, Mutable<QueryTerm>>, kept: number, joined: number): void => {
   for (const [piece, word] of words) if (word === joined) words.set(piece, kept)
   for (const term of found.values()) if (term.word === joined) term.word = kept
@@ -67,13 +68,13 @@ const joinWords = (words: Map<string, number>, found: ReadonlyMap<string, Mutabl
 const isStop = (piece: string, own: LanguageId, spoken: LanguageId | undefined): boolean =>
   termOf(piece, own) === "" || (spoken !== undefined && isFunctionWord(piece, spoken))
 
-/** Analyzes one word alone, as `analyzer` would within a text; undefined where it gives no term. */
+/** The term of a single word, as `analyzer` finds it within a text; undefined where it has none. */
 export const analyzeWord = (word: string, analyzer: AnalyzerId): string | undefined => {
   const terms = termsOf(word, analyzer)
   return typeof terms === "string" ? terms === "" ? undefined : terms : terms[0]
 }
 
-/** Those of `analyzers` that may give a word different terms: of languages in another script none does. */
+/** The analyzers that may make different terms of a word: those of languages in another script do not. */
 export const wordAnalyzers = (analyzers: ReadonlyArray<AnalyzerId>, word?: string): ReadonlyArray<AnalyzerId> => [
   ...new Set(analyzers.map((analyzer): AnalyzerId => {
     if (analyzer === "cjk" || analyzer === "code") return "en"
@@ -83,30 +84,33 @@ export const wordAnalyzers = (analyzers: ReadonlyArray<AnalyzerId>, word?: strin
 ]
 
 /**
- * NFKC, but that SARA AM stays one character, of Thai and of Lao: their dictionaries know no other. Digits of every script
- * are ASCII's, as Lucene's DecimalDigitFilter has them; parts of Persian words that a zero-width non-joiner holds apart are
- * words, as people leave it out or write a blank.
+ * A text in NFKC, except that SARA AM of Thai and Lao stays one character, as their dictionaries know no other. Digits of every script
+ * become ASCII, as in Lucene's DecimalDigitFilter. Parts of Persian words that a zero-width non-joiner separates become words, as people
+ * often leave it out or write a blank.
  */
 export const normalized = (text: string): string => withAsciiDigits(composed(text))
 
-/** The first half of {@link normalized}. */
+/** The first step of {@link normalized}: Unicode composition. */
 export const composed = (text: string): string => /[^\x00-\x7f]/.test(text) ? recomposed(text.normalize("NFKC")) : text
 
-/** The second half: of a {@link composed} text that has no such digits and words, the text itself. */
+/** The second step of {@link normalized}, for a {@link composed} text: ASCII digits, and separated parts of words. */
 export const withAsciiDigits = (composed: string): string => {
   if (!/[^\x00-\x7f]/.test(composed)) return composed
   const text = composed.replace(/[\p{Nd}--[0-9]]/gv, asciiDigit)
   return text.includes("\u200c") ? text.replace(/(?<=\p{Script=Arabic})\u200c/gu, " ") : text
 }
 
-/** Decimal digits stand in rows of ten, from zero on. */
+/** The ASCII digit for a decimal digit of any script: in Unicode they come in rows of ten, starting with zero. */
 const asciiDigit = (digit: string): string => {
   let zero = digit.codePointAt(0) ?? 0
   while (/\p{Nd}/u.test(String.fromCodePoint(zero - 1)) && (digit.codePointAt(0) ?? 0) - zero < 9) zero--
   return String((digit.codePointAt(0) ?? 0) - zero)
 }
 
-/** `piece` is what of the word `from` gave the term, in lower case: the word, or a part of an identifier. */
+/**
+ * Calls `emit` for each term. `piece`, in lower case, is the part of the word `from` that became the term: all of it,
+ * or an identifier's part.
+ */
 const forEachTerm = (raw: string, analyzer: AnalyzerId, emit: (term: string, from: string, piece: string) => void): void => {
   const text = normalized(raw)
   const word = (surface: string): void => {
@@ -124,10 +128,10 @@ const forEachTerm = (raw: string, analyzer: AnalyzerId, emit: (term: string, fro
   })
 }
 
-/** The term of a word, its terms where it is an identifier, or "" where it is a stop word. */
+/** The term of a word; a list of terms for an identifier, "" for a stop word. */
 export const termsOf = (surface: string, analyzer: AnalyzerId): string | ReadonlyArray<string> => {
   const whole = termOf(surface, analyzer)
-  // Most words, which have no parts.
+  // Most words are in lower case, and have no parts.
   if (lowerCase.test(surface)) return whole
   const parts = identifierParts(surface, analyzer === "code")
   return parts.length === 0 ? whole : [whole, ...parts.map((part) => termOf(part, analyzer))].filter((term) => term !== "")
@@ -143,7 +147,7 @@ const termOf = (surface: string, analyzer: AnalyzerId): string => {
   return language.stopWords.has(word) ? "" : language.stem(word)
 }
 
-/** Among words of another script, those in Latin letters are taken as English; `simple` has no language. */
+/** The language to stem a word by: English for Latin words in a text of another script; undefined for `simple`. */
 const languageOf = (word: string, analyzer: AnalyzerId): Language | undefined => {
   if (analyzer === "simple") return undefined
   if (!isLanguage(analyzer)) return languages.en
@@ -151,7 +155,7 @@ const languageOf = (word: string, analyzer: AnalyzerId): Language | undefined =>
   return language.script !== "latin" && word.charCodeAt(0) < 0x250 ? languages.en : language
 }
 
-/** Overlapping pairs of characters; a character that stands alone is a term. */
+/** Calls `emit` for each overlapping pair of characters of a run, or for its only character. */
 export const bigrams = (run: string, emit: (term: string, from: string) => void): void => {
   const characters = Array.from(run.replace(/[\p{M}\p{Cf}]/gu, ""))
   if (characters.length === 1) emit(characters[0]!, run)

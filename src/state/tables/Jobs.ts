@@ -1,4 +1,4 @@
-/** Batch jobs and what servers told their clients have columns alike: `src/jobs/JobTable.ts` reads and writes both. */
+/** Columns that tables of batch jobs and of a server's operations have in common: `src/jobs/JobTable.ts` reads and writes both. */
 export const jobColumns = `
 ALTER TABLE batch_jobs RENAME COLUMN id TO sequence;
 ALTER TABLE batch_jobs RENAME COLUMN name TO id;

@@ -1,4 +1,4 @@
-/** What sync knows: which item was put where, and the runs. Times are milliseconds since the epoch. */
+/** The ledger of sync, which records where each item was put, and the runs. Times are in milliseconds since the epoch. */
 export const ledgerTables = `
 CREATE TABLE scopes (
   scope    TEXT PRIMARY KEY,
@@ -30,7 +30,7 @@ CREATE TABLE runs (
 CREATE INDEX runs_by_scope ON runs (scope, id);
 `
 
-/** How far each source's changes were taken in. */
+/** For each source, the cursor up to which its changes were processed. */
 export const listingTable = `
 CREATE TABLE listings (
   scope     TEXT NOT NULL,
@@ -43,7 +43,7 @@ CREATE TABLE listings (
 );
 `
 
-/** What files hold that hold files, at the revision at which they were opened. */
+/** The contents of files that contain files, at the revision at which they were opened. */
 export const contentsTable = `
 CREATE TABLE contents (
   scope     TEXT NOT NULL,
@@ -57,8 +57,8 @@ CREATE TABLE contents (
 `
 
 /**
- * The corpora that a pipeline has on a target: the one that serves, and those beside it. Takes the place of `scopes`,
- * where one that was built beside another was called as that, with `~next`.
+ * The corpora of a pipeline on a target: the serving one, and others. It replaces `scopes`, in which a corpus built next to another had the
+ * other's scope with `~next`.
  */
 export const generationTable = `
 CREATE TABLE generations (

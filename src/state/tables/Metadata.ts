@@ -1,4 +1,4 @@
-/** What people write of files, and the types of its keys. */
+/** Metadata that people write for files, and the schemas of its keys. */
 export const metadataTables = `
 CREATE TABLE data_schemas (
   id     INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,4 @@
-/** What the services we call still allow us. Times are milliseconds since the epoch. */
+/** Quota that remote services still allow. Times are in milliseconds since the epoch. */
 export const quotaTables = `
 -- Turns taken within the last minute, and turns waited for.
 CREATE TABLE quota_turns (
@@ -22,5 +22,5 @@ CREATE TABLE quota_places (
 ) WITHOUT ROWID;
 `
 
-/** How much of its bucket a turn takes. */
+/** The amount that a turn takes from its bucket. */
 export const quotaAmounts = `ALTER TABLE quota_turns ADD COLUMN amount INTEGER NOT NULL DEFAULT 1;`

@@ -1,4 +1,4 @@
-/** What the server told its clients. The first servers made these tables themselves, so that they may be there. */
+/** Operations that the server reported to its clients, and its settings. The first servers made these tables themselves. */
 export const serverTables = `
 CREATE TABLE IF NOT EXISTS server_operations (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -12,7 +12,7 @@ CREATE INDEX IF NOT EXISTS server_operations_unfinished ON server_operations (se
 CREATE TABLE IF NOT EXISTS server_settings (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 `
 
-/** What generation requests name instead of sending it each time. Rows that have expired are deleted as others are made. */
+/** Contents that generation requests refer to instead of sending them each time. Expired rows are deleted when new ones are added. */
 export const cachedContents = `
 CREATE TABLE cached_contents (
   sequence INTEGER PRIMARY KEY AUTOINCREMENT,

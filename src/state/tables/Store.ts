@@ -113,7 +113,7 @@ CREATE TABLE operations (
 /** JSON of a corpus's CorpusOptions. */
 export const corpusOptions = `ALTER TABLE corpora ADD COLUMN options TEXT;`
 
-/** Checksums (CRC-32, made and checked by Checksum.ts), which files are known to be damaged, and vectors by how long nobody has used them. */
+/** Checksums (CRC-32, see Checksum.ts), the files known to be damaged, and an index of vectors by how long they have been unused. */
 export const checksums = `
 ALTER TABLE corpora ADD COLUMN sum INTEGER;
 ALTER TABLE files ADD COLUMN sum INTEGER;
@@ -131,8 +131,8 @@ CREATE INDEX embeddings_unused ON embeddings (added) WHERE uses = 0; -- added: o
 `
 
 /**
- * The heaviest components of a large segment's vectors, inverted. Derived, as all of a segment is: segments without
- * lists are scanned whole.
+ * An inverted index of the heaviest components of a large segment's vectors. Like everything in a segment it is derived; segments without
+ * lists are scanned in full.
  */
 export const vectorLists = `
 CREATE TABLE vector_lists (
@@ -141,12 +141,15 @@ CREATE TABLE vector_lists (
 );
 `
 
-/** Nothing of the schema changes: an older Sluice is told by it that it cannot open what is written from here on. */
+/** Changes nothing in the schema. The new version keeps an older Sluice from opening pages that it cannot read. */
 export const lz4Pages = `
 -- Bodies of chunk_pages are LZ4 blocks, each after its size. Those of before stay as they are: Zstandard.
 `
 
-/** A question asks of hundreds of chunks whose they are. By their pages, whose rows are long, each would be another page of the database. */
+/**
+ * An index of files by their chunks, since a question looks up the files of hundreds of chunks. A lookup in `chunk_pages`, whose rows are
+ * long, would read another page of the database for each.
+ */
 export const filesByChunk = `
 CREATE INDEX files_by_chunk ON files (first_chunk) WHERE chunks > 0; -- a file of chunk N: that of the largest first_chunk up to N
 `

@@ -1,6 +1,6 @@
 /**
- * What is to be done in the vector databases that corpora name. A row outlives its corpus, and whoever finds one whose
- * writer is gone does what it says.
+ * Work to be done in the vector databases that corpora name. A row outlives its corpus, and any process that finds a row whose writer is
+ * gone does its work.
  */
 export const vectorTables = `
 CREATE TABLE vector_work (

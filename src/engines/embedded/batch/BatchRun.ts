@@ -23,36 +23,36 @@ import type { AnsweredRow, BatchTable, JobEntry, KeptJob, KeptRow } from "./Batc
 
 export interface BatchTools extends Stores {
   readonly table: BatchTable
-  /** Runs what is synchronous on the table, its failures made ours. */
+  /** Runs synchronous work on the table, and turns its failures into service errors. */
   readonly attempt: <A>(body: () => A) => Effect.Effect<A, ServiceError>
   readonly chat: ChatModel["Service"]
   readonly rowModels: Context.Service.Shape<typeof RowModels>
-  /** Rows asked at once, by all jobs together. */
+  /** Permits for rows under way, shared by all jobs. */
   readonly places: Semaphore.Semaphore
-  /** How many those are. */
+  /** Number of these permits. */
   readonly concurrency: number
 }
 
-/** Rows read at once from the table. */
+/** Rows that are read from the table at a time. */
 const pageSize = 200
-/** Rows of one result file. */
+/** Rows per result file. */
 const perFile = 100_000
-/** Failures told with a job; all are counted and are in its results. */
+/** Most failures that a job reports. All are counted, and are in its results. */
 const mostFailures = 20
-/** Rows that fail one after the other, through no fault of theirs, until the job gives up. */
+/** Number of consecutive rows that fail through no fault of their own, after which the job gives up. */
 const hopeless = 20
-/** Milliseconds between looks at whether somebody asked for the job to stop. */
+/** Milliseconds between checks whether the job was cancelled. */
 const cancelPoll = 200
-/** Different columns that rows of files may bring to a table. */
+/** Most different columns that rows of files may bring to a table. */
 const mostColumns = 1_000
 
-/** Faults of the row itself: they say nothing about the rows to come. */
+/** Codes of failures that are the row's own fault, and say nothing about further rows. */
 const ownFault = new Set(["INVALID_ARGUMENT", "FAILED_PRECONDITION", "OUT_OF_RANGE"])
 
 /**
- * Runs a job to its end, from wherever an earlier process left it. The rows of the input are first copied, all of them
- * checked; each is asked once its answer is not there yet; results are written from the copies when no row is left. So
- * a process that dies costs at most the answers under way, and no row is in the results twice.
+ * Runs a job to its end, from wherever an earlier process left it. First all rows of the input are checked and copied. Then each
+ * row without an answer is sent to the model. When no row is left, results are written from the copies. So a process that dies
+ * loses at most the answers under way, and no row is in the results twice.
  */
 export const runJob = Effect.fn("Batch.run")(function*(tools: BatchTools, name: string): Effect.fn.Return<void, ServiceError> {
   const { attempt, table } = tools
@@ -66,7 +66,7 @@ export const runJob = Effect.fn("Batch.run")(function*(tools: BatchTools, name: 
   while (yield* attempt(() => table.clear(entry.sequence))) yield* Effect.yieldNow
 })
 
-/** What is left over of jobs that ended just before their process did. */
+/** Deletes the rows of jobs that ended just before their process did. */
 export const clearLeftovers = Effect.fnUntraced(function*({ attempt, table }: BatchTools) {
   for (const job of yield* attempt(() => table.leftovers())) {
     while (yield* attempt(() => table.clear(job))) yield* Effect.yieldNow
@@ -92,7 +92,7 @@ const stopping = ({ attempt, table }: BatchTools, name: string): Effect.Effect<n
 
 const work = Effect.fnUntraced(function*(tools: BatchTools, name: string) {
   const { attempt, table } = tools
-  // Whoever asked for it to stop before the first row is heard.
+  // A turn of the event loop, so that a cancellation before the first row takes effect.
   yield* Effect.yieldNow
   const before = yield* attempt(() => table.find(name))
   if (before === undefined) return
@@ -101,10 +101,10 @@ const work = Effect.fnUntraced(function*(tools: BatchTools, name: string) {
   yield* answerRows(tools, name)
 })
 
-/** Copies the input, or fails with what is wrong in it. */
+/** Copies the input, or fails with its faults. */
 const copyRows = Effect.fnUntraced(function*(tools: BatchTools, { body: job, sequence: id }: JobEntry) {
   const { attempt, table, tables } = tools
-  // An earlier process may have copied a part.
+  // An earlier process may have copied part of it.
   while (yield* attempt(() => table.clear(id))) yield* Effect.yieldNow
   const problems = new RowProblems()
   const columns = new Columns()
@@ -142,7 +142,7 @@ const copyRows = Effect.fnUntraced(function*(tools: BatchTools, { body: job, seq
   yield* attempt(() => table.setRows(id, row, given))
 })
 
-/** Says before the first row is asked whether the results can be put where they are wanted. */
+/** Checks, before the first row is sent, that results can be written to their destination. */
 const tryPlace = Effect.fnUntraced(function*({ attempt, objects, table, tables }: BatchTools, { id }: JobEntry) {
   const entry = yield* attempt(() => table.find(id))
   if (entry === undefined) return
@@ -154,7 +154,7 @@ const tryPlace = Effect.fnUntraced(function*({ attempt, objects, table, tables }
   yield* Effect.andThen(objects.put(probe, new Uint8Array(0)), objects.delete(probe))
 })
 
-/** The form of a job's rows, all alike. */
+/** The form of a job's rows, which is the same for all of them. */
 const formOf = ({ body: { model }, columns = [] }: JobEntry): RowForm => {
   const has = (name: string): boolean => columns.some((column) => column.name === name)
   return has("request") && !has("body") ? ownForm(model) ?? "chat" : "chat"
@@ -198,10 +198,10 @@ const answerRows = Effect.fnUntraced(function*(tools: BatchTools, name: string) 
   )
 })
 
-/** Most milliseconds that a model may ask a row to wait. */
+/** Most milliseconds that a model may make a row wait. */
 const longestWait = 120_000
 
-/** A model's connection may break in the middle of an answer, or the model ask for patience: neither alone costs a row. */
+/** Retries of a row: neither a connection that breaks during an answer nor a model that asks to wait fails the row at once. */
 const again = Schedule.exponential(Duration.millis(500)).pipe(
   Schedule.jittered,
   Schedule.upTo({ times: 5 }),
@@ -235,13 +235,13 @@ const answer = Effect.fnUntraced(
 
 const resultId = (job: number, row: number): string => `${job}-${row}`
 
-/** Writes the results there are and ends the job, as what it came to. `stopped` is why it did not go on. */
+/** Writes the results so far, and ends the job in its final state. `stopped` is the reason if it ended early. */
 const finish = Effect.fnUntraced(function*(tools: BatchTools, name: string, stopped: ServiceError | undefined) {
   const { attempt, table } = tools
   const entry = yield* attempt(() => table.find(name))
   if (entry === undefined || entry.done) return
   const counts = yield* attempt(() => table.counts(entry.sequence))
-  // Rows that were not all copied have no results, and were counted by nobody.
+  // If not all rows were copied, there are no results and no counts.
   const counted = entry.rows === undefined ? {} : { counts }
   const written = entry.rows === undefined || counts.successful + counts.failed === 0
     ? Effect.succeed({})
@@ -280,8 +280,8 @@ const firstFailure = Effect.fnUntraced(function*({ attempt, table }: BatchTools,
 })
 
 /**
- * Results as the service lays them out: a new folder of prediction files, and of error files beside them where
- * rows failed; or a new table, in which such a row's response says why. Written over whatever an earlier process began.
+ * Writes results in the service's layout: a new folder with prediction files, and with error files if rows failed; or a new table, in which
+ * the response of a failed row says why. Whatever an earlier process started is overwritten.
  */
 const writeResults = Effect.fnUntraced(function*(tools: BatchTools, entry: JobEntry) {
   const { body: job, columns = [], sequence: id } = entry
@@ -340,7 +340,7 @@ const pagesOf = (
         [rows.length === 0 ? [] : [rows], rows.length < pageSize ? Option.none<number>() : Option.some(rows.at(-1)?.row ?? after)] as const)
   )
 
-/** What every row of the output has; `method` and `url` are in none. The status of a row that was answered is empty. */
+/** Fields that every row of the output has; none has `method` and `url`. The status of an answered row is empty. */
 const outputRow = (form: RowForm, job: number, { body, carried, customId, error, row }: AnsweredRow): JsonRecord => ({
   custom_id: form === "gemini" ? undefined : customId,
   ...carried,
@@ -359,7 +359,7 @@ const resultFolder = ({ createTime, model, output }: KeptJob): string => {
   return `${prefix}/prediction-${modelId(model)}-${new Date(createTime).toISOString()}`
 }
 
-/** The columns that rows of files have, whatever each of them has. */
+/** Collects all columns of the rows of files, which may have different ones. */
 class Columns {
   readonly #types = new Map<string, Column["type"]>()
 

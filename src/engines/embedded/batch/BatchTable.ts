@@ -7,18 +7,18 @@ import type { Column } from "../../../ports/TableStore.ts"
 import { type Job, JobTable, type Row } from "../../../jobs/JobTable.ts"
 import { transaction } from "../../../state/Database.ts"
 
-/** A job as it is kept: its name is the engine's to give. */
+/** A stored job, without its name, which the engine derives. */
 export type KeptJob = Omit<BatchJob, "name">
 
 export interface JobEntry extends Job<KeptJob> {
-  /** Of its input, once they are all here. */
+  /** Number of rows of the input, once all are copied. */
   readonly rows: number | undefined
   readonly columns: ReadonlyArray<Column> | undefined
 }
 
-/** A row of a job, as it is kept while the job goes on. */
+/** A row of a job, as it is stored while the job runs. */
 export interface KeptRow extends Omit<BatchRow, "form"> {
-  /** Of a row without one, its number. */
+  /** The row's `custom_id`; its number where it has none. */
   readonly customId: string
   readonly row: number
   readonly place: string
@@ -32,7 +32,7 @@ export interface AnsweredRow extends KeptRow {
 const states = { open: 0, answered: 1, failed: 2 } as const
 type RowState = keyof typeof states
 
-/** Rows deleted in one transaction: others wait for it. */
+/** Rows that are deleted in one transaction, while other writers wait. */
 const perDelete = 2_000
 
 /** Jobs and their rows in the state database. Synchronous; throws what SQLite throws. */
@@ -44,7 +44,7 @@ export class BatchTable extends JobTable<KeptJob, JobEntry> {
     this.#db = db
   }
 
-  /** Keeps the rows but those whose `custom_id` an earlier row has, which it tells. */
+  /** Stores rows, except those whose `custom_id` an earlier row has, and returns these. */
   addRows(
     job: number,
     rows: ReadonlyArray<KeptRow>
@@ -62,18 +62,18 @@ export class BatchTable extends JobTable<KeptJob, JobEntry> {
     })
   }
 
-  /** All rows are here. */
+  /** Notes that all rows were copied. */
   setRows(job: number, rows: number, columns: ReadonlyArray<Column>): void {
     this.run("UPDATE batch_jobs SET rows = ?, columns = ? WHERE sequence = ?").run(rows, JSON.stringify(columns), job)
   }
 
-  /** Rows in this state after `after`, in their order. */
+  /** Rows in a state, after the row `after`, in their order. */
   rows(job: number, state: RowState, after: number, limit: number): ReadonlyArray<AnsweredRow> {
     return this.run("SELECT * FROM batch_rows WHERE job = ? AND state = ? AND row > ? ORDER BY row LIMIT ?")
       .all(job, states[state], after, limit).map(keptRow)
   }
 
-  /** Rows that have been asked, after `after`, in their order. */
+  /** Rows that were sent to the model, after the row `after`, in their order. */
   asked(job: number, after: number, limit: number): ReadonlyArray<AnsweredRow> {
     return this.run("SELECT * FROM batch_rows WHERE job = ? AND row > ? AND state <> 0 ORDER BY row LIMIT ?")
       .all(job, after, limit).map(keptRow)
@@ -93,28 +93,28 @@ export class BatchTable extends JobTable<KeptJob, JobEntry> {
     return { successful: found.get(1) ?? 0, failed: found.get(2) ?? 0, incomplete: found.get(0) ?? 0 }
   }
 
-  /** Deletes some rows of a job; whether there may be more. */
+  /** Deletes some rows of a job. Returns whether there may be more. */
   clear(job: number): boolean {
     const last = this.run("SELECT row FROM batch_rows WHERE job = ? ORDER BY row LIMIT 1 OFFSET ?").get(job, perDelete - 1)?.["row"]
     this.run("DELETE FROM batch_rows WHERE job = ? AND row <= ?").run(job, last ?? Number.MAX_SAFE_INTEGER)
     return last !== undefined
   }
 
-  /** Jobs that have ended, or are gone, whose rows are still here. */
+  /** Jobs whose rows still exist, although they have ended or were deleted. */
   leftovers(): ReadonlyArray<number> {
     return this.run("SELECT DISTINCT job FROM batch_rows WHERE job NOT IN (SELECT sequence FROM batch_jobs WHERE done = 0)").all()
       .map(({ job }) => Number(job))
   }
 }
 
-// Columns that only this file writes.
+// Only this file writes these columns.
 const withColumns = (job: Job<KeptJob>, row: Row): JobEntry => ({
   ...job,
   rows: row["rows"] === null ? undefined : Number(row["rows"]),
   columns: row["columns"] === null ? undefined : JSON.parse(String(row["columns"])) as ReadonlyArray<Column>
 })
 
-// Likewise.
+// Only this file writes these columns.
 const keptRow = (row: Row): AnsweredRow => ({
   row: Number(row["row"]),
   place: String(row["place"]),

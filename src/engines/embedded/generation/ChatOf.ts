@@ -6,8 +6,8 @@ import type { Content, FunctionDeclaration, GenerationConfig, GenerationRequest,
 import { jsonSchemaOf } from "./JsonSchemaOf.ts"
 
 /**
- * What a generation request asks of a chat model; each content is a turn, each part a part. Safety settings and labels
- * have nothing to act on here. What nothing here can do is refused by its field.
+ * A generation request as a request to a chat model: each content is a turn, each part a part. Safety settings and labels have no
+ * effect here. A field that nothing here can fulfil is refused by its name.
  */
 export const chatOf = (request: GenerationRequest): Effect.Effect<ChatRequest, ServiceError> =>
   Effect.suspend(() => {
@@ -25,7 +25,7 @@ export const chatOf = (request: GenerationRequest): Effect.Effect<ChatRequest, S
     }))
   })
 
-/** Functions that may be called, and whether they must be. */
+/** The functions that the model may call, and whether it must. */
 const toolsOf = ({ toolConfig, tools = [] }: GenerationRequest): Pick<ChatRequest, "tools" | "toolChoice"> => {
   const { allowedFunctionNames: allowed = [], mode } = toolConfig?.functionCallingConfig ?? {}
   const declared = tools.flatMap(({ functionDeclarations = [] }) => functionDeclarations)
@@ -47,7 +47,7 @@ const toolOf = ({ description, name = "", parameters, parametersJsonSchema }: Fu
       : jsonSchemaOf(parameters)
   })
 
-/** Turns a chat model's refusal, which names fields of a `ChatRequest`, into the words of a generation request. */
+/** The field of a generation request for a field of a `ChatRequest`, which a chat model's refusal names. */
 export const generationField = (field: string): string =>
   fields[field] ??
     field.replace(/^turns\[(\d+)\]/, "contents[$1]").replace(/\.uri$/, ".fileData.fileUri").replace(/\.mimeType$/, ".inlineData.mimeType")
@@ -60,7 +60,7 @@ const fields: Readonly<Record<string, string>> = {
   logprobs: "generationConfig.responseLogprobs"
 }
 
-/** The property in which a value of an enum comes, since a model's JSON is an object. */
+/** The property that has the value of an enum, since a model's JSON is an object. */
 export const enumProperty = "value"
 
 const settingsOf = (config: GenerationConfig): Partial<ChatRequest> => {
@@ -82,14 +82,14 @@ const settingsOf = (config: GenerationConfig): Partial<ChatRequest> => {
 }
 
 const formOf = ({ responseJsonSchema, responseMimeType, responseSchema }: GenerationConfig): ChatRequest["json"] => {
-  // The rules want an object.
+  // The rules require an object.
   const schema = responseSchema === undefined ? responseJsonSchema as JsonRecord | undefined : jsonSchemaOf(responseSchema)
   if (responseMimeType === "application/json") return defined({ schema })
   if (responseMimeType !== "text/x.enum") return undefined
   return { schema: { type: "object", properties: { [enumProperty]: schema }, required: [enumProperty], additionalProperties: false } }
 }
 
-/** A budget of 0 is not to think, one of -1 is the model's choice. */
+/** Settings of thinking; undefined for none. A budget of 0 tokens means no thinking, and -1 leaves it to the model. */
 const thinkingOf = (
   { thinkingConfig: { includeThoughts, thinkingBudget = 0, thinkingLevel } = {} }: GenerationConfig
 ): ChatRequest["thinking"] => {
@@ -114,7 +114,10 @@ const unserved = (request: GenerationRequest): string | undefined => {
     : undefined
 }
 
-/** Calls without an id get one, and responses that name only the function that of its first call not yet answered. */
+/**
+ * The turns of a chat. Calls without an id get one; a response that names only its function gets the id of the
+ * function's first open call.
+ */
 const turnsOf = Effect.fnUntraced(function*(contents: ReadonlyArray<Content>) {
   const open: Array<ChatToolCall> = []
   return yield* Effect.forEach(contents, ({ parts = [], role }, i) =>

@@ -2,7 +2,7 @@ import type { JsonRecord } from "../../../domain/Chat.ts"
 import { defined } from "../../../domain/Defined.ts"
 import type { OpenApiSchema } from "../../../domain/generation/Generation.ts"
 
-/** The API's schema as JSON Schema: types in small letters, `nullable` a type of its own, counts as numbers. */
+/** A schema of the API as JSON Schema: types in lower case, `nullable` as a further type, counts as numbers. */
 export const jsonSchemaOf = (schema: OpenApiSchema): JsonRecord => {
   const {
     additionalProperties,

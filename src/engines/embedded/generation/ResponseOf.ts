@@ -5,12 +5,12 @@ import type { Candidate, FinishReason, GenerationResponse, JsonObject, Part, Usa
 import { enumProperty } from "./ChatOf.ts"
 
 export interface Telling {
-  /** What every piece of one answer says of it. */
+  /** The fields that every piece of an answer repeats. */
   readonly identity: Pick<GenerationResponse, "modelVersion" | "responseId" | "createTime">
   readonly thoughts: boolean
 }
 
-/** A chat model's answer as pieces of a response. Ends and usage come together, in the last one. */
+/** A chat model's answer as pieces of a response. The reasons for its end and the usage come together, in the last piece. */
 export const responsesOf = <E>(
   events: Stream.Stream<ChatEvent, E>,
   { identity, thoughts }: Telling
@@ -51,7 +51,7 @@ export const responsesOf = <E>(
     )
   })
 
-/** The pieces of an answer as one: texts of a kind joined, probabilities in a row. */
+/** The pieces of an answer as one response: texts of the same kind are joined, and probabilities concatenated. */
 export const wholeOf = (pieces: ReadonlyArray<GenerationResponse>): GenerationResponse => {
   const all = pieces.flatMap(({ candidates = [] }) => candidates)
   const indices = [...new Set(all.map(({ index = 0 }) => index))].toSorted((a, b) => a - b)
@@ -71,7 +71,7 @@ const joined = (pieces: ReadonlyArray<Candidate>): Candidate => {
   const top = pieces.flatMap(({ logprobsResult }) => logprobsResult?.topCandidates ?? [])
   return {
     ...pieces.at(-1),
-    // Of an answer that was withheld there is nothing to be seen.
+    // Nothing of a withheld answer is shown.
     content: { role: "model", parts: pieces.at(-1)?.finishReason === "SAFETY" ? undefined : parts },
     ...(chosen.length === 0 ? {} : {
       avgLogprobs: chosen.reduce((sum, { logProbability = 0 }) => sum + logProbability, 0) / chosen.length,
@@ -80,7 +80,7 @@ const joined = (pieces: ReadonlyArray<Candidate>): Candidate => {
   }
 }
 
-/** An enum's value comes as JSON with one property: it is told once it is whole, by itself. */
+/** Replaces an enum's JSON, which has one property, by its bare value, once it is complete. */
 export const bareEnum = <E>(events: Stream.Stream<ChatEvent, E>): Stream.Stream<ChatEvent, E> =>
   Stream.suspend(() => {
     const texts = new Map<number, string>()

@@ -14,30 +14,30 @@ export const isAddress = (text: string): boolean => {
   return url !== null && /^https?:$/.test(url.protocol) && url.username === "" && url.password === ""
 }
 
-/** Where a model server is, and the secret version of the key that it is sent, if it wants one. */
+/** Address of a model server, with the secret version of its API key, if it needs one. */
 const Upstream = Schema.Union([Address, Schema.Struct({ url: Address, apiKey: SecretVersion })])
 export type Upstream = typeof Upstream.Type
 
 const CatalogEntry = Schema.Struct({
   ...CatalogModel.fields,
-  /** It has a licence that must be accepted before it is deployed. */
+  /** Whether the model has a licence that must be accepted before it is deployed. */
   eula: Schema.optional(Schema.Boolean),
-  /** A model of the hub that needs an access token. */
+  /** Whether it is a model of the hub that needs an access token. */
   gated: Schema.optional(Schema.Boolean),
-  /** A model of the hub whose deployment has been verified. */
+  /** Whether it is a model of the hub whose deployment was verified. */
   verified: Schema.optional(Schema.Boolean),
   fastTryout: Schema.optional(Schema.Boolean),
-  /** Where its endpoints' predictions are answered, unless the endpoint has an address of its own. */
+  /** Server that answers predictions of the model's endpoints, unless an endpoint has its own. */
   upstream: Schema.optional(Upstream)
 })
 export type CatalogEntry = typeof CatalogEntry.Type
 
 const Catalog = Schema.Struct({
   models: Schema.Array(CatalogEntry),
-  /** What specific reservations hold. One that is not here has no capacity. */
+  /** Capacities of specific reservations. A reservation that is not listed has none. */
   reservations: Schema.optional(Schema.Array(Schema.Struct({
     name: Schema.NonEmptyString,
-    /** How many replicas fit in it. */
+    /** Most replicas in the reservation. */
     replicas: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
   }))),
   /** Addresses of model servers by an endpoint's id or display name. */
@@ -45,7 +45,7 @@ const Catalog = Schema.Struct({
 })
 export type Catalog = typeof Catalog.Type
 
-/** The catalog as it is at the time: its file may change while an engine lives. */
+/** The current catalog, whose file may change while an engine runs. */
 export type CurrentCatalog = Effect.Effect<Catalog, ServiceError>
 
 const decode = Schema.decodeUnknownResult(Catalog, { errors: "all", onExcessProperty: "error" })
@@ -57,7 +57,7 @@ interface Problem {
   readonly rule: string
 }
 
-/** A catalog of models, in YAML or JSON. What is wrong is told all at once, each with `file:line:column`. */
+/** Reads a catalog of models, in YAML or JSON. All faults are reported together, each with `file:line:column`. */
 export const readCatalog = (text: string, file: string): Result.Result<Catalog, ServiceError> => {
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines })
@@ -77,7 +77,7 @@ export const readCatalog = (text: string, file: string): Result.Result<Catalog, 
     return refused(document.errors.map(({ message, pos }) => `${at(pos[0])}  ${message.split("\n")[0]?.replace(/ at line .*$/, "") ?? ""}`))
   }
   const placeOf = (path: Path): number => {
-    // Of what is not there, the nearest thing that is.
+    // For something that is missing, the nearest enclosing thing that exists.
     for (let length = path.length; length >= 0; length--) {
       const node: unknown = document.getIn(path.slice(0, length), true)
       const range = typeof node === "object" && node !== null && "range" in node && Array.isArray(node.range) ? node.range : undefined
@@ -107,7 +107,7 @@ export const readCatalog = (text: string, file: string): Result.Result<Catalog, 
   return problems.length === 0 ? Result.succeed(decoded.success) : describe(problems)
 }
 
-/** The rules that a deployment would break, told before anybody deploys. */
+/** Reports the rules that a deployment would break, before anybody deploys. */
 const rulesOf = ({ models }: Catalog): ReadonlyArray<Problem> => {
   const seen = new Set<string>()
   return models.flatMap((model, m) => {

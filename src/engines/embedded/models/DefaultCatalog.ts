@@ -22,7 +22,7 @@ const sampleRequest = JSON.stringify({
   instances: [{ "@requestFormat": "chatCompletions", messages: [{ role: "user", content: "What is machine learning?" }], max_tokens: 100 }]
 })
 
-/** A model of the hub, served as the catalog's own are. */
+/** A model of the hub, served like the catalog's own models. */
 const ofHub = (owner: string, model: string) => ({
   name: hubPublisherModel(`${owner}/${model}`),
   versionId: "001",
@@ -36,9 +36,8 @@ const ofHub = (owner: string, model: string) => ({
 })
 
 /**
- * A few models to begin with, where there is no catalog of one's own: the first as the service's documentation lists it
- * (cloud.google.com/vertex-ai/generative-ai/docs/model-garden), two of the hub as examples. None has an address that
- * answers.
+ * A few models to start with, where no custom catalog is configured: the first as listed in the service's documentation
+ * (cloud.google.com/vertex-ai/generative-ai/docs/model-garden), and two of the hub as examples. None has the address of a server.
  */
 export const defaultCatalog: Catalog = {
   models: [

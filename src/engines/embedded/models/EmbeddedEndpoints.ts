@@ -34,8 +34,8 @@ import { type DeployedRecord, type EndpointRecord, idIn, type Keyed, makeStore, 
 import { reservationFull } from "./Reservations.ts"
 
 /**
- * The Endpoints port over the state database. Nothing runs here: a prediction goes to the address that the operator gave
- * for the endpoint or for the model, and a remote caller has no say in which that is.
+ * The Endpoints port over the state database. No model runs here: a prediction goes to the address that the operator configured for the
+ * endpoint or the model, and a remote caller has no influence on it.
  */
 export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.Layer<Endpoints, never, State | ModelServer | Secrets> =>
   Layer.effect(
@@ -140,7 +140,7 @@ export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.
         })
       })
 
-      /** Which of the endpoint's models answers, as its split has it, and where. */
+      /** The model of an endpoint that answers, chosen by the traffic split, and its server. */
       const serverOf = Effect.fnUntraced(function*(name: EndpointName) {
         const id = yield* idIn(names, name, "endpoints")
         const record = yield* store.read((s) => s.endpoint(id))
@@ -171,7 +171,7 @@ export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.
         }
         const { apiKey, url: address } = typeof given === "string" ? { url: given } : given
         const url = new URL(address)
-        // An address without a path is a server's; the model's container says where on it predictions are.
+        // An address without a path is that of a server; the model's container names the path for predictions.
         if (url.pathname === "/") url.pathname = model?.container?.predictRoute ?? "/"
         return {
           url: url.href,
@@ -274,23 +274,26 @@ export const embeddedEndpoints = (names: Names, current: CurrentCatalog): Layer.
     })
   )
 
-/** Who asks for a prediction has nothing to do with the key that the model server wants. */
+/**
+ * The error for a model server's key that cannot be read. Its code blames the configuration: the caller's permissions
+ * are not concerned.
+ */
 const unkeyed = ({ fix, message }: SecretError): ServiceError =>
   new ServiceError({ code: "FAILED_PRECONDITION", message: `the model server's key cannot be had: ${message}`, fix })
 
-/** The catalog's model that one was made of. */
+/** The catalog entry that a stored model was made of. */
 const baseOf = (catalog: Catalog, { publicModelName, publicModelVersion }: ModelRecord): CatalogEntry | undefined =>
   publicModelName === undefined
     ? undefined
     : entryOf(catalog, publicModelVersion === undefined ? publicModelName : `${publicModelName}@${publicModelVersion}`)
 
-/** `{model}@{version}` in the place of an id; `@default` is the newest. */
+/** Splits an id of the form `{model}@{version}`; `@default` is the newest version. */
 const versioned = (id: string): { readonly id: string; readonly version?: number } => {
   const [, model = id, version = "default"] = /^([^@]+)@(\d{1,9}|default)$/.exec(id) ?? []
   return version === "default" ? { id: model } : { id: model, version: Number(version) }
 }
 
-/** The model that a number of [0, 1) falls to, each with its share. */
+/** The deployed model that a number in [0, 1) selects, by the shares of the traffic split. */
 const drawn = ({ deployed, trafficSplit }: EndpointRecord, number: number): DeployedRecord | undefined => {
   let left = number * 100
   for (const each of deployed) {

@@ -18,10 +18,10 @@ import { State } from "../../../state/State.ts"
 import type { Names } from "../Names.ts"
 import { newId, now } from "../../../domain/Stamps.ts"
 import type { Catalog, CatalogEntry, CurrentCatalog } from "./CatalogFile.ts"
-import { keyOf, makeStore, pageFrom } from "./ModelStore.ts"
+import { keyOf, makeStore, pageFrom, type StoredModels } from "./ModelStore.ts"
 import { reservationFull } from "./Reservations.ts"
 
-/** The ModelCatalog port over a catalog and the state database. What is deployed is written down; nothing is started. */
+/** The ModelCatalog port over a catalog and the state database. Deployments are recorded; nothing is started. */
 export const embeddedModelCatalog = (names: Names, current: CurrentCatalog): Layer.Layer<ModelCatalog, never, State> =>
   Layer.effect(
     ModelCatalog,
@@ -43,7 +43,6 @@ export const embeddedModelCatalog = (names: Names, current: CurrentCatalog): Lay
         if (wrong !== undefined) return yield* wrong
         const catalog = yield* current
         const entry = entryOf(catalog, deployedName(request)) ?? (yield* notThere(deployedName(request)))
-        const publisherModel = versionedName(entry)
         const at = yield* now
         return yield* store.write((s) => {
           const refused = deployRefusal(request, {
@@ -53,58 +52,14 @@ export const embeddedModelCatalog = (names: Names, current: CurrentCatalog): Lay
             fastTryout: entry.fastTryout === true
           })
           if (refused !== undefined) throw refused
-          const [option] = entry.deploy
-          if (option === undefined) {
-            throw new ServiceError({
-              code: "FAILED_PRECONDITION",
-              message: `${publisherModel} cannot be deployed`,
-              fix: "list those that can: sluice models list"
-            })
-          }
-          const resources: Resources | undefined = request.resources ?? option.resources
-          const container: Container | undefined = request.container ?? option.container
-          const full = resources === undefined ? undefined : reservationFull(catalog, s.endpoints(), resources)
-          if (full !== undefined) throw full
-          const modelId = request.modelUserId ?? newId()
-          const endpointId = request.endpointUserId ?? newId()
-          if (s.model(modelId) !== undefined) throw taken("model", s.modelName(modelId))
-          if (s.endpoint(endpointId) !== undefined) throw taken("endpoint", s.endpointName(endpointId))
-          const short = (hubId(entry.name) ?? entry.name).split("/").at(-1) ?? ""
-          const displayName = request.modelDisplayName ?? option.modelDisplayName ?? short
-          s.addModel({
-            id: modelId,
-            version: 1,
-            displayName,
-            publicModelName: entry.name,
-            publicModelVersion: entry.versionId,
-            container,
-            created: at,
-            updated: at
-          })
-          const deployed = newId()
-          s.addEndpoint({
-            id: endpointId,
-            displayName: request.endpointDisplayName ?? `${short}-mg-one-click-deploy`,
-            // What the service's own tools know endpoints of the catalog by.
-            labels: { "mg-one-click-deploy": "true" },
-            deployed: [{
-              id: deployed,
-              modelId,
-              version: 1,
-              displayName,
-              resources,
-              settings: request.systemLabels === undefined ? undefined : { systemLabels: request.systemLabels },
-              created: at
-            }],
-            trafficSplit: { [deployed]: 100 },
-            created: at,
-            updated: at
-          })
+          const { deployed, endpoint, model } = planned(catalog, s, entry, request, at)
+          s.addModel(model)
+          s.addEndpoint(endpoint)
           if (request.acceptEula === true) s.acceptEula(entry.name, at)
           return s.operation("deploy", names.parent, {
-            publisherModel,
-            endpoint: s.endpointName(endpointId),
-            model: s.modelName(modelId),
+            publisherModel: versionedName(entry),
+            endpoint: s.endpointName(endpoint.id),
+            model: s.modelName(model.id),
             deployedModelId: deployed,
             stage: "SUCCESSFULLY_DEPLOYED"
           }, at)
@@ -130,8 +85,68 @@ export const embeddedModelCatalog = (names: Names, current: CurrentCatalog): Lay
     })
   )
 
-/** By `publishers/{publisher}/models/{model}`, the newest version, or by that and `@{version}`. */
-/** The hub knows its models by their ids in any case, and tells them in its own. */
+/**
+ * The model and the endpoint that deploying a catalog entry makes, with the id of the deployed model.
+ *
+ * @throws {ServiceError} where the model cannot be deployed, a reservation is full, or an id is taken
+ */
+const planned = (catalog: Catalog, stored: StoredModels, entry: CatalogEntry, request: DeployRequest, at: number) => {
+  const [option] = entry.deploy
+  if (option === undefined) {
+    throw new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `${versionedName(entry)} cannot be deployed`,
+      fix: "list those that can: sluice models list"
+    })
+  }
+  const resources: Resources | undefined = request.resources ?? option.resources
+  const container: Container | undefined = request.container ?? option.container
+  const full = resources === undefined ? undefined : reservationFull(catalog, stored.endpoints(), resources)
+  if (full !== undefined) throw full
+  const modelId = request.modelUserId ?? newId()
+  const endpointId = request.endpointUserId ?? newId()
+  if (stored.model(modelId) !== undefined) throw taken("model", stored.modelName(modelId))
+  if (stored.endpoint(endpointId) !== undefined) throw taken("endpoint", stored.endpointName(endpointId))
+  const short = (hubId(entry.name) ?? entry.name).split("/").at(-1) ?? ""
+  const displayName = request.modelDisplayName ?? option.modelDisplayName ?? short
+  const deployed = newId()
+  return {
+    deployed,
+    model: {
+      id: modelId,
+      version: 1,
+      displayName,
+      publicModelName: entry.name,
+      publicModelVersion: entry.versionId,
+      container,
+      created: at,
+      updated: at
+    },
+    endpoint: {
+      id: endpointId,
+      displayName: request.endpointDisplayName ?? `${short}-mg-one-click-deploy`,
+      // The label by which the service's own tools recognise endpoints of the catalog.
+      labels: { "mg-one-click-deploy": "true" },
+      deployed: [{
+        id: deployed,
+        modelId,
+        version: 1,
+        displayName,
+        resources,
+        settings: request.systemLabels === undefined ? undefined : { systemLabels: request.systemLabels },
+        created: at
+      }],
+      trafficSplit: { [deployed]: 100 },
+      created: at,
+      updated: at
+    }
+  }
+}
+
+/**
+ * The entry of a model named `publishers/{publisher}/models/{model}`, in its newest version, or of the version that `@{version}` names.
+ * Models of the hub are found by their ids in any case, and keep the hub's own spelling.
+ */
 export const entryOf = ({ models }: Catalog, name: string): CatalogEntry | undefined => {
   const exact = models.findLast((entry) => versionedName(entry) === name || entry.name === name)
   if (exact !== undefined || hubId(name) === undefined) return exact
@@ -151,7 +166,7 @@ const notThere = (name: string): ServiceError =>
 const taken = (what: string, name: string): ServiceError =>
   new ServiceError({ code: "ALREADY_EXISTS", message: `${what} ${name} is there already`, fix: "choose another id, or none" })
 
-/** Without the facts that only the engine needs. */
+/** A catalog entry without the fields that only the engine needs. */
 const modelOf = ({ eula: _, fastTryout: __, gated: ___, upstream: ____, verified: _____, ...model }: CatalogEntry): CatalogModel => model
 
 const selected = ({ models }: Catalog, query: CatalogQuery): ReadonlyArray<CatalogEntry> => {
@@ -162,7 +177,7 @@ const selected = ({ models }: Catalog, query: CatalogQuery): ReadonlyArray<Catal
     (query.verified !== true || entry.verified === true) &&
     (query.deployable === undefined || entry.deploy.length > 0 === query.deployable) &&
     (query.search === undefined || `${entry.name}@${entry.versionId}`.toLowerCase().includes(query.search.toLowerCase())) &&
-    // The last of its versions is the newest.
+    // The last of a model's versions in the catalog is the newest.
     (query.allVersions === true || !models.some((other, j) => j > i && other.name === entry.name))
   )
 }

@@ -17,13 +17,13 @@ import { stateFailure } from "../StateFailure.ts"
 import { operationOfRow } from "../store/Rows.ts"
 import { newId, timestamp } from "../../../domain/Stamps.ts"
 
-/** Microseconds since the epoch. */
+/** Times in microseconds since the epoch. */
 interface Times {
   readonly created: number
   readonly updated: number
 }
 
-/** A model's version as it is kept: by ids, since names depend on who asks. */
+/** A version of a model as it is stored: by ids, since resource names depend on the project and location of the engine. */
 export interface ModelRecord extends Omit<Model, "name" | "versionId" | "deployedModels" | "createTime" | "updateTime">, Times {
   readonly id: string
   readonly version: number
@@ -44,7 +44,7 @@ export interface EndpointRecord extends Omit<Endpoint, "name" | "deployedModels"
 const defaultPage = 100
 const largestPage = 1_000
 
-/** Models and endpoints in the state database. Synchronous; what is done in `write` is one transaction. */
+/** Models and endpoints in the state database. Bodies are synchronous; that of `write` runs in one transaction. */
 export const makeStore = (db: DatabaseSync, path: string, names: Names) => {
   const statements = new Map<string, ReturnType<DatabaseSync["prepare"]>>()
   const sql = (text: string) => {
@@ -68,7 +68,7 @@ export const makeStore = (db: DatabaseSync, path: string, names: Names) => {
           ? sql("SELECT body FROM models WHERE id = ? ORDER BY version DESC LIMIT 1").get(id)
           : sql("SELECT body FROM models WHERE id = ? AND version = ?").get(id, version)
       ),
-    /** The newest version of each, in the order of their first. */
+    /** The newest version of each model, in the order in which the models' first versions were added. */
     models: (): ReadonlyArray<Keyed<Model>> =>
       sql(`SELECT body, (SELECT min(sequence) FROM models WHERE id = m.id) AS sequence FROM models AS m
            WHERE version = (SELECT max(version) FROM models WHERE id = m.id) ORDER BY sequence`)
@@ -98,7 +98,7 @@ export const makeStore = (db: DatabaseSync, path: string, names: Names) => {
     acceptEula: (publisherModel: string, at: number): void =>
       void sql("INSERT INTO eulas VALUES (?, ?) ON CONFLICT DO NOTHING").run(publisherModel, at),
 
-    /** Writes down an operation that has been done. */
+    /** Records an operation that is done. */
     operation: (kind: OperationKind, target: string, deployment: Deployment, at: number): Operation => {
       const id = newId()
       sql(`INSERT INTO operations (name, kind, target, done, failures, owner, created, updated, deployment)
@@ -142,14 +142,17 @@ export const makeStore = (db: DatabaseSync, path: string, names: Names) => {
 
   return {
     read: <A>(body: (s: typeof store) => A): Effect.Effect<A, ServiceError> => failing(() => body(store)),
-    /** A refusal is thrown, and nothing is written then. */
+    /** Writes nothing where `body` throws, as it does to refuse a request. */
     write: <A>(body: (s: typeof store) => A): Effect.Effect<A, ServiceError> => failing(() => transaction(db, () => body(store)))
   }
 }
 
 export type ModelStore = ReturnType<typeof makeStore>
 
-/** The id in a resource's name, which must be one of this engine's. */
+/** The stored models and endpoints, as the body of a transaction sees them. */
+export type StoredModels = Parameters<Parameters<ModelStore["write"]>[0]>[0]
+
+/** The id in a resource name. Fails where the name is not one of this engine's project and location. */
 export const idIn = (names: Names, name: string, collection: "endpoints" | "models"): Effect.Effect<string, ServiceError> => {
   const form = `${names.parent}/${collection}/{id}`
   const [, place, id] = /^(projects\/[^/]+\/locations\/[^/]+)\/\w+\/([^/]+)$/.exec(name) ?? []
@@ -161,15 +164,16 @@ export const idIn = (names: Names, name: string, collection: "endpoints" | "mode
     : Effect.fail(ServiceError.notFound(name, `this engine holds ${form}`))
 }
 
-/** One of a list, and its place in it for good. */
+/** An item of a list, with a key that orders it and never changes. */
 export interface Keyed<A> {
   readonly key: string
   readonly value: A
 }
 
+/** A key for a number, so that keys compare like the numbers. */
 export const keyOf = (place: number): string => String(place).padStart(16, "0")
 
-/** A page of a list that is all there: what comes and goes meanwhile moves nothing from one page to another. */
+/** A page of a list in memory. Page tokens are by key, so that items added or deleted meanwhile move no other item between pages. */
 export const pageFrom = <A>(all: ReadonlyArray<Keyed<A>>, { size, token }: PageRequest): Effect.Effect<Page<A>, ServiceError> => {
   const last = token === undefined ? "" : /^after:(.*)$/s.exec(Buffer.from(token, "base64url").toString("utf8"))?.[1]
   if (last === undefined) return Effect.fail(ServiceError.invalid("page_token", "is not one that a listing gave"))

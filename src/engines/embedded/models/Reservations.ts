@@ -6,7 +6,7 @@ import type { EndpointRecord } from "./ModelStore.ts"
 const reservationOf = ({ machine: { reservation } }: Resources): string | undefined =>
   reservation?.affinity === "SPECIFIC_RESERVATION" ? reservation.values?.[0]?.replace(/^.*\//, "") : undefined
 
-/** Why a deployment does not fit into the reservation it names; any other falls back to the general pool. */
+/** The error for a deployment that does not fit into the reservation it names; without one it uses the general pool. */
 export const reservationFull = (
   { reservations = [] }: Catalog,
   endpoints: ReadonlyArray<EndpointRecord>,

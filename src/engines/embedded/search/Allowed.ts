@@ -8,10 +8,11 @@ import type { CorpusIndex } from "./CorpusIndex.ts"
 
 /** What restricts a search to some of a corpus's files. */
 export interface FileFilter {
-  /** Last segments of their names. */
+  /** Only these files, by the last segments of their names. */
   readonly files?: ReadonlyArray<string>
+  /** Only files whose metadata passes this filter. */
   readonly metadata?: MetadataFilter
-  /** Only what this principal may read. */
+  /** Only files that this principal may read. */
   readonly principal?: string
 }
 
@@ -21,7 +22,7 @@ export const allowedSlots = (db: DatabaseSync, index: CorpusIndex, corpus: numbe
   const allowed = new Uint8Array(index.slots)
   const allows = filePasses(db, corpus, filter)
   let chunks = 0
-  for (const row of candidates(db, corpus, files)) {
+  for (const row of fileRows(db, corpus, files)) {
     chunks += Number(row["chunks"])
     if (!allows(row)) continue
     const { from, to } = index.slotsOf(Number(row["first_chunk"]), Number(row["chunks"]))
@@ -33,11 +34,11 @@ export const allowedSlots = (db: DatabaseSync, index: CorpusIndex, corpus: numbe
   return allowed
 }
 
-/** Whether a file's row passes; `files` apart. @throws {StoreDamage} */
+/** Returns whether a file's row passes the filter, except for its `files`. @throws {StoreDamage} */
 export const filePasses = (db: DatabaseSync, corpus: number, { metadata, principal }: FileFilter): (row: Row) => boolean => {
   const written = metadata === undefined ? undefined : writtenOf(db, corpus)
   return (row) => {
-    // Permissions that may be others than those that were written let nobody in.
+    // A damaged record may have other permissions than were written, so it lets nobody in.
     if (!isIntact("files", row)) {
       throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in the database`, Number(row["id"]))
     }
@@ -46,15 +47,16 @@ export const filePasses = (db: DatabaseSync, corpus: number, { metadata, princip
   }
 }
 
-/** Names of the files that pass. @throws {StoreDamage} */
+/** Names of the files that pass the filter. @throws {StoreDamage} */
 export const allowedFiles = (db: DatabaseSync, corpus: number, filter: FileFilter): ReadonlyArray<string> => {
   const allows = filePasses(db, corpus, filter)
   const names: Array<string> = []
-  for (const row of candidates(db, corpus, filter.files)) if (allows(row)) names.push(String(row["name"]))
+  for (const row of fileRows(db, corpus, filter.files)) if (allows(row)) names.push(String(row["name"]))
   return names
 }
 
-function* candidates(db: DatabaseSync, corpus: number, files: ReadonlyArray<string> | undefined): Generator<Row> {
+/** Rows of the named files that are in the corpus, or of all its files. */
+function* fileRows(db: DatabaseSync, corpus: number, files: ReadonlyArray<string> | undefined): Generator<Row> {
   const columns = `SELECT ${checkedColumns("files")} FROM files WHERE corpus = ?`
   if (files === undefined) {
     yield* db.prepare(columns).iterate(corpus)
@@ -69,7 +71,7 @@ function* candidates(db: DatabaseSync, corpus: number, files: ReadonlyArray<stri
 
 type Written = ReadonlyMap<string, MetadataValue>
 
-/** What people wrote of a corpus's files, by the file's row. */
+/** Metadata that people wrote for a corpus's files, by row id of the file. */
 const writtenOf = (db: DatabaseSync, corpus: number): ReadonlyMap<number, Written> => {
   const byFile = new Map<number, Map<string, MetadataValue>>()
   const rows = db.prepare("SELECT m.file, m.key, m.value FROM files f JOIN file_metadata m ON m.file = f.id WHERE f.corpus = ?")
@@ -81,7 +83,7 @@ const writtenOf = (db: DatabaseSync, corpus: number): ReadonlyMap<number, Writte
   return byFile
 }
 
-/** What people wrote goes before what the source says. */
+/** Whether a file's metadata passes. Values that people wrote take precedence over the source's. */
 const hasMetadata = (row: Row, filter: MetadataFilter, written: Written | undefined): boolean => {
   const metadata = metadataOfRow(row) ?? {}
   return passes(filter, (key) => written?.get(key) ?? (Object.hasOwn(metadata, key) ? metadata[key] : undefined))

@@ -7,13 +7,13 @@ import { areIntact, checkedColumns, columnAt, preparedValues, StoreDamage } from
 import { metadataOfValues } from "../store/Rows.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 
-/** A chunk as it is read, and the row of its file. */
+/** A chunk as it is stored, with the row id of its file. */
 interface FoundChunk {
   readonly file: number
   readonly packed: PackedChunk
 }
 
-/** What a context says of its file. */
+/** What a context says about its file. */
 interface FileFacts {
   readonly file: RagFileName
   readonly sourceUri: string
@@ -21,7 +21,7 @@ interface FileFacts {
   readonly metadata: Metadata | undefined
 }
 
-/** Reads chunks back, by their numbers, as contexts. */
+/** Reads chunks by their numbers, as contexts. */
 export class ChunkReader {
   readonly #page: ReturnType<typeof preparedValues>
   readonly #file: ReturnType<typeof preparedValues>
@@ -40,25 +40,25 @@ export class ChunkReader {
     this.#cache = cache
   }
 
-  /** `generation` is the corpus's: facts about files change with it, texts never. @throws {StoreDamage} */
-  context(corpus: string, generation: number, chunk: number): Omit<Context, "score"> {
+  /** A chunk as a context. `revision` is the corpus's: facts about files may change with it, texts never do. @throws {StoreDamage} */
+  context(corpus: string, revision: number, chunk: number): Omit<Context, "score"> {
     const { file: fileId, packed } = this.#cache.get(`c${chunk}`, () => this.#read(chunk), sizeOf)
-    const { metadata, ...file } = this.#facts(corpus, generation, fileId)
+    const { metadata, ...file } = this.#facts(corpus, revision, fileId)
     const { tokens: _, ...stored } = unpackChunk(packed)
     return { chunkId: String(chunk), ...file, ...stored, ...(metadata === undefined ? {} : { metadata }) }
   }
 
-  /** Where a chunk's file is, to order by: files of one address are told apart by nothing but their age. */
-  pathOf(corpus: string, generation: number, chunk: number): string {
+  /** Address of a chunk's file, to order equals by. Files with the same address differ in nothing but their age. */
+  pathOf(corpus: string, revision: number, chunk: number): string {
     const file = this.#cache.get(`n${chunk}`, () => {
       const page = this.#page.get(chunk)
       if (!areIntact("chunk_pages", page)) throw this.damaged(chunk, "text")
       return Number(page[fileAt])
     }, () => 100)
-    return this.#facts(corpus, generation, file).sourceUri
+    return this.#facts(corpus, revision, file).sourceUri
   }
 
-  /** Reading one chunk opens its neighbours too: a question that finds one often finds them. */
+  /** Reads the page of a chunk, and keeps all chunks of it: a question that finds one chunk often finds its neighbours. */
   #read(chunk: number): FoundChunk {
     const row = this.#page.get(chunk)
     const first = Number(row?.[firstAt])
@@ -74,16 +74,16 @@ export class ChunkReader {
     return found
   }
 
-  /** What to throw where a chunk's text or vector is not as it was written: names its file. */
+  /** The error to throw where a chunk's text or vector is missing or not as it was written. It names the chunk's file. */
   damaged(chunk: number, what: "text" | "vector"): StoreDamage {
     const file = this.#fileOf.get(chunk, chunk)
     const name = file === undefined ? `an unknown file (chunk ${chunk})` : String(file["display_name"])
     return new StoreDamage(`a ${what} of ${name} is damaged in the database`, file === undefined ? undefined : Number(file["id"]))
   }
 
-  #facts(corpus: string, generation: number, file: number): FileFacts {
+  #facts(corpus: string, revision: number, file: number): FileFacts {
     return this.#cache.get(
-      `f${generation} ${file}`,
+      `f${revision} ${file}`,
       () => {
         const row = this.#file.get(file)
         if (!areIntact("files", row)) {

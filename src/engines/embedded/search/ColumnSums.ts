@@ -1,22 +1,21 @@
 /**
- * Columns of int8 components, many chunks each, and the sums of some of them, each times a weight: what a question's
- * components say of every chunk, sixteen chunks at a time in the processor's wide registers, which JavaScript does not
- * reach.
+ * The int8 components of many chunks' vectors, one column for each component, with code that sums weighted columns: the dot product of a
+ * query with every chunk. It computes sixteen chunks at a time in the processor's wide registers, which JavaScript cannot use.
  */
 export interface Columns {
-  /** Component-major: component `d` of chunk `i` is at `d * stride + i`. Zero when new. */
+  /** Component `d` of chunk `i` is at `d * stride + i`. All are zero at first. */
   readonly columns: Int8Array
   readonly stride: number
-  /** By chunk: the sum over `components` of the component times its weight, of which {@link weightsOf} makes whole numbers. */
+  /** For each chunk, the sum over `components` of the component times its weight. {@link weightsOf} makes the weights. */
   readonly sums: (components: ReadonlyArray<number>, weights: Int16Array) => Int32Array
 }
 
-/** A question's components as whole numbers that no sum of theirs overflows. */
+/** A query's components as whole numbers, small enough that no sum overflows. */
 export interface Weights {
   readonly weights: Int16Array
-  /** What a weight is of the component. */
+  /** Weight divided by component. */
   readonly scale: number
-  /** A sum over the length of the chunk's vector and `scale` is off by at most this. */
+  /** Largest error of a cosine, which is a sum divided by `scale` and by the length of the chunk's vector. */
   readonly error: number
 }
 
@@ -24,6 +23,7 @@ const largestWeight = 32_767
 const largestSum = 2 ** 31 - 1
 const largestComponent = 128
 
+/** Makes weights of the given components of a query vector. */
 export const weightsOf = (query: Float32Array, components: ReadonlyArray<number>): Weights => {
   let largest = 0
   let all = 0
@@ -32,30 +32,30 @@ export const weightsOf = (query: Float32Array, components: ReadonlyArray<number>
     largest = Math.max(largest, magnitude)
     all += magnitude
   }
-  // Rounding may add a half to each weight.
+  // Rounding may add half to each weight.
   const scale = Math.min((largestWeight - 1) / largest, (largestSum / largestComponent - components.length) / all)
   return {
     weights: Int16Array.from(components, (d) => Math.round((query[d] as number) * scale)),
     scale,
-    // Each weight is off by at most a half; no vector of that many numbers and length 1 sums up to more than the root.
+    // Each weight is off by at most half, and the magnitudes of n numbers of a vector of length 1 sum to at most the root of n.
     error: Math.sqrt(components.length) / 2 / scale
   }
 }
 
-/** Chunks of one step. */
+/** Chunks per step. */
 const lanes = 16
 
-/** Bytes of a pair of columns in the list that the code walks: where each begins, and both weights. */
+/** Bytes of a pair of columns in the list that the code walks: where each column starts, and both weights. */
 const pairBytes = 12
 
-/** Pairs of columns of one pass over the chunks. */
+/** Pairs of columns per pass over the chunks. */
 const pairsAtOnce = 4
 
-/** Room for so many components of so many chunks; undefined where this machine has no wide registers. */
+/** Empty columns for vectors of `dimensions` components; undefined where this machine has no wide registers. */
 export const columnsOf = (dimensions: number, chunks: number): Columns | undefined => {
   if (code === undefined) return undefined
   const padded = Math.ceil(chunks / lanes) * lanes
-  // Columns a power of two apart would share their places in the caches.
+  // Columns a power of two apart would compete for the same lines of the processor's caches.
   const stride = padded + padding
   const list = dimensions * stride
   const out = list + Math.ceil(wholePasses(dimensions) * pairBytes / lanes) * lanes
@@ -73,7 +73,7 @@ export const columnsOf = (dimensions: number, chunks: number): Columns | undefin
       const pairs = wholePasses(components.length)
       for (let pair = 0; pair < pairs; pair++) {
         const at = pair * pairBytes
-        // A pass that is not full takes the first column for those it lacks, for nothing.
+        // A pass that is not full is filled up with the first column, at weight 0.
         for (const side of [0, 1]) {
           const c = 2 * pair + side
           view.setInt32(at + 4 * side, (components[c] ?? 0) * stride, true)
@@ -89,27 +89,27 @@ export const columnsOf = (dimensions: number, chunks: number): Columns | undefin
 const padding = 64
 const pageBytes = 65_536
 
-/** Pairs that so many columns make, in passes that are full. */
+/** Number of pairs for `columns` columns, rounded up to full passes. */
 const wholePasses = (columns: number): number => Math.ceil(columns / 2 / pairsAtOnce) * pairsAtOnce
 
 /**
- * The code, of four numbers: chunks, where the list of pairs begins and ends, where the sums are, which begin as zero. In
- * words:
+ * The code as WebAssembly. Its function takes four numbers: how many chunks there are, where the list of pairs starts and ends, and
+ * where the sums are, which must be zero. In pseudocode:
  *
  *     pair = list
  *     do
- *       bases = where the columns of four pairs begin
- *       weights = those of each pair, both four times over
+ *       bases = where the columns of four pairs start
+ *       weights = both weights of each pair, repeated four times
  *       chunk = 0, at = out
  *       do
- *         values = sixteen of each column, from chunk on
- *         for each pair (a, b): sums at at += a0 b0 a1 b1 a2 b2 a3 b3, times weights, pairs added; likewise the next twelve
+ *         values = sixteen components of each column, from chunk on
+ *         for each pair (a, b): sums at at += a0 b0 a1 b1 a2 b2 a3 b3, times weights, neighbours added; then the next twelve
  *         at += 64
  *       while (chunk += 16) < chunks
  *     while (pair += 48) < listEnd
  *
- * Columns lie far apart, and most of them not in the processor's caches: a few are walked from one end to the other, which it
- * foresees, while the sums stay in its nearest cache.
+ * Columns lie far apart, and most are not in the processor's caches. So a few of them are walked from end to end, which the processor
+ * prefetches, while the sums stay in its nearest cache.
  */
 const program = (): Uint8Array<ArrayBuffer> => {
   const [chunks, list, listEnd, out, pair, chunk, at, firstBase] = [0, 1, 2, 3, 4, 5, 6, 7]
@@ -122,7 +122,7 @@ const program = (): Uint8Array<ArrayBuffer> => {
   const set = (local: number) => [0x21, local]
   const tee = (local: number) => [0x22, local]
   const add = 0x6a
-  /** By a number in LEB128: 64 takes two bytes. */
+  /** Adds a constant, given in LEB128 (in which 64 takes two bytes), to a local variable. */
   const increased = (local: number, by: ReadonlyArray<number>) => [...get(local), 0x41, ...by, add]
   const loop = (...body: ReadonlyArray<number>) => [0x03, 0x40, ...body, 0x0b]
   const whileBelow = (local: number, by: number, end: number) => [...increased(local, [by]), ...tee(local), ...get(end), 0x49, 0x0d, 0]
@@ -145,7 +145,7 @@ const program = (): Uint8Array<ArrayBuffer> => {
     ...wide(0xba, 0x01),
     ...wide(0xae, 0x01)
   ]
-  /** To the sums of a quarter of the chunks at hand. */
+  /** Adds the products of all pairs to the sums of a quarter of the sixteen chunks. */
   const addPairs = (quarter: number, from: number, half: ReadonlyArray<number>) => [
     ...get(at),
     ...get(at),

@@ -11,7 +11,7 @@ import { analyzersIn } from "../store/SegmentTable.ts"
 import { type Bm25Parameters, lengthNorm } from "./Bm25.ts"
 import type { ByteCache } from "../../../search/ByteCache.ts"
 
-/** The index in the database cannot be trusted: it is derived, and rebuilt from the chunks. */
+/** The index in the database is damaged. It is derived data, and can be rebuilt from the chunks. */
 export class IndexDamage extends Error {}
 
 /** A segment in memory. Its postings stay in the database and pass through the cache. */
@@ -19,17 +19,17 @@ export interface Segment extends SegmentBody {
   readonly id: number
   /** Slot of its first chunk. */
   readonly offset: number
-  /** Dead chunks: with the id, which state of the segment a cached list belongs to. */
+  /** Number of dead chunks. With the id it identifies the state of the segment that a cached posting list belongs to. */
   readonly dead: number
   /** Row of its first posting page. */
   readonly firstPage: number
   /** First term of each posting page, as UTF-8. */
   readonly firstTerms: ReadonlyArray<Uint8Array>
-  /** Components whose lists of vectors there are; 0 where its vectors are not listed. */
+  /** Number of components that have a vector list; 0 where the segment's vectors are not listed. */
   readonly listedComponents: number
 }
 
-/** Where a term occurs, segment by segment; dead chunks are left out. */
+/** Posting lists of a term, segment by segment, without dead chunks. */
 export interface TermPostings {
   readonly documentFrequency: number
   readonly bySegment: ReadonlyArray<{ readonly segment: Segment; readonly postings: Postings }>
@@ -38,42 +38,42 @@ export interface TermPostings {
 const none: Postings = { ordinals: new Uint16Array(0), frequencies: new Uint8Array(0) }
 
 /**
- * One corpus at one generation. Chunks have *slots*: their places when all segments are laid end to end, ascending
- * by chunk number. Scores are arrays by slot.
+ * One corpus at one revision. Every chunk has a *slot*: its place when all segments are laid end to end, ascending by chunk number.
+ * Scores are arrays by slot.
  */
 export class CorpusIndex {
-  readonly generation: number
+  readonly revision: number
   readonly segments: ReadonlyArray<Segment>
   readonly analyzers: ReadonlyArray<AnalyzerId>
-  /** That of most chunks that tell. */
+  /** The analyzer of most chunks, among those whose own words show it. */
   readonly mainAnalyzer: AnalyzerId | undefined
   readonly slots: number
   /** 1 by slot where the chunk is live. */
   readonly live: Uint8Array
   readonly liveChunks: number
-  /** By slot: how many terms its chunk has; of more than 65,535, which no chunk that is cut has, that many. */
+  /** Number of terms by slot; at most 65,535, which no chunk that was cut by a chunker exceeds. */
   readonly lengths: Uint16Array
-  /** BM25's norm of each length that there is. */
+  /** BM25's length norm, by length in terms, up to the longest chunk's. */
   readonly norms: Float64Array
   readonly bm25: Bm25Parameters
-  /** Terms of all live chunks. */
+  /** Number of terms in all live chunks. */
   readonly totalLength: number
   readonly #cache: ByteCache
   readonly #page
 
   /**
-   * Reads the segments of a corpus; those `previous` knows are not read again. Segments of another version of the analysis
-   * are searched as they are: most of their terms are those of today, until they are rebuilt.
+   * Reads the segments of a corpus, except those that `previous` already has. Segments made by another version of the analysis are
+   * searched as they are until they are rebuilt: most of their terms have not changed.
    *
-   * @throws {IndexDamage} when they do not add up to `chunks`
+   * @throws {IndexDamage} where a segment is damaged, or the segments do not have `corpus.chunks` live chunks
    */
   constructor(
     db: DatabaseSync,
     cache: ByteCache,
-    corpus: Pick<CorpusRow, "id" | "generation" | "chunks" | "bm25">,
+    corpus: Pick<CorpusRow, "id" | "revision" | "chunks" | "bm25">,
     previous?: CorpusIndex
   ) {
-    this.generation = corpus.generation
+    this.revision = corpus.revision
     this.bm25 = corpus.bm25
     this.#cache = cache
     this.#page = db.prepare(`SELECT ${checkedColumns("posting_pages")} FROM posting_pages WHERE id = ?`)
@@ -90,8 +90,8 @@ export class CorpusIndex {
     for (const row of rows) {
       const id = Number(row["id"])
       if (!isIntact("segments", row) || row["corpus"] !== corpus.id) throw new IndexDamage(`segment ${id}`)
-      for (const [analyzer, told] of Object.entries(analyzersIn(row)) as ReadonlyArray<[AnalyzerId, number]>) {
-        analyzers.set(analyzer, (analyzers.get(analyzer) ?? 0) + told)
+      for (const [analyzer, count] of Object.entries(analyzersIn(row)) as ReadonlyArray<[AnalyzerId, number]>) {
+        analyzers.set(analyzer, (analyzers.get(analyzer) ?? 0) + count)
       }
       const body = known.get(id) ?? readSegment(db, row)
       const mask = liveMask(body.chunks, tombstones)
@@ -116,7 +116,7 @@ export class CorpusIndex {
     this.norms = this.#norms()
   }
 
-  /** Bytes held besides the cache. */
+  /** Bytes that this index takes, apart from the cache. */
   get bytes(): number {
     return this.slots * (8 + 4 + 8 + 1 + 2)
   }
@@ -134,13 +134,13 @@ export class CorpusIndex {
     return chunks[slot - offset] as number
   }
 
-  /** The row of `embeddings` of the chunk at a slot. */
+  /** Row id in `embeddings` of the vector of the chunk at a slot. */
   embeddingAt(slot: number): number {
     const { embeddings, offset } = this.segmentAt(slot)
     return embeddings[slot - offset] as number
   }
 
-  /** Slots of the chunks numbered `first` to `first + count - 1`: one run, as a file's chunks are in one segment. */
+  /** Slots of the chunks numbered `first` to `first + count - 1`. They are one range, since a file's chunks are in one segment. */
   slotsOf(first: number, count: number): { readonly from: number; readonly to: number } {
     const segment = this.segments.findLast((segment) => (segment.chunks[0] ?? Infinity) <= first)
     if (segment === undefined) return { from: 0, to: 0 }
@@ -148,7 +148,7 @@ export class CorpusIndex {
     return { from: segment.offset + from, to: segment.offset + ordinalFrom(segment.chunks, first + count) }
   }
 
-  /** @throws {IndexDamage} */
+  /** Posting lists and document frequency of a term. @throws {IndexDamage} */
   lookup(term: string): TermPostings {
     const bySegment: Array<{ readonly segment: Segment; readonly postings: Postings }> = []
     let documentFrequency = 0
@@ -162,21 +162,29 @@ export class CorpusIndex {
     return { documentFrequency, bySegment }
   }
 
-  /** Like {@link lookup} of a term that `most` live chunks have or fewer; undefined where more have it, whose long lists are not decoded. @throws {IndexDamage} */
+  /**
+   * Like {@link lookup}, for a term that is in at most `most` live chunks. Undefined where it is in more; its long posting lists are
+   * then not decoded.
+   *
+   * @throws {IndexDamage}
+   */
   lookupRare(term: string, most: number): TermPostings | undefined {
     if (this.segments.some((segment) => this.#countIn(segment, term, most) > most + segment.dead)) return undefined
     const found = this.lookup(term)
     return found.documentFrequency > most ? undefined : found
   }
 
-  /** Live chunks that have a term; its lists are read only where dead chunks are among them. @throws {IndexDamage} */
+  /** Number of live chunks with a term. Posting lists are read only where a segment has dead chunks. @throws {IndexDamage} */
   documentFrequency(term: string): number {
     return this.segments.every(({ dead }) => dead === 0)
       ? this.segments.reduce((sum, segment) => sum + this.#countIn(segment, term, 0), 0)
       : this.lookup(term).documentFrequency
   }
 
-  /** Postings of a segment, dead ones counted. Up to `most` live ones are decoded meanwhile, as their page is open. */
+  /**
+   * Number of a term's postings in a segment, including those of dead chunks. A list of up to `most` live postings is also decoded
+   * and cached, since its page is open already.
+   */
   #countIn(segment: Segment, term: string, most: number): number {
     const key = postingsKey(segment, term)
     const known = this.#cache.peek<Postings>(key)?.ordinals.length ?? this.#cache.peek<number>(`o${key}`)
@@ -194,7 +202,7 @@ export class CorpusIndex {
     return postings
   }
 
-  /** Every term that a live chunk has, in order, with its document frequency. @throws {IndexDamage} */
+  /** Every term of the live chunks, in ascending order, with its document frequency. @throws {IndexDamage} */
   *vocabulary(): Generator<readonly [term: string, documentFrequency: number]> {
     const streams = this.segments.map((segment) => this.#terms(segment))
     const heads = streams.map((stream) => stream.next())
@@ -223,7 +231,7 @@ export class CorpusIndex {
     }
   }
 
-  /** The page of a term, at the term. */
+  /** A reader of the page that has the term, positioned at the term; undefined where no page has it. */
   #find(segment: Segment, term: string): PostingPageReader | undefined {
     const bytes = Buffer.from(term)
     const page = lastAtMost(segment.firstTerms, bytes)
@@ -244,7 +252,7 @@ export class CorpusIndex {
     return reader
   }
 
-  /** Moves the postings of live chunks to the front; gives their number. */
+  /** Moves the postings of live chunks to the front, and returns their number. */
   #dropDead(segment: Segment, { frequencies, ordinals }: Postings): number {
     let kept = 0
     for (let i = 0; i < ordinals.length; i++) {
@@ -275,7 +283,7 @@ export class CorpusIndex {
   #norms(): Float64Array {
     const average = this.liveChunks === 0 ? 0 : this.totalLength / this.liveChunks
     let longest = 0
-    // By its places: an iterator takes ten times as long, until it is compiled.
+    // By index: until it is compiled, an iterator takes ten times as long.
     for (let slot = 0; slot < this.slots; slot++) longest = Math.max(longest, this.lengths[slot] as number)
     return Float64Array.from({ length: longest + 1 }, (_, length) => lengthNorm(length, average, this.bm25))
   }
@@ -296,7 +304,7 @@ const readSegment = (db: DatabaseSync, row: Row): SegmentBody & Pick<Segment, "f
   return { ...body, firstPage, firstTerms, listedComponents }
 }
 
-/** Read from its pages, all of them: segments of before do not know them otherwise. */
+/** First terms of a segment, read from all of its pages: segments of earlier versions do not have them in their body. */
 const firstTermsOf = (db: DatabaseSync, row: Row): ReadonlyArray<Uint8Array> => {
   const first = Number(row["first_page"])
   const terms = db.prepare("SELECT first_term FROM posting_pages WHERE id >= ? AND id < ? ORDER BY id")
@@ -325,7 +333,7 @@ const liveMask = (
   return { live, dead }
 }
 
-/** Index of the last of the sorted `values` that is not after `value`; -1 where all are. */
+/** Index of the last of the sorted `values` that is `value` or less; -1 where all are greater. */
 const lastAtMost = (values: ReadonlyArray<Uint8Array>, value: Uint8Array): number => {
   let low = 0
   let high = values.length

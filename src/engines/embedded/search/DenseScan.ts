@@ -6,42 +6,42 @@ import { type Columns, columnsOf, weightsOf } from "./ColumnSums.ts"
 import type { CorpusIndex, Segment } from "./CorpusIndex.ts"
 import { addCodes, bytesOfCode, coded, codedBytes, type CodedBlock, codeQuery } from "./VectorCodes.ts"
 
-/** Chunks of a block: its partial sums stay in the processor's nearest cache. */
+/** Chunks per block: few enough that a block's partial sums stay in the processor's nearest cache. */
 const blockChunks = 4_096
 
-/** Vectors that are read at once, at most, … */
+/** Most vectors that one query to the database reads. */
 const readAtOnce = 256
-/** … of rows that are so many times as many, at most. */
+/** Most rows that such a query may span, as a multiple of the vectors it is for. */
 const farApart = 8
 
-/** Vectors of neighbouring chunks by component, so that a query reads only the components it has. */
+/** Vectors of neighbouring chunks, stored by component, so that a query reads only the components it has. */
 interface Block extends Omit<Columns, "sums"> {
-  /** Where the machine has no wide registers, all is reckoned one by one. */
+  /** Undefined where the machine has no wide registers: sums are then computed one by one. */
   readonly sums: Columns["sums"] | undefined
   readonly count: number
-  /** 1 over the norm of each chunk's integers; 0 for a zero vector. */
+  /** 1 divided by the norm of each chunk's integers; 0 for a zero vector. */
   readonly inverseNorms: Float32Array
 }
 
 /**
- * A block's vectors as they were read: what one question needs, which is all that many a process asks. Making
- * columns of them takes as long again as to read them, and is for the next question.
+ * A block's packed vectors, as they are stored. They are enough for the first question, which is the only one in many processes.
+ * Turning them into columns takes as long again as reading them, and is left to the second question.
  */
 type ReadVectors = ReadonlyArray<Uint8Array | undefined>
 
-/** Dimensions from which on vectors as they were read have no more than twice the bytes of their columns. */
+/** Least number of dimensions at which packed vectors take no more than twice the bytes of their columns. */
 const leastKept = 200
 
-/** Bytes of an array over others. */
+/** Bytes of a typed array itself, besides its contents. */
 const bytesOfView = 200
 
-/** Cosines of a query with every chunk of a corpus: exact, over the vectors as they are stored. */
+/** Computes the cosines of a query vector with every chunk of a corpus, exactly, from the stored vectors. */
 export class DenseScan {
   readonly #vectors: ReturnType<typeof preparedVectors>
   readonly #cache: ByteCache
   readonly #damaged: (chunk: number) => Error
 
-  /** `damaged` makes what is thrown where a live chunk's vector is missing or not as it was written. */
+  /** `damaged` makes the error that is thrown where a live chunk's vector is missing or not as it was written. */
   constructor(db: DatabaseSync, cache: ByteCache, damaged: (chunk: number) => Error) {
     this.#damaged = damaged
     this.#vectors = preparedVectors(db)
@@ -49,8 +49,8 @@ export class DenseScan {
   }
 
   /**
-   * By slot, in `out`, which is zero; dead chunks have some value too. `query` has norm 1, or is zero. Only the chunks of
-   * `segments` are looked at.
+   * Writes the cosines of the chunks of `segments` into `out`, by slot, and returns it. `out` must be zero, `query` must have norm 1 or be
+   * zero. Dead chunks get some value too.
    */
   cosines(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): Float64Array {
     const components = componentsOf(query)
@@ -58,7 +58,7 @@ export class DenseScan {
     const cached = this.#hasColumns(segments, query.length)
     const cosineOf = cosinesWith(query, cached ? "scanned" : "exact")
     forEachBlock(segments, out, (segment, first, block) => {
-      if (!cached) return this.#reckon(index, segment, first, cosineOf, block)
+      if (!cached) return this.#compute(index, segment, first, cosineOf, block)
       const vectors = this.#readFirst(index, segments, segment, first, query.length)
       if (vectors === undefined) addColumns(block, this.#block(index, segment, first, query.length), query, components)
       else addVectors(block, vectors, cosineOf)
@@ -67,8 +67,8 @@ export class DenseScan {
   }
 
   /**
-   * Like {@link cosines}, but each off by at most what it gives: 0 where they are the same. Undefined, and nothing in `out`,
-   * where that is not the faster.
+   * Like {@link cosines}, but approximate: returns the largest possible error of a cosine, 0 where they are exact. Returns undefined and
+   * leaves `out` alone where this would not be faster.
    */
   nearly(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): number | undefined {
     const components = componentsOf(query)
@@ -82,18 +82,18 @@ export class DenseScan {
       const block = this.#block(index, segment, first, query.length)
       if (block.sums === undefined) return addColumns(into, block, query, components)
       addScaled(into, block.sums(components, weights), block.inverseNorms, 1 / scale)
-      // The inverse norms are kept in 24 bits.
+      // Inverse norms have 24 bits of precision.
       off = error + 1e-7
     })
     return off
   }
 
-  /** Blocks that push one another out of the cache would be made anew for every query. */
+  /** Whether all columns fit in the cache: blocks that evict each other would be made again for every query. */
   #hasColumns(segments: ReadonlyArray<Segment>, dimensions: number): boolean {
     return numbersOf(segments, dimensions) <= this.#cache.limit / 2
   }
 
-  /** Whether {@link estimates} is the faster: of many vectors with few zeros, whose codes fit in memory. */
+  /** Whether {@link estimates} is faster: it is for many vectors with few zeros whose codes fit in the cache. */
   hasCodes(segments: ReadonlyArray<Segment>, dimensions: number): boolean {
     const numbers = numbersOf(segments, dimensions)
     const [first] = segments
@@ -101,7 +101,7 @@ export class DenseScan {
       (numbers / dimensions) * bytesOfCode(dimensions) <= this.#cache.limit / 2 && !this.#isSparse(first)
   }
 
-  /** Like {@link cosines}, but about: from codes of the vectors. */
+  /** Like {@link cosines}, but estimates from the codes of the vectors. */
   estimates(index: CorpusIndex, segments: ReadonlyArray<Segment>, query: Float32Array, out: Float64Array): void {
     if (segments.length === 0) return
     const prepared = codeQuery(query)
@@ -111,7 +111,7 @@ export class DenseScan {
     })
   }
 
-  /** By its first vector: those of one embedder are alike. */
+  /** Whether a segment's vectors are mostly zeros, judged by the first one: vectors of one embedder are alike. */
   #isSparse(segment: Segment): boolean {
     return this.#cache.get(
       `z${segment.id}`,
@@ -123,8 +123,8 @@ export class DenseScan {
     )
   }
 
-  /** Reads every vector of a block. */
-  #reckon(index: CorpusIndex, segment: Segment, first: number, cosineOf: (packed: Uint8Array) => number, out: Float64Array): void {
+  /** Computes a block's cosines from the stored vectors, without keeping them. */
+  #compute(index: CorpusIndex, segment: Segment, first: number, cosineOf: (packed: Uint8Array) => number, out: Float64Array): void {
     this.#forEachVector(index, segment, first, (chunk, packed) => {
       out[chunk] = cosineOf(packed)
     })
@@ -142,7 +142,10 @@ export class DenseScan {
     return vectors
   }
 
-  /** The vectors of a block that no question has looked at, which are kept until the next one does; not so many that they push each other out. */
+  /**
+   * The packed vectors of a block that no question has used before. They are kept for the next question, which makes columns of them.
+   * Undefined where the block was used before, or where they are too large to keep.
+   */
   #readFirst(
     index: CorpusIndex,
     segments: ReadonlyArray<Segment>,
@@ -180,13 +183,13 @@ export class DenseScan {
     return { columns, stride, sums, count, inverseNorms }
   }
 
-  /** Calls `visit` with the place in the block of each chunk from `first` on, and its vector. */
+  /** Calls `visit` with each chunk's place in the block that starts at `first`, and the chunk's vector. */
   #forEachVector(index: CorpusIndex, segment: Segment, first: number, visit: (chunk: number, packed: Uint8Array) => void): void {
     const embeddings = segment.embeddings.subarray(first, first + blockChunks)
-    // Chunks by their vectors' ids: each vector is read once, and most lie side by side.
+    // Chunks in the order of their vectors' ids: each vector is read once, and most of them are neighbours.
     const order = Array.from(embeddings.keys()).sort((a, b) => (embeddings[a] as number) - (embeddings[b] as number))
     let next = 0
-    // A dead chunk's vector may be gone already: it counts as zero.
+    // The vector of a dead chunk may be deleted already, and counts as zero.
     const missing = (place: number): void => {
       const chunk = first + (order[place] as number)
       if (index.live[segment.offset + chunk] === 1) throw this.#damaged(segment.chunks[chunk] as number)
@@ -199,7 +202,7 @@ export class DenseScan {
     while (next < order.length) missing(next++)
   }
 
-  /** The vectors with these ids, which ascend; others may be among them. */
+  /** The vectors with these ascending ids; others may be among them. */
   *#rows(ids: ReadonlyArray<number>): Generator<ReadVector> {
     let next = 0
     while (next < ids.length) {
@@ -217,20 +220,20 @@ export class DenseScan {
 const columnsKey = ({ id }: Segment, first: number): string => `v${id} ${first}`
 const readKey = ({ id }: Segment, first: number): string => `r${id} ${first}`
 
-/** Components of a corpus's vectors up to which they are all multiplied with a question's: some milliseconds. */
+/** Numbers in a corpus's vectors up to which every one is multiplied with the question's, which takes some milliseconds. */
 const mostScanned = 8 << 20
 
 const numbersOf = (segments: ReadonlyArray<Segment>, dimensions: number): number =>
   segments.reduce((sum, segment) => sum + segment.chunks.length, 0) * dimensions
 
-/** Those of a question that are not zero. */
+/** The components of a query vector that are not zero. */
 const componentsOf = (query: Float32Array): ReadonlyArray<number> => {
   const components: Array<number> = []
   for (let d = 0; d < query.length; d++) if (query[d] !== 0) components.push(d)
   return components
 }
 
-/** What columns of them come to, to the last bit: of zeros, nothing is added. */
+/** Computes the cosines of packed vectors. The result equals that of {@link addColumns} to the last bit, as zeros add nothing. */
 const addVectors = (out: Float64Array, vectors: ReadVectors, cosineOf: (packed: Uint8Array) => number): void => {
   for (let i = 0; i < vectors.length; i++) {
     const vector = vectors[i]
@@ -242,7 +245,7 @@ const addScaled = (out: Float64Array, sums: Int32Array, inverseNorms: Float32Arr
   for (let i = 0; i < out.length; i++) out[i] = (sums[i] as number) * scale * (inverseNorms[i] as number)
 }
 
-/** Calls `visit` with each block of the segments, by the place of its first chunk, and its part of `out`, which is by slot. */
+/** Calls `visit` for each block of the segments, with its first chunk's place in the segment and its part of `out`, which is by slot. */
 const forEachBlock = (
   segments: ReadonlyArray<Segment>,
   out: Float64Array,
@@ -256,7 +259,7 @@ const forEachBlock = (
   }
 }
 
-/** Four components a pass: the sums are loaded and stored a quarter as often. */
+/** Adds up four components per pass, so that the sums are loaded and stored a quarter as often. */
 const addColumns = (out: Float64Array, block: Block, query: Float32Array, components: ReadonlyArray<number>): void => {
   const { columns, count, inverseNorms, stride } = block
   const whole = components.length - (components.length % 4)

@@ -13,30 +13,32 @@ import type { CorpusRow } from "../store/Rows.ts"
 import { cosineOf, unitVectorOf } from "../store/Vector.ts"
 import { allowedFiles, filePasses } from "./Allowed.ts"
 import { ChunkReader } from "./ChunkReader.ts"
-import { towards } from "./DenseArm.ts"
+import { type Dense, towards } from "./DenseArm.ts"
+import { explanationOf } from "./Explain.ts"
+import { fedBack } from "./Feedback.ts"
 import { SampledRarity } from "./SampledRarity.ts"
 import type { SearchRequest } from "./Search.ts"
 
-/** What is asked of a corpus whose vectors are in a database of their own. */
+/** A search request to a corpus whose vectors are in a database of its own. */
 export interface ElsewhereRequest extends Omit<SearchRequest, "vector" | "correctSpelling"> {
   readonly vector: Float32Array | undefined
-  /** Whether the request says how the arms are mixed, which a database that mixes does by itself then. */
+  /** Whether the request says how the arms are mixed. A database that can mix then does so itself. */
   readonly hybrid: boolean
 }
 
-/** What the database is asked: undefined where no file passes the filter. */
+/** The query to the database; undefined where no file passes the filter. */
 export type Asked = Omit<VectorQuery, "count"> | undefined
 
-/** Contexts, and whether the database has to be asked for more hits to be sure of them. */
+/** Contexts, and whether more hits must be requested from the database to be sure of them. */
 export interface Found {
   readonly contexts: ReadonlyArray<Context>
   readonly more: boolean
 }
 
 /**
- * The engine's side of a search in a corpus's own database: which words it is asked for, and what of its hits is shown.
- * A hit counts where its version is visible and passes the filter; its cosine is reckoned here, with the vector that is
- * kept, so that thresholds mean the same whatever the database rounds.
+ * The engine's side of a search in a corpus's own database: the query that it sends, and the contexts that it makes of the hits. A hit
+ * counts where its version of the file is visible and passes the filter. Its cosine is computed here, with the vector that the engine
+ * keeps, so that thresholds mean the same however the database rounds.
  */
 export class ElsewhereSearch {
   readonly #db: DatabaseSync
@@ -46,7 +48,7 @@ export class ElsewhereSearch {
   readonly #vector: StatementSync
   readonly #rarity: SampledRarity
 
-  /** `memory`: bytes that what is read from the engine's database may take. */
+  /** `memory`: bytes for what is read from the engine's own database. */
   constructor(db: DatabaseSync, names: Names, memory: number) {
     this.#db = db
     this.#chunks = new ChunkReader(db, new ByteCache(memory), names)
@@ -56,7 +58,7 @@ export class ElsewhereSearch {
     this.#vector = db.prepare(`SELECT ${checkedColumns("embeddings")} FROM embeddings WHERE hash = ? AND embedder = ?`)
   }
 
-  /** @throws {StoreDamage} where a file's record, or a text whose words are counted, is damaged */
+  /** The query for the database. @throws {StoreDamage} where a file's record, or a text whose words are counted, is damaged */
   asked(corpus: CorpusRow, request: ElsewhereRequest, abilities: VectorAbilities, mostFiles: number): Asked {
     const { files, metadata, principal } = request
     const filtered = files !== undefined || metadata !== undefined || principal !== undefined
@@ -70,7 +72,7 @@ export class ElsewhereSearch {
       vector,
       terms,
       alpha: request.hybrid && abilities.mixes && both ? alpha : undefined,
-      // Where too many pass to be named, those that do not are dropped here, and more are asked for.
+      // Where too many files pass to be named, hits of other files are dropped afterwards, and more hits are requested.
       files: allowed !== undefined && allowed.length <= mostFiles ? allowed : undefined
     }
   }
@@ -91,7 +93,7 @@ export class ElsewhereSearch {
       .map((row) => String(row["analyzer"]) as AnalyzerId)
   }
 
-  /** `count` is how many hits of each arm were asked for, or of both mixed. @throws {StoreDamage} */
+  /** Contexts from the database's hits. `count` is how many were requested of each arm, or of both mixed. @throws {StoreDamage} */
   found(corpus: CorpusRow, request: ElsewhereRequest, hits: VectorHits, count: number): Found {
     const { alpha, explain, minSimilarity, vector } = request
     const allowed = this.#placesOf(corpus, request)
@@ -115,23 +117,25 @@ export class ElsewhereSearch {
     const words = take(hits.sparse, (chunk, score) => sparse.set(chunk, score))
     const depth = Math.max(ranking.candidates, request.count)
     const short = (arm: ReadonlyArray<VectorHit>, taken: number): boolean => arm.length >= count && taken < Math.min(depth, count)
-    // Beyond the first that is too far, all are.
+    // Hits come nearest first: once one is too far, so are all after it.
     const last = hits.dense.findLast((hit) => allowed(hit) !== undefined)
     const beyond = last !== undefined && !near(allowed(last) ?? 0)
 
-    const numbers = () => [...candidates].sort((a, b) => a - b).map((id) => ({ id, sparse: sparse.get(id) ?? 0, cosine: cosine(id) }))
+    const sparseOf = (chunk: number): number => sparse.get(chunk) ?? 0
+    const numbers = () => [...candidates].sort((a, b) => a - b).map((id) => ({ id, sparse: sparseOf(id), cosine: cosine(id) }))
     const shown = (ordered: ReadonlyArray<Fused>): ReadonlyArray<Context> =>
-      firstByPath(ordered, request.count, alpha, (id) => this.#chunks.pathOf(corpus.name, corpus.generation, id)).map((hit) => ({
-        ...this.#chunks.context(corpus.name, corpus.generation, hit.id),
+      firstByPath(ordered, request.count, alpha, (id) => this.#chunks.pathOf(corpus.name, corpus.revision, id)).map((hit) => ({
+        ...this.#chunks.context(corpus.name, corpus.revision, hit.id),
         score: hit.fused,
         ...(vector === undefined ? {} : { distance: 1 - hit.cosine }),
-        ...(explain ? { explanation: this.#explain(corpus, hit, alpha) } : {})
+        // The database scores words on its own, and does not say which.
+        ...(explain ? { explanation: explanationOf(hit, alpha, this.#analyzers(corpus), []) } : {})
       }))
     if (hits.mixed !== undefined) {
       const mixed = new Map<number, number>()
       candidates.clear()
       const taken = take(hits.mixed, (chunk, score) => mixed.set(chunk, score))
-      // The order is the database's; what each arm says beside is only for whoever wants to see it.
+      // The order is the database's. The scores of each arm are only shown in explanations.
       const ordered = fuse(numbers(), alpha)
         .map((hit) => ({ ...hit, fused: mixed.get(hit.id) ?? 0 }))
         .sort((a, b) => b.fused - a.fused || a.id - b.id)
@@ -142,47 +146,23 @@ export class ElsewhereSearch {
     const both = alpha > 0 && alpha < 1 && vector !== undefined
     return {
       more: short(hits.sparse, words) || (short(hits.dense, dense) && !beyond),
-      contexts: shown(both ? this.#fedBack(corpus, scored, first, vector, alpha, opened) : first)
+      contexts: shown(both ? fuse(fedBack(scored, first, this.#movedTo(corpus, vector, opened), sparseOf), alpha) : first)
     }
   }
 
-  /** As in a search of the engine's own: the question moves towards the first few. */
-  #fedBack(
-    corpus: CorpusRow,
-    scored: ReadonlyArray<{ readonly id: number; readonly sparse: number; readonly cosine: number }>,
-    first: ReadonlyArray<Fused>,
-    query: Float32Array,
-    alpha: number,
-    opened: Map<number, Uint8Array>
-  ): ReadonlyArray<Fused> {
-    const middle = new Float32Array(query.length)
-    for (const { id } of first.slice(0, ranking.feedbackChunks)) {
-      unitVectorOf(this.#vectorOf(corpus, id, opened), query.length).forEach((value, d) => void (middle[d]! += value))
-    }
-    const moved = towards(query, middle, ranking.feedback)
-    return fuse(
-      scored.map((candidate) => ({ ...candidate, related: cosineOf(this.#vectorOf(corpus, candidate.id, opened), moved) })),
-      alpha
-    )
-  }
-
-  #explain(corpus: CorpusRow, hit: Fused, alpha: number): NonNullable<Context["explanation"]> {
-    const { cosine, fused, normalizedDense, normalizedSparse, related, sparse } = hit
-    return {
-      analyzer: this.#analyzers(corpus).join(", "),
-      // The database scores words by itself, and does not say which.
-      terms: [],
-      sparse,
-      cosine,
-      related,
-      normalizedSparse,
-      normalizedDense,
-      alpha,
-      fused
+  /** Cosines with the question moved towards chunks, as {@link Dense.movedTo} has them, by number of chunk. */
+  #movedTo(corpus: CorpusRow, query: Float32Array, opened: Map<number, Uint8Array>): Dense["movedTo"] {
+    return (chunks, weight) => {
+      const middle = new Float32Array(query.length)
+      for (const chunk of chunks) {
+        unitVectorOf(this.#vectorOf(corpus, chunk, opened), query.length).forEach((value, d) => void (middle[d]! += value))
+      }
+      const moved = towards(query, middle, weight)
+      return (others) => Float64Array.from(others, (chunk) => cosineOf(this.#vectorOf(corpus, chunk, opened), moved))
     }
   }
 
-  /** The number of the chunk that a hit is of; undefined where it is not visible, or does not pass. */
+  /** Returns the number of a hit's chunk; undefined where its file is not visible or does not pass the filter. */
   #placesOf(corpus: CorpusRow, request: ElsewhereRequest): (hit: VectorHit) => number | undefined {
     const { files, metadata, principal } = request
     const passes = filePasses(this.#db, corpus.id, { metadata, principal })

@@ -4,11 +4,29 @@ import type { CorpusIndex } from "./CorpusIndex.ts"
 import type { Fused } from "../../../search/Fusion.ts"
 import type { ScoredTerm } from "./QueryTerms.ts"
 
-/** Why a hit, whose id is its slot, has its place. A term's weight is what it added to the BM25 score. */
-export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hit: Fused, alpha: number): Explanation => ({
-  analyzer: index.analyzers.join(", "),
-  terms: terms.map((term): TermWeight => {
-    const termFrequency = frequencyAt(term, hit.id)
+/** Why a hit has its place: its scores, with the question's analyzers and terms. */
+export const explanationOf = (
+  { cosine, facts, fused, normalizedDense, normalizedSparse, related, sparse }: Fused,
+  alpha: number,
+  analyzers: ReadonlyArray<string>,
+  terms: ReadonlyArray<TermWeight>
+): Explanation => ({
+  analyzer: analyzers.join(", "),
+  terms,
+  sparse,
+  cosine,
+  ...facts,
+  related,
+  normalizedSparse,
+  normalizedDense,
+  alpha,
+  fused
+})
+
+/** What each term added to the BM25 score of the chunk at a slot. */
+export const termWeights = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, slot: number): ReadonlyArray<TermWeight> =>
+  terms.map((term) => {
+    const termFrequency = frequencyAt(term, slot)
     return {
       term: term.term,
       from: term.from === term.term ? undefined : term.from,
@@ -17,21 +35,9 @@ export const explain = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, hi
       factor: term.factor === 1 ? undefined : term.factor,
       documentFrequency: term.found.documentFrequency,
       termFrequency,
-      weight: termScore(term.weight, termFrequency, index.norms[index.lengths[hit.id] ?? 0] ?? 0, index.bm25.k1)
+      weight: termScore(term.weight, termFrequency, index.norms[index.lengths[slot] ?? 0] ?? 0, index.bm25.k1)
     }
-  }),
-  sparse: hit.sparse,
-  cosine: hit.cosine,
-  file: hit.file,
-  title: hit.title,
-  named: hit.named === true ? true : undefined,
-  options: hit.options,
-  related: hit.related,
-  normalizedSparse: hit.normalizedSparse,
-  normalizedDense: hit.normalizedDense,
-  alpha,
-  fused: hit.fused
-})
+  })
 
 const frequencyAt = ({ found }: ScoredTerm, slot: number): number => {
   const of = found.bySegment.findLast(({ segment }) => segment.offset <= slot)

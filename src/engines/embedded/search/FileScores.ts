@@ -17,33 +17,33 @@ interface IndexedFile {
   readonly length: number
 }
 
-/** Files that were looked up. */
+/** Files of an index that were looked up so far. */
 interface KnownFiles {
-  /** By slot: the place in `files`, counted from 1. */
+  /** Place of each slot's file in `files`, counted from 1; 0 where it was not looked up. */
   readonly places: Uint32Array
   readonly files: Array<IndexedFile>
   /** Places of the files whose title or name has a term. */
   readonly titled: Map<string, Set<number>>
 }
 
-/** By place of a candidate. */
+/** Scores of the candidates' files, in the order of the candidates. */
 export interface ScoresOfFiles {
-  /** BM25 of the file. Absent where every file is one chunk: the chunk's own score says the same. */
+  /** BM25 of the whole file. Absent where every file is a single chunk: the chunk's own score says the same. */
   readonly whole: Float64Array | undefined
   /** Share of the question's terms, by their weights, that the title or the name of the file has: 0 to 1. */
   readonly title: Float64Array
 }
 
-/** What the files of candidates say of them: a passage of a file that is about the question is likelier to be, too. */
+/** Scores the files of candidates: a passage is more likely to answer the question if its whole file is about it. */
 export class FileScores {
   readonly #file: ReturnType<typeof preparedValues>
   readonly #damaged: (chunk: number) => Error
-  /** By slot, for as long as the corpus stays as it is. */
+  /** Files by index, and so for as long as the corpus does not change. */
   readonly #files = new WeakMap<CorpusIndex, KnownFiles>()
   readonly #numbered: StatementSync
   readonly #byNumber = new WeakMap<CorpusIndex, ReadonlyMap<string, ReadonlyArray<SlotRange>>>()
 
-  /** `damaged` makes what is thrown where a chunk's file is not known. */
+  /** `damaged` makes the error that is thrown where a chunk's file is missing or damaged. */
   constructor(db: DatabaseSync, damaged: (chunk: number) => Error) {
     this.#file = preparedValues(
       db,
@@ -53,7 +53,10 @@ export class FileScores {
     this.#damaged = damaged
   }
 
-  /** The slots of the files that the question names by their numbers: "PEP 8" is `pep-0008.rst`. None where a name is that of many. */
+  /**
+   * Ascending slots of the files that the question names by their numbers: "PEP 8" is `pep-0008.rst`. A name that fits more than
+   * {@link mostNamed} files counts for none of them.
+   */
   named(index: CorpusIndex, corpus: CorpusRow, query: string): ReadonlyArray<SlotRange> {
     const names = numberedNames(query)
     if (names.size === 0) return []
@@ -77,7 +80,7 @@ export class FileScores {
     return files
   }
 
-  /** Of the files that the chunks at `slots`, which ascend, belong to. @throws {StoreDamage} */
+  /** Scores of the files of the chunks at `slots`, which ascend. @throws {StoreDamage} */
   scores(index: CorpusIndex, corpus: CorpusRow, terms: ReadonlyArray<ScoredTerm>, slots: Int32Array): ScoresOfFiles {
     const known = this.#knownOf(index)
     const places = Uint32Array.from(slots, (slot) => this.#placeOf(index, known, slot))
@@ -88,7 +91,7 @@ export class FileScores {
     }
   }
 
-  /** The slots of the files that chunks are of, in the order of these, each file once, `most` of them. @throws {StoreDamage} */
+  /** Slots of the first `most` files of the chunks at `slots`, each file once, in the order of the chunks. @throws {StoreDamage} */
   rangesOf(index: CorpusIndex, slots: ReadonlyArray<number>, most: number): ReadonlyArray<SlotRange> {
     const known = this.#knownOf(index)
     const places = new Set<number>()
@@ -128,7 +131,7 @@ export class FileScores {
   }
 }
 
-/** Files that one name may mean. */
+/** Most files that one name may mean. */
 const mostNamed = 4
 
 const columnsAt = {
@@ -147,10 +150,11 @@ const namesOf = (row: RowValues, index: CorpusIndex): ReadonlySet<string> => {
   return new Set(analyzeQuery(`${title}\n${name}`, index.analyzers).map(({ term }) => term))
 }
 
-/** A term's postings in one segment, and the place of the first that no file before the one at hand has. */
+/** A term's posting list in one segment, read from file to file. */
 interface TermInSegment {
   readonly postings: Postings
   readonly weight: number
+  /** Place of the first posting after the files that were scored so far. */
   next: number
 }
 
@@ -209,11 +213,11 @@ const titleScores = ({ titled }: KnownFiles, places: Uint32Array, terms: Readonl
   return scores.map((sum) => sum / total)
 }
 
-/** Place of the first of the ascending `ordinals` that is `ordinal` or more; those before `from` are less. */
+/** Place of the first of the ascending `ordinals` that is `ordinal` or more. Those before place `from` are known to be less. */
 const firstFrom = (ordinals: Postings["ordinals"], ordinal: number, from: number): number => {
   let low = from
   let high = from
-  // Mostly it is near.
+  // It is usually near `from`: the step doubles until it is passed.
   for (let step = 1; high < ordinals.length && (ordinals[high] as number) < ordinal; step *= 2) {
     low = high + 1
     high += step

@@ -8,43 +8,44 @@ import { scanRuns } from "../../../search/analysis/WordBreak.ts"
 import type { Reread, SpellingIndex } from "../../../search/Spelling.ts"
 import { forEachSegment } from "../../../text/UnspacedWords.ts"
 
-/** A term of the query as it is scored. */
+/** A term of the query, with its weight and its posting lists. */
 export interface ScoredTerm {
   readonly term: string
-  /** The word of the query. */
+  /** The query's word that the term was made of. */
   readonly from: string
+  /** Whether the spelling correction changed the word. */
   readonly corrected: boolean
-  /** It is a word that the best chunks share: see SharedWords.ts. */
+  /** Whether the term is not the query's own, but one that the best chunks share: see SharedWords.ts. */
   readonly shared: boolean
-  /** What the word counts for: less than 1 for one of grammar. */
+  /** How much the word counts: 1, or less for a word of grammar. */
   readonly factor: number
-  /** Inverse document frequency times how often the query says it, times `factor`. */
+  /** Inverse document frequency times occurrences in the query times `factor`, less where the spelling was corrected. */
   readonly weight: number
   readonly found: TermPostings
 }
 
 /**
- * Formal texts ask no questions, so "what" and "about" are rare there and would outweigh the subject. More than 0, because
- * a query may hold nothing else.
+ * How much a term counts. Words of grammar count less: formal texts ask no questions, so "what" and "about" are rare there and would
+ * outweigh the subject. They count more than 0, because a query may have no other words.
  */
 export const factorOf = (term: string, grammar: boolean): number =>
   grammar ? ranking.grammar : /^(?:\p{sc=Hira}.|.\p{sc=Hira})$/u.test(term) ? ranking.hiragana : 1
 
-/** What a word counts for by the edits that made it one of the corpus. */
+/** How much a corrected word counts, by the number of edits. */
 const trustIn = (edits: 0 | 1 | 2): number => edits === 0 ? 1 : edits === 1 ? ranking.slip : ranking.slips
 
 export interface QueryTermOptions {
-  /** Whether words of grammar count less. BM25 as Lucene has it weighs them as any other. */
+  /** Whether words of grammar count less; Lucene's BM25 weighs them like any other word. */
   readonly lowerGrammar: boolean
-  /** What corrects words that no chunk has. */
+  /** Makes the index that corrects words no chunk has; undefined where spelling is not corrected. */
   readonly spelling: (() => SpellingIndex) | undefined
-  /** Begun for the index. */
+  /** Memory for scores, prepared for the index by `begin`. */
   readonly room: ScoreRoom
 }
 
 /**
- * The query's terms that some chunk has. For words that no chunk has, `spelling` gives what was probably meant, each by how
- * likely that is; it is made only when there are such words. A word of grammar is never taken for another one's misspelling.
+ * The query's terms that some chunk has. Words that no chunk has are replaced by what was probably meant, weighted by how likely each
+ * is; the spelling index is made only when the query has such words. A word of grammar is never taken for a misspelling of another word.
  */
 export const queryTerms = (
   index: CorpusIndex,
@@ -53,56 +54,65 @@ export const queryTerms = (
 ): ReadonlyArray<ScoredTerm> => {
   const scored: Array<ScoredTerm> = []
   const isGrammar = grammarOf(query, index.analyzers, index.mainAnalyzer)
-  const add = (
-    term: string,
-    from: string,
-    occurrences: number,
-    edits: 0 | 1 | 2,
-    found: TermPostings,
-    frequency: number,
-    likelihood = 1
-  ): void => {
+  const used = new Set<string>()
+  const add = ({ edits = 0, found, frequency = found.documentFrequency, from, likelihood = 1, occurrences, term }: UnweighedTerm): void => {
     const factor = lowerGrammar ? factorOf(term, isGrammar(edits > 0 ? term : from)) : 1
     const weight = factor * trustIn(edits) * likelihood * occurrences * idf(index.liveChunks, Math.min(index.liveChunks, frequency))
     scored.push({ term, from, corrected: edits > 0, shared: false, factor, weight, found })
+    used.add(term)
+  }
+  const addCorrected = (corrected: Omit<UnweighedTerm, "found">): void => {
+    if (!used.has(corrected.term)) add({ ...corrected, found: index.lookup(corrected.term) })
   }
   const terms = analyzeQuery(query, index.analyzers, index.mainAnalyzer).map((term) => ({ ...term, found: index.lookup(term.term) }))
-  // A form that few chunks of its analyzer have is no rare word: the word is as frequent as all its forms together.
+  // A rare form does not make the word rare: a word is as frequent as all its forms together.
   const frequencies = new Map<number, number>()
   for (const { found, word } of terms) frequencies.set(word, (frequencies.get(word) ?? 0) + found.documentFrequency)
   const rereads = spelling === undefined ? [] : reread(query, (segment) => index.lookup(segment).documentFrequency > 0, spelling)
-  // What a slip broke a word into are no words of the question.
+  // The pieces into which a slip broke a word are no words of the question.
   const broken = new Set(rereads.flatMap(({ cut, words }) => cut.filter((segment) => words.every(({ as }) => as !== segment))))
   const unknown: typeof terms = []
   for (const term of terms) {
     if (broken.has(term.from)) continue
     if (term.found.documentFrequency === 0) unknown.push(term)
-    else add(term.term, term.from, term.occurrences, 0, term.found, frequencies.get(term.word) ?? 0)
+    else add({ ...term, frequency: frequencies.get(term.word) ?? 0 })
   }
   // A word is known if any analyzer's form of it is.
   const knownWords = new Set(scored.map(({ from }) => from))
-  const used = new Set(scored.map(({ term }) => term))
   for (const { as, distance, term } of rereads.flatMap(({ words }) => words)) {
-    if (used.has(term)) continue
-    used.add(term)
-    const found = index.lookup(term)
-    add(term, as, 1, distance, found, found.documentFrequency)
+    addCorrected({ term, from: as, occurrences: 1, edits: distance })
   }
-  // "What are" is everywhere, and says nothing of a third word.
+  // "What are" is everywhere, so it does not help to decide what a third word means.
   const fit = fitOf(index, room, scored.filter(({ from }) => !isGrammar(from)))
   for (const { from, occurrences } of unknown) {
     if (spelling === undefined || knownWords.has(from) || isGrammar(from)) continue
     for (const { distance, likelihood, term } of spelling().correct(from, index.analyzers, fit)) {
-      if (used.has(term)) continue
-      used.add(term)
-      const found = index.lookup(term)
-      add(term, from, occurrences, distance, found, found.documentFrequency, likelihood)
+      addCorrected({ term, from, occurrences, edits: distance, likelihood })
     }
   }
   return scored
 }
 
-/** How well a term goes with the words that are known: the best BM25 by these of a chunk that has it, of the best of any, 0 to 1. */
+/** A term of the query before it is weighed. */
+interface UnweighedTerm {
+  readonly term: string
+  /** The query's word that the term was made of. */
+  readonly from: string
+  /** How often the query has the word. */
+  readonly occurrences: number
+  readonly found: TermPostings
+  /** Edits between `from` and the term's word; default 0. */
+  readonly edits?: 0 | 1 | 2
+  /** In how many chunks the word is, in any form; default: the term's document frequency. */
+  readonly frequency?: number
+  /** How likely it is that the term was meant, 0 to 1; default 1. */
+  readonly likelihood?: number
+}
+
+/**
+ * How well a term fits the known words, 0 to 1: the best BM25, by the known words, of the chunks that have the term, divided by the
+ * best of all chunks.
+ */
 const fitOf = (index: CorpusIndex, room: ScoreRoom, known: ReadonlyArray<ScoredTerm>): (term: string) => number => {
   let scores: Float64Array | undefined
   let most = 0
@@ -120,17 +130,17 @@ const fitOf = (index: CorpusIndex, room: ScoreRoom, known: ReadonlyArray<ScoredT
   }
 }
 
-/** The terms' postings of every segment, as they are scored. */
+/** The posting lists of the terms, segment by segment, with the terms' weights. */
 export function* postingsOf(terms: ReadonlyArray<ScoredTerm>): Generator<WeighedPostings> {
   for (const { found, weight } of terms) {
     for (const { postings, segment: { offset } } of found.bySegment) yield { offset, weight, postings }
   }
 }
 
-/** Stretches, from which on no further run is read anew: see Spelling.ts. */
+/** Number of corrected stretches after which no further run is corrected: see Spelling.ts. */
 const mostReread = 32
 
-/** What {@link SpellingIndex.correctRun} reads anew in a question. */
+/** Stretches of a question without blanks that {@link SpellingIndex.correctRun} corrects. */
 const reread = (query: string, isKnown: (segment: string) => boolean, spelling: () => SpellingIndex): ReadonlyArray<Reread> => {
   const text = normalized(query)
   const found: Array<Reread> = []
@@ -143,7 +153,10 @@ const reread = (query: string, isKnown: (segment: string) => boolean, spelling: 
   return found
 }
 
-/** How much a word of a question says, 0 to 1, by how many chunks have it: what no chunk has may be a slip, and counts in full. */
+/**
+ * Returns a word's weight in the corpus, 0 to 1: the fewer chunks have the word, the higher. A word that no chunk has may be a slip,
+ * and weighs 1.
+ */
 export const rarityIn = (index: CorpusIndex): (word: string) => number => {
   const analyzers = wordAnalyzers(index.analyzers)
   const most = idf(index.liveChunks, 1)

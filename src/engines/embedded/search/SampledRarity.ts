@@ -5,22 +5,25 @@ import type { CorpusRow } from "../store/Rows.ts"
 import { idf } from "./Bm25.ts"
 import type { ChunkReader } from "./ChunkReader.ts"
 
-/** Chunks that are looked at, and the change of a corpus from which they are looked at again. */
+/** Chunks in a sample. */
 const sampleSize = 500
+/** A new sample is taken once a corpus has grown or shrunk by this factor. */
 const grown = 1.25
-/** Corpora that are kept. */
+/** Corpora whose samples are kept. */
 const mostCorpora = 16
 
 interface Sample {
-  /** Of the corpus, when it was taken. */
+  /** Number of chunks that the corpus had when the sample was taken. */
   readonly chunks: number
+  /** Number of chunks in the sample. */
   readonly size: number
+  /** Number of sampled chunks with each term. */
   readonly frequencies: ReadonlyMap<string, number>
 }
 
 /**
- * How rare terms are in corpora whose own database does not know: by a sample of their chunks, evenly over all files. In a
- * weight, which grows with the logarithm, that is nearly as good as counting all, and all need not be kept.
+ * Estimates how rare terms are in corpora whose database cannot say, from a sample of their chunks, taken evenly over all files. A weight
+ * grows with the logarithm of rarity, so a sample is nearly as good as counting all chunks, and needs no index of them.
  */
 export class SampledRarity {
   readonly #files: StatementSync
@@ -32,7 +35,7 @@ export class SampledRarity {
     this.#chunks = chunks
   }
 
-  /** What a term's rarity weighs, 1 where no chunk of the sample has it. @throws {StoreDamage} */
+  /** Returns a term's weight by its rarity, 0 to 1; 1 where no sampled chunk has it. @throws {StoreDamage} */
   of(corpus: CorpusRow): (term: string) => number {
     const { frequencies, size } = this.#sampleOf(corpus)
     return (term) => idf(size, frequencies.get(term) ?? 0) / idf(size, 0)
@@ -49,7 +52,7 @@ export class SampledRarity {
     let before = 0
     for (const file of files) {
       while (size * step < before + file.chunks) {
-        const { text } = this.#chunks.context(corpus.name, corpus.generation, file.first + Math.floor(size * step) - before)
+        const { text } = this.#chunks.context(corpus.name, corpus.revision, file.first + Math.floor(size * step) - before)
         for (const term of new Set(analyze(text, detect(text)))) frequencies.set(term, (frequencies.get(term) ?? 0) + 1)
         size++
       }

@@ -8,40 +8,72 @@ import { ByteCache } from "../../../search/ByteCache.ts"
 import { ChunkReader } from "./ChunkReader.ts"
 import { CorpusIndex } from "./CorpusIndex.ts"
 import { type Dense, DenseArm } from "./DenseArm.ts"
-import { explain } from "./Explain.ts"
+import { explanationOf, termWeights } from "./Explain.ts"
+import { fedBack } from "./Feedback.ts"
 import { type Candidate, firstByPath, fuse, type Fused, fuseWords } from "../../../search/Fusion.ts"
 import { postingsOf, queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
 import { SharedWords } from "./SharedWords.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import { embedWeighed } from "../../../text/hashed/EmbedHashed.ts"
-import { explainsOption, optionsOf } from "../../../text/CommandOptions.ts"
+import { explainsOption, type Option, optionsOf } from "../../../text/CommandOptions.ts"
 import { FileScores } from "./FileScores.ts"
 import { ScoreRoom, type Scores, type SlotRange } from "./Scores.ts"
 import { topSlots } from "./TopSlots.ts"
 
 export interface SearchRequest extends FileFilter {
   readonly query: string
+  /** How many contexts at most. */
   readonly count: number
-  /** 0 sparse only, 1 dense only. */
+  /** Weight of the dense arm: 0 sparse only, 1 dense only. */
   readonly alpha: number
   /**
-   * The query's vector, where the dense side is wanted; its embedder may ask how much a word says in the corpus. `hashed`:
-   * that of the offline embedder, which is made where the words' weights are.
+   * Makes the query's vector; absent where the dense arm is not wanted. `weigh` returns the weight of a word in this corpus,
+   * 0 to 1, for embedders that use it. `"hashed"` stands for the offline embedder, which runs in the search itself, next to
+   * the index that knows those weights.
    */
   readonly vector?: ((weigh: (word: string) => number) => Float32Array) | "hashed" | undefined
-  /** Cosine similarity strictly more than this. */
+  /** Only chunks whose cosine similarity is strictly more than this. */
   readonly minSimilarity?: number
+  /** Whether query words that no chunk has are replaced by what was probably meant. */
   readonly correctSpelling: boolean
+  /** Whether each context says why it has its place. */
   readonly explain: boolean
 }
 
-/** Files whose chunks are looked through for what explains an option, and chunks of each. */
+/** How many of the best files are searched for chunks that explain an option, and how many chunks of each file. */
 const filesOfOptions = 3
 const chunksOfOptions = 500
 
-/** Contexts of one request up to which the dense side may come from lists of candidates. */
+/** Contexts of one request up to which the dense arm may take its candidates from vector lists. */
 const mostFromLists = 200
+
+/** A question about one corpus, with everything that ranking needs to know of it. */
+interface Question {
+  readonly corpus: CorpusRow
+  readonly index: CorpusIndex
+  readonly request: SearchRequest
+  /** Terms of the query that some chunk has. */
+  readonly terms: ReadonlyArray<ScoredTerm>
+  /** BM25 by slot. */
+  readonly sparse: Scores
+  /** Absent where the request has no vector. */
+  readonly dense: Dense | undefined
+  /** 1 by slot where the chunk may be part of the answer. */
+  readonly allowed: Uint8Array
+  /** Slots of the files that the question names by their numbers, ascending. */
+  readonly named: ReadonlyArray<SlotRange>
+  /** Whether both arms are mixed. */
+  readonly mixed: boolean
+  /** Options of commands that the question has; empty unless both arms are mixed. */
+  readonly options: ReadonlyArray<Option>
+}
+
+/** Chunks, best first, and the terms that their sparse scores are made of. */
+interface Ranked {
+  readonly hits: ReadonlyArray<Fused>
+  readonly terms: ReadonlyArray<ScoredTerm>
+}
 
 /** Searches the corpora of one database. Synchronous; every call is within one read snapshot. */
 export class Search {
@@ -53,11 +85,14 @@ export class Search {
   readonly #shared: SharedWords
   readonly #indexMemory: number
   readonly #indexes = new Map<number, CorpusIndex>()
-  /** Used again by the next search: nothing of one is left when the next begins. */
+  /** Scores of the question at hand; the next question reuses the memory. */
   readonly #room = new ScoreRoom()
   readonly #spelling = new WeakMap<CorpusIndex, SpellingIndex>()
 
-  /** `memory`: bytes that what is read from the database may take; the index of the corpus in use is kept in any case. */
+  /**
+   * `memory`: bytes for what is read from the database. The index of the corpus last searched is kept even where it takes
+   * more.
+   */
   constructor(db: DatabaseSync, names: Names, memory: number) {
     this.#db = db
     this.#indexMemory = memory / 4
@@ -69,130 +104,159 @@ export class Search {
   }
 
   /**
-   * The best contexts, best first, equals by their files' addresses and their places in them, whatever the
-   * history of the corpus. Of more than a thousand equals some are not looked at.
+   * The best contexts, best first. Equal ones are ordered by their files' addresses and their places in the files, so that the
+   * order does not depend on the history of the corpus; of more than a thousand equal ones some are not considered.
    *
-   * @throws {IndexDamage} where the index is damaged, which can be rebuilt
-   * @throws {StoreDamage} where a text, a vector or a file's record is
+   * @throws {IndexDamage} where the index is damaged; it can be rebuilt
+   * @throws {StoreDamage} where a text, a vector or a file's record is damaged
    */
   run(corpus: CorpusRow, request: SearchRequest): ReadonlyArray<Context> {
+    const question = this.#question(corpus, request)
+    const { index } = question
+    const { hits, terms } = this.#ranked(question)
+    const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.revision, index.chunkAt(slot))
+    return firstByPath(hits, request.count, request.alpha, pathOf).map((hit) => ({
+      ...this.#contextAt(question, hit.id),
+      score: hit.fused,
+      ...(question.dense === undefined ? {} : { distance: 1 - hit.cosine }),
+      ...(request.explain
+        ? { explanation: explanationOf(hit, request.alpha, index.analyzers, termWeights(index, terms, hit.id)) }
+        : {})
+    }))
+  }
+
+  /** Scores every chunk by the query's terms and prepares the dense arm. */
+  #question(corpus: CorpusRow, request: SearchRequest): Question {
+    const { alpha, query } = request
     const index = this.#index(corpus)
     this.#room.begin(index)
-    const terms = request.alpha < 1 || request.explain
-      ? queryTerms(index, request.query, {
-        lowerGrammar: request.alpha > 0,
+    const terms = alpha < 1 || request.explain
+      ? queryTerms(index, query, {
+        lowerGrammar: alpha > 0,
         spelling: request.correctSpelling ? () => this.#spellingOf(index) : undefined,
         room: this.#room
       })
       : []
     const sparse = this.#room.zeros("sparse")
     this.#room.addPostings("sparse", postingsOf(terms))
-    // A threshold is promised of every chunk, and so is a long list: lists know candidates only.
-    const exact = request.minSimilarity !== undefined || request.count > mostFromLists
-    const vector = request.vector === "hashed" ? embedWeighed(request.query, rarityIn(index)) : request.vector?.(rarityIn(index))
-    const dense = vector === undefined ? undefined : this.#dense.ask(index, vector, this.#room, exact)
-    const filtered = this.#allowed(index, corpus, request)
-    const allowed = dense?.all === undefined || request.minSimilarity === undefined
-      ? filtered
-      : moreSimilarThan(request.minSimilarity, dense.all, filtered)
-    const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.generation, index.chunkAt(slot))
-    const named = request.alpha > 0 ? this.#files.named(index, corpus, request.query) : []
-    const mixed = request.alpha > 0 && request.alpha < 1 && dense !== undefined
-    const options = mixed ? optionsOf(request.query) : []
-    const explained = (slot: number): number => {
-      const { text } = this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(slot))
-      return options.filter((option) => explainsOption(text, option.text)).length / options.length
+    const dense = this.#denseOf(index, request)
+    const allowed = this.#allowed(index, corpus, request, dense)
+    const mixed = alpha > 0 && alpha < 1 && dense !== undefined
+    return {
+      corpus,
+      index,
+      request,
+      terms,
+      sparse,
+      dense,
+      allowed,
+      named: alpha > 0 ? this.#files.named(index, corpus, query) : [],
+      mixed,
+      options: mixed ? optionsOf(query) : []
     }
-    const looked = [...terms]
-    const candidatesAt = (slots: Int32Array): Array<Candidate> => {
-      const cosines = dense?.cosines(slots)
-      // Without words there is nothing that files could say of them: none is looked up.
-      const files = request.alpha > 0 && terms.length > 0 ? this.#files.scores(index, corpus, terms, slots) : undefined
-      return Array.from(slots, (id, at): Candidate => ({
-        id,
-        sparse: sparse.values[id] ?? 0,
-        cosine: cosines?.[at] ?? 0,
+  }
+
+  #denseOf(index: CorpusIndex, { count, minSimilarity, query, vector }: SearchRequest): Dense | undefined {
+    if (vector === undefined) return undefined
+    const weigh = rarityIn(index)
+    // A threshold holds for every chunk, and a long answer needs more of them than the lists' candidates.
+    const exact = minSimilarity !== undefined || count > mostFromLists
+    return this.#dense.ask(index, vector === "hashed" ? embedWeighed(query, weigh) : vector(weigh), this.#room, exact)
+  }
+
+  /** Ranks the candidates of both arms; a mixed search ranks them a second time, with feedback. */
+  #ranked(question: Question): Ranked {
+    const { allowed, dense, mixed, request, sparse, terms } = question
+    if (request.alpha === 0 && dense === undefined) {
+      return { hits: fuseWords(topSlots(sparse, allowed, depthOf(request)), sparse.values, request.count), terms }
+    }
+    const candidates = this.#withExplained(question, this.#candidatesAt(question, candidateSlots(question)))
+    return mixed ? this.#withFeedback(question, candidates) : { hits: fuse(candidates, request.alpha), terms }
+  }
+
+  /** The chunks at `slots`, which ascend, with everything that their rank depends on. */
+  #candidatesAt(question: Question, slots: Int32Array): ReadonlyArray<Candidate> {
+    const { corpus, dense, index, named, options, request, sparse, terms } = question
+    const cosines = dense?.cosines(slots)
+    // Without terms a file has no score, and its record need not be read.
+    const files = request.alpha > 0 && terms.length > 0 ? this.#files.scores(index, corpus, terms, slots) : undefined
+    return Array.from(slots, (id, at): Candidate => ({
+      id,
+      sparse: sparse.values[id] ?? 0,
+      cosine: cosines?.[at] ?? 0,
+      facts: {
         file: files?.whole?.[at],
         title: files?.title[at],
-        named: named.some(({ from, to }) => id >= from && id < to),
-        options: options.length === 0 ? undefined : explained(id)
-      }))
-    }
-    const arms: Arms = { sparse, dense, candidatesAt, allowed, named, request }
-    const ordered = (): ReadonlyArray<Fused> => {
-      if (request.alpha === 0 && dense === undefined) {
-        return fuseWords(topSlots(sparse, allowed, depthOf(request)), sparse.values, request.count)
+        named: named.some(({ from, to }) => id >= from && id < to) ? true : undefined,
+        options: options.length === 0 ? undefined : this.#explained(question, id)
       }
-      const candidates = candidatesAt(candidateSlots(arms))
-      if (options.length > 0) {
-        const more = this.#besideBest(index, candidates, request.alpha).filter((slot) => allowed[slot] === 1 && explained(slot) > 0)
-        candidates.push(...candidatesAt(ascending(more)))
-      }
-      return mixed ? this.#again(arms, index, corpus, candidates, looked) : fuse(candidates, request.alpha)
-    }
-    return firstByPath(ordered(), request.count, request.alpha, pathOf).map((hit) => ({
-      ...this.#chunks.context(corpus.name, corpus.generation, index.chunkAt(hit.id)),
-      score: hit.fused,
-      ...(dense === undefined ? {} : { distance: 1 - hit.cosine }),
-      ...(request.explain ? { explanation: explain(index, looked, hit, request.alpha) } : {})
     }))
   }
 
   /**
-   * The order once more, with what the best chunks of the first time are about besides the question's words: the words
-   * that they share are looked for as well, and found in others too, and the question's vector moves towards theirs.
-   * Adds the words to `looked`.
+   * Adds chunks of the best files that explain an option of the question. They may have no other word of it, since a manual
+   * names its command at the beginning only.
    */
-  #again(
-    { allowed, candidatesAt, dense, request, sparse }: Arms,
-    index: CorpusIndex,
-    corpus: CorpusRow,
-    candidates: ReadonlyArray<Candidate>,
-    looked: Array<ScoredTerm>
-  ): ReadonlyArray<Fused> {
+  #withExplained(question: Question, candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> {
+    const { allowed, index, options, request } = question
+    if (options.length === 0) return candidates
     const known = new Set(candidates.map(({ id }) => id))
-    const first = fuse(candidates, request.alpha)
-    const chunks = withoutCopies(index, first, ranking.sharedChunks).map(({ fused, id, sparse }) => {
-      const number = index.chunkAt(id)
-      const text = () => indexedText(this.#chunks.context(corpus.name, corpus.generation, number), undefined)
-      return { number, text, score: fused, sparse }
-    })
-    const shared = this.#shared.of(index, chunks)
-    looked.push(...shared)
-    this.#room.addPostings("sparse", postingsOf(shared))
-    const found = candidatesAt(ascending(topSlots(sparse, allowed, depthOf(request)).filter((slot) => !known.has(slot))))
-    const related = dense?.movedTo(first.slice(0, ranking.feedbackChunks).map(({ id }) => id), ranking.feedback)
-    // What the words of the question say of a candidate and its file stands; only BM25 has grown.
-    const again = (some: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => {
-      const closer = related?.(Int32Array.from(some, ({ id }) => id))
-      return some.map(({ cosine, file, id, named, options, title }, at) => (
-        { id, sparse: sparse.values[id] ?? 0, cosine, related: closer?.[at], file, title, named, options }
-      ))
-    }
-    return fuse([...again(candidates), ...again(found)], request.alpha)
+    const best = fuse(candidates, request.alpha).map(({ id }) => id)
+    const explaining = this.#files.rangesOf(index, best, filesOfOptions)
+      .flatMap(({ from, to }) => Array.from({ length: Math.min(to - from, chunksOfOptions) }, (_, at) => from + at))
+      .filter((slot) => !known.has(slot) && allowed[slot] === 1 && this.#explained(question, slot) > 0)
+    return inSlotOrder([...candidates, ...this.#candidatesAt(question, ascending(explaining))])
+  }
+
+  /** Share of the question's options that the chunk at a slot explains, 0 to 1. */
+  #explained(question: Question, slot: number): number {
+    const { text } = this.#contextAt(question, slot)
+    const { options } = question
+    return options.filter((option) => explainsOption(text, option.text)).length / options.length
   }
 
   /**
-   * Slots of the best candidates' files that are none of them: what explains an option may have no other word of the question, since
-   * a manual names its command at the beginning.
+   * Pseudo-relevance feedback: search again with terms the best chunks share, and with the query vector moved towards theirs.
    */
-  #besideBest(index: CorpusIndex, candidates: ReadonlyArray<Candidate>, alpha: number): ReadonlyArray<number> {
+  #withFeedback(question: Question, candidates: ReadonlyArray<Candidate>): Ranked {
+    const { allowed, dense, request, sparse, terms } = question
+    const first = fuse(candidates, request.alpha)
+    const shared = this.#sharedTerms(question, first)
+    this.#room.addPostings("sparse", postingsOf(shared))
     const known = new Set(candidates.map(({ id }) => id))
-    return this.#files.rangesOf(index, fuse(candidates, alpha).map(({ id }) => id), filesOfOptions)
-      .flatMap(({ from, to }) => Array.from({ length: Math.min(to - from, chunksOfOptions) }, (_, at) => from + at))
-      .filter((slot) => !known.has(slot))
+    const found = this.#candidatesAt(
+      question,
+      ascending(topSlots(sparse, allowed, depthOf(request)).filter((slot) => !known.has(slot)))
+    )
+    // File, title and options keep what the question's own words say of them: of the words, only BM25 has grown.
+    const again = fedBack(inSlotOrder([...candidates, ...found]), first, dense?.movedTo, (slot) => sparse.values[slot] ?? 0)
+    return { hits: fuse(again, request.alpha), terms: [...terms, ...shared] }
   }
 
-  /** How much each word of a question says in the corpus, 0 to 1. @throws {IndexDamage} */
+  /** Terms that the best of the chunks share. */
+  #sharedTerms(question: Question, hits: ReadonlyArray<Fused>): ReadonlyArray<ScoredTerm> {
+    const { index } = question
+    const best = withoutCopies(index, hits, ranking.sharedChunks).map(({ fused, id, sparse }) => {
+      const text = () => indexedText(this.#contextAt(question, id), undefined)
+      return { number: index.chunkAt(id), text, score: fused, sparse }
+    })
+    return this.#shared.of(index, best)
+  }
+
+  #contextAt({ corpus, index }: Question, slot: number): Omit<Context, "score"> {
+    return this.#chunks.context(corpus.name, corpus.revision, index.chunkAt(slot))
+  }
+
+  /** Weight of each word in the corpus, 0 to 1: the rarer, the more. @throws {IndexDamage} */
   weights(corpus: CorpusRow, words: ReadonlyArray<string>): ReadonlyArray<number> {
     return words.map(rarityIn(this.#index(corpus)))
   }
 
   #index(corpus: CorpusRow): CorpusIndex {
     const known = this.#indexes.get(corpus.id)
-    if (known?.generation === corpus.generation) return known
+    if (known?.revision === corpus.revision) return known
     const index = new CorpusIndex(this.#db, this.#cache, corpus, known)
-    // Deleted first, so that the one that was read last is the map's last.
+    // Deleted first, so that the map's order is the order of reading.
     this.#indexes.delete(corpus.id)
     this.#indexes.set(corpus.id, index)
     let bytes = 0
@@ -205,12 +269,20 @@ export class Search {
     return index
   }
 
-  #allowed(index: CorpusIndex, corpus: CorpusRow, { files, metadata, principal }: SearchRequest): Uint8Array {
+  /** 1 by slot where the chunk passes the request's filter and its threshold. */
+  #allowed(index: CorpusIndex, corpus: CorpusRow, request: SearchRequest, dense: Dense | undefined): Uint8Array {
+    const filtered = this.#filtered(index, corpus, request)
+    return dense?.all === undefined || request.minSimilarity === undefined
+      ? filtered
+      : moreSimilarThan(request.minSimilarity, dense.all, filtered)
+  }
+
+  #filtered(index: CorpusIndex, corpus: CorpusRow, { files, metadata, principal }: SearchRequest): Uint8Array {
     if (files === undefined && metadata === undefined && principal === undefined) return index.live
     const make = () => allowedSlots(this.#db, index, corpus.id, { files, metadata, principal })
-    // A principal asks again and again; a list of files seldom comes twice.
+    // The same principal asks again and again; a list of files seldom comes twice.
     if (files !== undefined) return make()
-    const key = `a${corpus.id}.${corpus.generation} ${JSON.stringify([principal, metadata])}`
+    const key = `a${corpus.id}.${corpus.revision} ${JSON.stringify([principal, metadata])}`
     return this.#cache.get(key, make, (allowed) => allowed.length)
   }
 
@@ -231,25 +303,16 @@ const moreSimilarThan = (least: number, cosines: Float64Array, allowed: Uint8Arr
   return passing
 }
 
-/** What the arms of one search know. */
-interface Arms {
-  /** BM25 by slot. */
-  readonly sparse: Scores
-  readonly dense: Dense | undefined
-  /** At these slots, which ascend. */
-  readonly candidatesAt: (slots: Int32Array) => ReadonlyArray<Candidate>
-  readonly allowed: Uint8Array
-  readonly named: ReadonlyArray<SlotRange>
-  readonly request: SearchRequest
-}
-
-/** As deep for few contexts as for a hundred, so that the first of a long list are those of a short one. */
+/** Candidate depth does not depend on topK below 100, so the top 8 are the same whether 8 or 100 are requested. */
 const depthOf = ({ count }: SearchRequest): number => Math.max(ranking.candidates, count)
 
 const ascending = (slots: Iterable<number>): Int32Array => Int32Array.from(slots).sort()
 
-/** Slots of the candidates of both arms, equally deep, and of the files that the question names; they ascend. */
-const candidateSlots = ({ allowed, dense, named, request, sparse }: Arms): Int32Array => {
+/** Both arms read vectors and postings segment by segment, which takes slots that ascend. */
+const inSlotOrder = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => candidates.toSorted((a, b) => a.id - b.id)
+
+/** Ascending slots of both arms' best chunks, equally many of each, and of the best chunks in files that the question names. */
+const candidateSlots = ({ allowed, dense, named, request, sparse }: Question): Int32Array => {
   const depth = depthOf(request)
   const slots = new Set<number>()
   if (request.alpha < 1) { for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot) }
@@ -258,7 +321,7 @@ const candidateSlots = ({ allowed, dense, named, request, sparse }: Arms): Int32
   return ascending(slots)
 }
 
-/** The first of them, each text once: a copy says no more than what it was copied from. */
+/** The first `count` hits with different texts: a copy says no more than its original. */
 const withoutCopies = (index: CorpusIndex, hits: ReadonlyArray<Fused>, count: number): ReadonlyArray<Fused> => {
   const seen = new Set<number>()
   const own: Array<Fused> = []

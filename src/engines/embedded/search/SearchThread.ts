@@ -7,22 +7,22 @@ import { asError, type ErrorMessage } from "../store/Commands.ts"
 import { IndexDamage } from "./CorpusIndex.ts"
 import type { SearchRequest } from "./Search.ts"
 
-/** The thread's entry: beside this file in the sources, beside the bundle when built. */
+/** The thread's entry point: next to this file in the sources, next to the bundle when built. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./search.worker.ts" : "./storeSearch.js", import.meta.url)
 
 /** What the thread is started with. */
 export interface SearchData {
   readonly dataDir: string
-  /** Of resource names: `projects/{project}/locations/{location}`. */
+  /** Start of resource names: `projects/{project}/locations/{location}`. */
   readonly parent: string
-  /** Bytes. */
+  /** Bytes that the thread may keep of the index. */
   readonly memory: number
 }
 
-/** A search as it crosses to the thread. */
+/** A search request as it is sent to the thread. */
 export type SentRequest = Omit<SearchRequest, "vector"> & { readonly vector?: Float32Array | "hashed" }
 
-/** What the thread is asked: a search, or how much words say in a corpus. */
+/** A message to the thread: a search, or words to be weighed in a corpus. */
 export type SearchMessage =
   & { readonly id: number; readonly corpus: string }
   & (
@@ -42,7 +42,7 @@ export type SearchReply =
 
 type Resume = (reply: Effect.Effect<SearchReply, ServiceError>) => void
 
-/** One thread that searches, with a connection and a cache of its own. Starts with the first question; one that was lost starts again with the next. */
+/** A thread that searches, with its own connection and cache. It starts with the first question, and again if it died. */
 export class SearchThread {
   readonly #data: SearchData
   readonly #waiting = new Map<number, Resume>()
@@ -53,7 +53,7 @@ export class SearchThread {
     this.#data = data
   }
 
-  /** Questions that it has not answered. */
+  /** Number of questions that the thread has not answered yet. */
   get underWay(): number {
     return this.#waiting.size
   }
@@ -62,7 +62,7 @@ export class SearchThread {
     return Effect.map(this.#ask({ corpus, request }), (reply) => "found" in reply ? reply.found : damageIn(reply))
   }
 
-  /** How much each word says in the corpus, 0 to 1. */
+  /** Weight of each word in the corpus, 0 to 1: the rarer, the higher. */
   weigh(corpus: string, words: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<number> | IndexDamage | StoreDamage, ServiceError> {
     return Effect.map(this.#ask({ corpus, words }), (reply) => "weights" in reply ? reply.weights : damageIn(reply))
   }
@@ -82,7 +82,7 @@ export class SearchThread {
       const id = this.#next++
       this.#waiting.set(id, resume)
       this.#start().postMessage({ id, ...message } satisfies SearchMessage)
-      // A question that is given up is answered all the same, to nobody: until then the thread is busy with it.
+      // A cancelled question is still answered, to nobody: until then the thread is busy with it.
     }).pipe(Effect.flatMap((reply) => "error" in reply ? Effect.fail(asError(reply.error)) : Effect.succeed(reply)))
   }
 
@@ -112,6 +112,6 @@ export class SearchThread {
 
 const damageIn = (reply: SearchReply): IndexDamage | StoreDamage => {
   if ("damaged" in reply) return new StoreDamage(reply.damaged, reply.file)
-  // Each question has its own kind of answer, and errors are out already.
+  // Each question has its own kind of answer, and errors were handled before.
   return new IndexDamage("damagedIndex" in reply ? reply.damagedIndex : "an answer of another kind")
 }

@@ -13,13 +13,13 @@ import { SearchThread } from "./SearchThread.ts"
 /** What a search found, or the damage it met. */
 export type Found = ReadonlyArray<Context> | IndexDamage | StoreDamage
 
-/** A corpus by the last segment of its name, and what its generation was when it was asked for: it may be another by now. */
-export type Searched = Pick<CorpusRow, "name" | "generation">
+/** A corpus by the last segment of its name, with its revision when the request came in; it may have changed since. */
+export type Searched = Pick<CorpusRow, "name" | "revision">
 
 /** Searches a corpus. */
 export type Searcher = (corpus: Searched, request: SearchRequest) => Effect.Effect<Found, ServiceError>
 
-/** Searches where it is called, which holds the event loop for as long as one search takes. */
+/** Searches in the calling thread, which blocks the event loop for as long as a search takes. */
 export const searchHere = (reader: ReaderShape, names: Names, memory: number): Effect.Effect<Searcher> =>
   Effect.map(
     Effect.orDie(reader.read((db) => new Search(db, names, memory))),
@@ -27,7 +27,7 @@ export const searchHere = (reader: ReaderShape, names: Names, memory: number): E
       Effect.andThen(shareLoop, reader.read(() => attempt(() => search.run(reader.corpusNow(name), request))))
   )
 
-/** Damage as a value: it is to be mended, and not reported yet. */
+/** The result of `body`, or the damage it threw: damage may be repaired instead of reported. */
 export const attempt = <A>(body: () => A): A | IndexDamage | StoreDamage => {
   try {
     return body()
@@ -37,19 +37,22 @@ export const attempt = <A>(body: () => A): A | IndexDamage | StoreDamage => {
   }
 }
 
-/** Searches of one thread that are sent to it at once: it never waits for us, and what is given up does not wait in it. */
+/**
+ * Searches that one thread has at a time. It is enough that the thread never waits for the next one; a search that is cancelled
+ * earlier does not reach the thread at all.
+ */
 const atOnce = 4
 
 export interface SearchThreadsOptions {
   readonly dataDir: string
   readonly names: Names
-  /** Bytes that all threads together keep of the index. */
+  /** Bytes of the index that all threads together keep. */
   readonly memory: number
-  /** At most; another one is started when those there are have enough to do. */
+  /** Most threads; a further thread is started when all running ones are busy. */
   readonly threads: number
 }
 
-/** Searches in threads, so that the event loop is free meanwhile. They end with the scope. */
+/** Searches in threads of their own, so that the event loop stays free. The threads end with the scope. */
 export const searchInThreads = Effect.fnUntraced(function*({ dataDir, memory, names, threads }: SearchThreadsOptions) {
   const room = yield* Semaphore.make(threads * atOnce)
   const running: Array<SearchThread> = []
@@ -66,12 +69,13 @@ export const searchInThreads = Effect.fnUntraced(function*({ dataDir, memory, na
     return thread
   }
   const weights = new WordWeights()
-  return ({ generation, name }: Searched, { vector, ...request }: SearchRequest): Effect.Effect<Found, ServiceError> =>
+  return ({ revision, name }: Searched, { vector, ...request }: SearchRequest): Effect.Effect<Found, ServiceError> =>
     room.withPermit(Effect.gen(function*() {
       const thread = idlest()
       if (vector === undefined || vector === "hashed") return yield* thread.search(name, { ...request, vector })
-      // Another embedder cannot go into the thread: it says which words it has, and is told there how rare they are.
-      const known = weights.of(name, generation)
+      // A custom embedder cannot run in the search thread. It runs here: once to learn which words it weighs, and, where the thread
+      // has to weigh some of them first, a second time with their weights.
+      const known = weights.of(name, revision)
       const unknown = new Set<string>()
       const tried = vector((word) => {
         const weight = known.get(word)
@@ -80,27 +84,27 @@ export const searchInThreads = Effect.fnUntraced(function*({ dataDir, memory, na
       })
       if (unknown.size === 0) return yield* thread.search(name, { ...request, vector: tried })
       const words = [...unknown]
-      const told = yield* thread.weigh(name, words)
-      if (told instanceof IndexDamage || told instanceof StoreDamage) return told
-      words.forEach((word, at) => known.set(word, told[at] ?? 1))
+      const weighed = yield* thread.weigh(name, words)
+      if (weighed instanceof IndexDamage || weighed instanceof StoreDamage) return weighed
+      words.forEach((word, at) => known.set(word, weighed[at] ?? 1))
       return yield* thread.search(name, { ...request, vector: vector((word) => known.get(word) ?? 1) })
     }))
 })
 
-/** Words kept of one corpus: those of questions come again and again. */
+/** Weights kept for one corpus: words of questions come again and again. */
 const mostWords = 20_000
 const mostCorpora = 16
 
-/** What words say in a corpus, as far as it was asked for, while the corpus stays as it is. */
+/** Weights of words in a corpus that were computed before, for as long as the corpus does not change. */
 class WordWeights {
-  readonly #corpora = new Map<string, { readonly generation: number; readonly words: Map<string, number> }>()
+  readonly #corpora = new Map<string, { readonly revision: number; readonly words: Map<string, number> }>()
 
-  of(corpus: string, generation: number): Map<string, number> {
+  of(corpus: string, revision: number): Map<string, number> {
     const known = this.#corpora.get(corpus)
-    if (known?.generation === generation && known.words.size < mostWords) return known.words
+    if (known?.revision === revision && known.words.size < mostWords) return known.words
     const words = new Map<string, number>()
     if (this.#corpora.size >= mostCorpora) this.#corpora.clear()
-    this.#corpora.set(corpus, { generation, words })
+    this.#corpora.set(corpus, { revision, words })
     return words
   }
 }

@@ -8,62 +8,64 @@ import type { ByteCache } from "../../../search/ByteCache.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
 import { factorOf, type ScoredTerm } from "./QueryTerms.ts"
 
-/** One of the best chunks, as it was found. */
+/** One of the best chunks of the first search. */
 export interface BestChunk {
-  /** Its number, which no other chunk ever has. */
+  /** The chunk's number, which is never reused. */
   readonly number: number
-  /** Reads what it is searched by. */
+  /** Reads the text that the chunk is indexed by. */
   readonly text: () => string
-  /** Its mixed score. */
+  /** The chunk's mixed score. */
   readonly score: number
-  /** By the question's words alone: BM25. */
+  /** The chunk's BM25 by the question's own terms. */
   readonly sparse: number
 }
 
-/** Chunks that one term may be in, whatever the size of the corpus: more would take longer than the question's own words. */
+/** Most chunks that a shared term may be in, whatever the size of the corpus: more would take longer than the question's own terms. */
 const mostPostings = 20_000
 
-/** Of the words that are shared, how many times more are looked up than are taken: the commonest of them are too frequent. */
+/** How many times more shared terms are looked up than are taken: the commonest of them turn out to be too frequent. */
 const lookedUp = 2
 
-/** Words and terms that are remembered from question to question. */
+/** Most words and terms that are remembered from question to question. */
 const mostWords = 60_000
 
-/** Terms of a chunk by their numbers, each once, and how often it has them. */
+/** The terms of a chunk. */
 interface ChunkTerms {
+  /** Numbers of the different terms. */
   readonly terms: Uint32Array
+  /** Occurrences of each term. */
   readonly counts: Uint16Array
-  /** All of them together. */
+  /** Occurrences of all terms together. */
   readonly length: number
 }
 
-/** Reads the best chunks of a question for the words that they share: the question may have left them out. */
+/** Finds the terms that the best chunks of a question share: the question may have left them out. */
 export class SharedWords {
   readonly #cache: ByteCache
   readonly #vocabulary = new Vocabulary()
   readonly #documents = new DocumentTerms(this.#vocabulary, mostWords)
-  /** By number of term; all 0 between questions. */
+  /** Share of the chunks' text that each term makes up, by number of term; all 0 between questions. */
   #share = new Float64Array(1 << 12)
-  /** In how many of the chunks it is. */
+  /** Number of the chunks that have each term, by number of term; all 0 between questions. */
   #inChunks = new Uint16Array(1 << 12)
-  /** By number of term: its place in the chunk at hand, counted from 1; all 0 between chunks. */
+  /** Place of each term in the chunk being read, counted from 1, by number of term; all 0 between chunks. */
   #places = new Uint32Array(1 << 12)
 
-  /** `cache` keeps what was read of chunks: those that answer one question answer others too. */
+  /** `cache` keeps the terms of chunks: chunks that answer one question often answer others too. */
   constructor(cache: ByteCache) {
     this.#cache = cache
   }
 
   /**
-   * Terms that at least two of the chunks have, weighing what they are of them. A term of one chunk
-   * is that chunk's own; one that much of the corpus has says nothing of these.
+   * Terms that at least two of the chunks have, weighted by their share of the chunks' text. A term of a single chunk is only that
+   * chunk's own, and a term that much of the corpus has says nothing about these chunks.
    *
    * @throws {IndexDamage}
    */
   of(index: CorpusIndex, chunks: ReadonlyArray<BestChunk>): ReadonlyArray<ScoredTerm> {
     const few = Math.floor(index.liveChunks * ranking.sharedFrequency)
     const most = Math.min(mostPostings, few)
-    // Of a small corpus ten chunks are not what a question is about, but much of all there is.
+    // In a small corpus ten chunks are a large part of everything, and not what the question is about.
     const best = chunks.slice(0, Math.min(ranking.sharedChunks, few))
     if (best.length < 2) return []
     const likely = this.#shares(index.mainAnalyzer, best)
@@ -75,9 +77,9 @@ export class SharedWords {
         ? []
         : [{ term, found, weight: share * factorIn(term) * idf(index.liveChunks, found.documentFrequency) }]
     }).sort((a, b) => b.weight - a.weight || (a.term < b.term ? -1 : 1)).slice(0, ranking.sharedTerms)
-    // By what the question's words found, not by what they weigh: of a long question no chunk has much.
+    // Scaled by what the question's terms found, not by their weights: no chunk has much of a long question.
     const answered = best.reduce((most, { sparse }) => Math.max(most, sparse), 0)
-    // Shares of what was read, not of what was found: a few words that chunks have by chance weigh next to nothing.
+    // Shares are of the whole text, not of the shared terms: a few words that chunks share by chance weigh next to nothing.
     const scale = ranking.shared * answered / idf(index.liveChunks, 1)
     return found.map(({ found, term, weight }): ScoredTerm => ({
       term,
@@ -90,7 +92,7 @@ export class SharedWords {
     }))
   }
 
-  /** Terms that several of the chunks have, and how much of them all each is, the best chunks counting most. */
+  /** Terms that several of the chunks have, each with its share of their text; the best chunks count most. */
   #shares(prior: AnalyzerId | undefined, chunks: ReadonlyArray<BestChunk>): Array<Share> {
     this.#documents.forgetIfFull()
     const whole = chunks.reduce((sum, { score }) => sum + score ** 2, 0)

@@ -1,24 +1,25 @@
 import { unpackVector } from "../store/Vector.ts"
 
 /**
- * One bit for each component of neighbouring chunks' vectors: on which side of their mean it lies. Thirty-two times less
- * than a number to read, and enough to find the few hundred chunks whose cosines are worth reckoning.
+ * One bit for each component of neighbouring chunks' vectors, which says on which side of their mean it lies. A bit is a thirty-second
+ * of a number to read, and enough to find the few hundred chunks whose cosines are worth computing.
  */
 export interface CodedBlock {
   /** Bits of components `8 j` to `8 j + 7` of chunk `i`: byte `j * chunks + i`. */
   readonly codes: Uint8Array
-  /** Of the vectors, each of length 1. */
+  /** Mean of the vectors, each scaled to length 1. */
   readonly mean: Float32Array
-  /** By chunk: what the bits, taken as -1 and 1, are multiplied by to be as near to the vector without the mean as they can be. */
+  /** Factor by chunk that brings the bits, read as -1 and 1, as near as possible to the chunk's vector minus the mean. */
   readonly gains: Float32Array
 }
 
+/** Bytes of a coded block. */
 export const codedBytes = ({ codes, gains, mean }: CodedBlock): number => codes.byteLength + gains.byteLength + mean.byteLength
 
-/** Of a vector in a block, about. */
+/** Bytes of one vector in a coded block, roughly. */
 export const bytesOfCode = (dimensions: number): number => (dimensions >> 3) + 5
 
-/** `vectors` are packed, those that are gone undefined. */
+/** Codes packed vectors. Deleted ones are undefined, and coded as zero. */
 export const coded = (vectors: ReadonlyArray<Uint8Array | undefined>, dimensions: number): CodedBlock => {
   const integers = new Int8Array(dimensions)
   const inverseNorms = new Float64Array(vectors.length)
@@ -51,15 +52,16 @@ export const coded = (vectors: ReadonlyArray<Uint8Array | undefined>, dimensions
   return { codes, mean, gains }
 }
 
-/** A question made ready for codes: what each byte of them adds. */
+/** A query vector prepared for codes. */
 export interface CodeQuery {
   readonly query: Float32Array
-  /** By place of the byte times 256, and the byte: the sum of the components whose bits are set. */
+  /** At `256 * place + byte`: the sum of the components whose bits are set in that byte at that place. */
   readonly sums: Float32Array
-  /** Of all components. */
+  /** Sum of all components. */
   readonly total: number
 }
 
+/** Prepares a query vector for {@link addCodes}. */
 export const codeQuery = (query: Float32Array): CodeQuery => {
   const places = (query.length + 7) >> 3
   const sums = new Float32Array(places * 256)
@@ -72,7 +74,7 @@ export const codeQuery = (query: Float32Array): CodeQuery => {
   return { query, sums, total: query.reduce((sum, value) => sum + value, 0) }
 }
 
-/** About the cosine of each of a block's chunks with the question, into `out`, which is zero. Four bytes of each chunk a pass. */
+/** Writes estimates of the query's cosines with a block's chunks into `out`, which must be zero, reading four bytes of each per pass. */
 export const addCodes = (out: Float64Array, { codes, gains, mean }: CodedBlock, { query, sums, total }: CodeQuery): void => {
   const count = gains.length
   const places = codes.length / count

@@ -11,7 +11,7 @@ import { Search, type SearchRequest } from "./Search.ts"
 import { attempt } from "./Searcher.ts"
 import type { SearchData, SearchMessage, SearchReply, SentRequest } from "./SearchThread.ts"
 
-/** A thread that searches: one question after the other, each in a snapshot of the database. */
+/** Runs in a thread that searches, one question after the other, each in its own snapshot of the database. */
 
 const port = parentPort
 if (port === null) throw new Error("search.worker runs as a worker thread")
@@ -47,7 +47,7 @@ const requestOf = ({ vector, ...request }: SentRequest): SearchRequest => ({
 
 const errorOf = (cause: unknown): ErrorMessage => {
   if (!(cause instanceof ServiceError)) {
-    // Words of ours or of a library's, about a question that stays out of messages.
+    // The message may quote the question, which must not appear in errors.
     return { _tag: "ServiceError", code: "INTERNAL", message: `the search failed: ${cause instanceof Error ? cause.name : "unknown"}` }
   }
   const { code, fix, message } = cause

@@ -3,30 +3,31 @@ import type { MetWords, OtherRun, Surveyed } from "../../../search/analysis/Docu
 import { type NewChunk, type PackedPage, packPages } from "./ChunkPage.ts"
 import type { FileWords, WordsOfFile } from "./FileWords.ts"
 
-/** What can be made of a file without the database: what its transaction begins with. */
+/** What can be computed of a file without the database, before its transaction starts. */
 export interface Analysis {
   readonly pages: ReadonlyArray<PackedPage>
   readonly words: WordsOfFile
 }
 
-/** An {@link Analysis} on its way to the writer's thread: few arrays rather than many, to be transferred. */
+/** An {@link Analysis} as it is sent to the writer's thread: in few arrays, which are transferred. */
 export interface AnalyzedFile {
   readonly counts: ReadonlyArray<number>
   readonly hashes: Joined
   readonly bodies: Joined
-  /** Of all chunks, one after the other, and where each one's end. */
+  /** Tokens of all chunks, one chunk after the other. */
   readonly tokens: Int32Array<ArrayBuffer>
+  /** End of each chunk's tokens. */
   readonly tokenEnds: ReadonlyArray<number>
   readonly runs: ReadonlyArray<ReadonlyArray<OtherRun>>
-  /** {@link Found} of each chunk, its numbers before its votes. */
+  /** {@link Found} of each chunk: its numbers, then its votes. */
   readonly found: Float64Array<ArrayBuffer>
   readonly samples: ReadonlyArray<string>
   readonly surveyed: Surveyed | undefined
-  /** Absent where others make them. */
+  /** Vectors of the offline embedder; absent where another embedder makes them. */
   readonly vectors?: Joined
 }
 
-/** Byte strings one after the other, and where each ends. */
+/** Byte strings, one after the other, with the end of each. */
 interface Joined {
   readonly bytes: Uint8Array<ArrayBuffer>
   readonly ends: ReadonlyArray<number>
@@ -35,7 +36,7 @@ interface Joined {
 /** Numbers of {@link Found} besides its votes. */
 const ownNumbers = 4
 
-/** `withVectors`: those of the offline embedder. */
+/** Analyzes a file's chunks. `withVectors`: makes the offline embedder's vectors as well. */
 export const analyzeChunks = (chunks: ReadonlyArray<NewChunk>, words: FileWords, withVectors: boolean): AnalyzedFile => {
   const scanned = chunks.map((_, place) => words.of(place))
   const pages = packPages(chunks)
@@ -64,11 +65,11 @@ export const analyzeChunks = (chunks: ReadonlyArray<NewChunk>, words: FileWords,
   }
 }
 
-/** What of it need not be copied from thread to thread. */
+/** The buffers that are transferred between threads instead of copied. */
 export const buffersOf = ({ bodies, found, hashes, tokens, vectors }: AnalyzedFile): ReadonlyArray<ArrayBuffer> =>
   [hashes.bytes, bodies.bytes, tokens, found, ...(vectors === undefined ? [] : [vectors.bytes])].map(({ buffer }) => buffer)
 
-/** `met`: the words that the analysis had met. */
+/** The {@link Analysis} that was sent. `met` has the words that the sending thread had met. */
 export const analysisOf = (analyzed: AnalyzedFile, met: MetWords): Analysis => {
   const { bodies, counts, found, hashes, runs, samples, surveyed, tokenEnds, tokens, vectors } = analyzed
   let first = 0

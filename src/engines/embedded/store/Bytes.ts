@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib"
 
-/** A growing byte string: LEB128 integers, bytes, and a checksum to close it with. */
+/** A growing byte string of LEB128 integers and bytes, which can be closed with a checksum. */
 export class ByteWriter {
   #bytes = Buffer.allocUnsafe(256)
   #length = 0
@@ -9,7 +9,7 @@ export class ByteWriter {
     return this.#length
   }
 
-  /** A non-negative integer up to 2^53 - 1, in 7-bit groups, low first. */
+  /** Writes a non-negative integer up to 2^53 - 1, in groups of 7 bits, lowest first. */
   varint(value: number): void {
     if (this.#length + 8 > this.#bytes.length) this.#grow(8)
     let rest = value
@@ -20,7 +20,7 @@ export class ByteWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  /** A signed integer: zigzag, then {@link varint}. */
+  /** Writes a signed integer: in zigzag coding, as a {@link varint}. */
   signed(value: number): void {
     this.varint(value < 0 ? -value * 2 - 1 : value * 2)
   }
@@ -30,11 +30,11 @@ export class ByteWriter {
     this.#bytes[this.#length++] = value
   }
 
-  /** `source` from `start` to `end`. */
+  /** Writes the bytes of `source` from `start` to `end`. */
   bytes(source: Uint8Array, start = 0, end = source.length): void {
     const count = end - start
     if (this.#length + count > this.#bytes.length) this.#grow(count)
-    // Most runs are shorter than it takes to make a view of them.
+    // Copying a short run takes less time than making a view of it, and most runs are short.
     if (count < 32) { for (let i = start; i < end; i++) this.#bytes[this.#length++] = source[i] as number }
     else {
       this.#bytes.set(source.subarray(start, end), this.#length)
@@ -42,12 +42,12 @@ export class ByteWriter {
     }
   }
 
-  /** All that another one holds. */
+  /** Appends everything that another writer has. */
   append(other: ByteWriter): void {
     this.bytes(other.#bytes, 0, other.#length)
   }
 
-  /** How many bytes this and `source`, from `start` to `end`, begin with alike. */
+  /** Length of the common prefix of what was written and the bytes of `source` from `start` to `end`. */
   sharedPrefix(source: Uint8Array, start: number, end: number): number {
     const limit = Math.min(this.#length, end - start)
     let i = 0
@@ -59,7 +59,7 @@ export class ByteWriter {
     this.#length = 0
   }
 
-  /** What was written, valid until the next write. */
+  /** A view of what was written, valid until the next write. */
   view(): Uint8Array {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -88,7 +88,7 @@ export class ByteReader {
     this.source = source
   }
 
-  /** Of sealed bytes; undefined where the checksum does not fit. */
+  /** A reader of sealed bytes; undefined where their checksum is wrong. */
   static unseal(sealed: Uint8Array): ByteReader | undefined {
     if (sealed.length < 4) return undefined
     const body = sealed.subarray(4)

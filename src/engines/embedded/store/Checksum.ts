@@ -1,16 +1,16 @@
 import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
 
-/** A row as `node:sqlite` gives it. */
+/** A row as `node:sqlite` returns it. */
 export type Row = Record<string, unknown>
 
-/** A blob column's bytes; nothing where the row is not there, which no checksum accepts. */
+/** The bytes of a blob column; empty where the row is absent, which no checksum accepts. */
 export const asBlob = (value: unknown): Uint8Array => value instanceof Uint8Array ? value : new Uint8Array(0)
 
 /** Tables whose rows carry a checksum. */
 type Checked = "corpora" | "files" | "chunk_pages" | "embeddings" | "segments" | "posting_pages" | "tombstones"
 
-/** The columns a sum is made of, blobs last. What changes with every use of a row (`embeddings.uses`) is not among them. */
+/** The columns that a checksum covers, blobs last. Columns that change with every use of a row (`embeddings.uses`) are not covered. */
 const columns: Readonly<Record<Checked, { readonly values: ReadonlyArray<string>; readonly blobs: ReadonlyArray<string> }>> = {
   corpora: {
     values: [
@@ -64,28 +64,28 @@ const columns: Readonly<Record<Checked, { readonly values: ReadonlyArray<string>
   tombstones: { values: ["corpus", "first_chunk", "chunks"], blobs: [] }
 }
 
-/** What a SELECT must name for {@link isIntact}; with `of`, each after that table's alias. */
+/** The columns that a SELECT must name for {@link isIntact}, each prefixed with the table alias `of`, if given. */
 export const checkedColumns = (table: Checked, of?: string): string =>
   [...columns[table].values, ...columns[table].blobs, "sum"].map((column) => of === undefined ? column : `${of}.${column}`).join(", ")
 
 const scalar = (value: unknown): string | number | null => typeof value === "string" || typeof value === "number" ? value : null
 
 /**
- * A CRC-32 of a row's columns, its id among them, kept in its `sum` column: it finds every flipped bit, and a row that
- * is found where another one was. Rows written before there were checksums have none.
+ * CRC-32 of a row's columns, including its id, which is stored in the `sum` column. It detects every flipped bit, and a row that is found
+ * in the place of another. Rows written before checksums existed have none.
  */
 export const sumOf = (table: Checked, row: Row): number => {
   const { blobs, values } = columns[table]
   let sum = crc32(JSON.stringify(values.map((column) => scalar(row[column]))))
   for (const column of blobs) {
     const blob = row[column]
-    // Anything else than bytes is damage, and gives another sum than the bytes did.
+    // Anything but bytes is damage, and must not have the checksum of the bytes.
     sum = blob instanceof Uint8Array ? crc32(blob, sum) : ~sum >>> 0
   }
   return sum
 }
 
-/** {@link sumOf} a row of `embeddings`, of which there are many: in one call, of bytes put together. */
+/** {@link sumOf} for a row of `embeddings`, of which there are many: a single CRC call over joined bytes. */
 export const sumOfVector = (id: number, embedder: string, hash: Uint8Array, vector: Uint8Array): number => {
   if (embedder !== summedEmbedder) {
     summedEmbedder = embedder
@@ -103,7 +103,7 @@ let summed = Buffer.allocUnsafe(2_048)
 let summedEmbedder: string | undefined
 let quotedEmbedder = ""
 
-/** A row of {@link checkedColumns}, in their order, as a statement gives it that returns arrays: objects take longer to make than rows to read. */
+/** A row of {@link checkedColumns} as an array, in their order: making objects would take longer than reading the rows. */
 export type RowValues = ReadonlyArray<unknown>
 
 /** A statement that returns {@link RowValues}. */
@@ -115,20 +115,20 @@ export interface PreparedValues {
 export const preparedValues = (db: DatabaseSync, sql: string): PreparedValues => {
   const statement = db.prepare(sql)
   statement.setReturnArrays(true)
-  // The types say objects, whatever was set.
+  // The types say that rows are objects, although the statement returns arrays.
   return {
     get: (...parameters) => statement.get(...parameters) as unknown as RowValues | undefined,
     iterate: (...parameters) => statement.iterate(...parameters) as unknown as Iterable<RowValues>
   }
 }
 
-/** Where a column is in {@link RowValues}. */
+/** Index of a column in {@link RowValues}. */
 export const columnAt = (table: Checked, column: string): number => {
   const { blobs, values } = columns[table]
   return [...values, ...blobs, "sum"].indexOf(column)
 }
 
-/** {@link isIntact} of {@link RowValues}. */
+/** {@link isIntact} for {@link RowValues}. */
 export const areIntact = (table: Checked, row: RowValues | undefined): row is RowValues => {
   if (row === undefined) return false
   const { blobs, values } = columns[table]
@@ -144,7 +144,7 @@ export const areIntact = (table: Checked, row: RowValues | undefined): row is Ro
   return made === sum
 }
 
-/** A vector's row as it was read, and whether it is as it was written. */
+/** A row of a vector, and whether it is as it was written. */
 export interface ReadVector {
   readonly id: number
   readonly packed: Uint8Array
@@ -152,11 +152,11 @@ export interface ReadVector {
 }
 
 /**
- * Reads the vectors whose ids are `from` to `to`, ascending. They come as one value of each kind, with what each row's sum is
- * of: that SQLite puts them together takes less than to make values of every row.
+ * Reads the vectors whose ids are `from` to `to`, ascending. SQLite joins each column of all rows into one value, along with what the
+ * checksums cover: that takes less time than making JavaScript values for every row.
  */
 export const preparedVectors = (db: DatabaseSync): (from: number, to: number) => ReadonlyArray<ReadVector> => {
-  // A sum that is damaged may be of any type, and JSON holds no blobs.
+  // A damaged checksum may have any type, and JSON cannot hold blobs.
   const statement = preparedValues(
     db,
     `SELECT json_group_array(id), json_group_array(octet_length(vector)), json_group_array(CAST(sum AS INTEGER)),
@@ -173,7 +173,7 @@ export const preparedVectors = (db: DatabaseSync): (from: number, to: number) =>
     let end = 0
     return numbersIn(ids).map((id, at): ReadVector => {
       const start = end
-      // Of a row with a column that is none, there are no bytes.
+      // A row with a NULL column has no bytes.
       const summedLength = summedLengthOf[at] ?? 0
       end += summedLength
       const sum = sumOf[at] ?? null
@@ -186,9 +186,9 @@ export const preparedVectors = (db: DatabaseSync): (from: number, to: number) =>
   }
 }
 
-/** Reads one vector by its id: undefined where there is none, or it is not as it was written. */
+/** Reads a vector by its id; undefined where it is absent or not as it was written. */
 export const preparedVector = (db: DatabaseSync): (id: number) => Uint8Array | undefined => {
-  // What the sum is of comes as one value, as in preparedVectors: each value of a row costs as much as to find the row.
+  // The columns that the checksum covers come as one value, as in preparedVectors: each value of a row costs as much as finding the row.
   const statement = preparedValues(
     db,
     "SELECT CAST(json_array(id, embedder) || hash || vector AS BLOB), octet_length(vector), sum FROM embeddings WHERE id = ?"
@@ -202,19 +202,19 @@ export const preparedVector = (db: DatabaseSync): (id: number) => Uint8Array | u
   }
 }
 
-/** What `json_group_array` made of numbers, or of nothing. */
+/** Numbers, or nulls, that `json_group_array` returned. */
 const numbersIn = (json: unknown): ReadonlyArray<number | null> => JSON.parse(String(json)) as ReadonlyArray<number | null>
 
-/** Whether a row is as it was written. One without a sum is taken for intact, unless it is not a row at all. */
+/** Whether a row is as it was written. A row without a checksum counts as intact, an absent row does not. */
 export const isIntact = (table: Checked, row: Row | undefined): row is Row =>
   row !== undefined && (row["sum"] === null || row["sum"] === sumOf(table, row))
 
 /**
- * Something the store keeps that nothing else in it can replace was changed by something else than Sluice: a text, a
- * vector, a fact about a file.
+ * Something in the store that cannot be derived from the rest of it (a text, a vector, a fact about a file) was changed by something other
+ * than Sluice.
  */
 export class StoreDamage extends Error {
-  /** Row of the file it belongs to, where that is known. */
+  /** Row id of the file that it belongs to, if known. */
   readonly file: number | undefined
 
   constructor(message: string, file?: number) {

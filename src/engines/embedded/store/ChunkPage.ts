@@ -5,23 +5,23 @@ import type { Chunk } from "../../../domain/Document.ts"
 import { areIntact, asBlob, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
 import { packHashes, textHash, unpackHashes } from "./Hash.ts"
 
-/** A chunk as it is kept: what a context shows, and what the index is rebuilt from. */
+/** A chunk as it is stored: contexts show it, and the index is rebuilt from it. */
 export type StoredChunk = Omit<Chunk, "ordinal" | "start" | "end">
 
-/** A chunk on its way in. */
+/** A chunk to be stored. */
 export interface NewChunk extends StoredChunk {
-  /** {@link textHash} of its text. */
+  /** {@link textHash} of the chunk's text. */
   readonly hash: string
 }
 
-/** Neighbouring chunks of one file, compressed together: overlaps cost next to nothing. */
+/** Neighbouring chunks of one file, which are compressed together, so that overlaps cost next to nothing. */
 export interface ChunkPage<C> {
   /** Place of the first one in the file. */
   readonly first: number
   readonly chunks: ReadonlyArray<C>
 }
 
-/** UTF-16 units of text after which a page is closed; reading one chunk opens one page. */
+/** UTF-16 units of text after which a page is closed. Reading one chunk means unpacking its whole page. */
 const pageSize = 8 * 1024
 const pageChunks = 64
 
@@ -42,7 +42,7 @@ export const chunkPages = <C extends { readonly text: string }>(chunks: Readonly
   return pages
 }
 
-/** A page as it is written: neighbouring chunks of one file. */
+/** A page as it is written to the database. */
 export interface PackedPage {
   /** Place of the first one in the file. */
   readonly first: number
@@ -61,7 +61,7 @@ export const packPages = (chunks: ReadonlyArray<NewChunk>): ReadonlyArray<Packed
     body: packChunks(chunks)
   }))
 
-/** A chunk on its page. An array, not an object: the keys of a thousand chunks are not worth storing. */
+/** A chunk on its page: an array, since storing an object's keys for every chunk would waste space. */
 export type PackedChunk = readonly [
   text: string,
   headings: ReadonlyArray<string>,
@@ -85,19 +85,19 @@ export const packChunks = (chunks: ReadonlyArray<StoredChunk>): Uint8Array => {
 let loaded: typeof Lz4 | undefined
 
 /**
- * LZ4 blocks, each after its size. A question opens a page for each text that it shows: Zstandard, which packs closer, takes ten
- * times as long, most of it for a context of its own that Node makes at each call. Loaded with the first page.
+ * The LZ4 library, loaded with the first page. A page is its size and an LZ4 block. A question unpacks a page for each text that it shows:
+ * Zstandard packs tighter but takes ten times as long, mostly for a context that Node makes in every call.
  */
 const lz4 = (): typeof Lz4 => loaded ??= createRequire(import.meta.url)("lz4-wasm-nodejs")
 
-/** Most pages fit: the default is memory to be cleared and collected at every call. */
+/** Room for most pages: the default would be more memory to clear and collect in every call. */
 const roomForPage = { chunkSize: 2 * pageSize }
 
-/** How pages begin that were packed before: as an LZ4 block's size it would be four gigabytes. */
+/** First bytes of pages that earlier versions packed; as the size of an LZ4 block they would mean four gigabytes. */
 const zstandard = Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd)
 const isZstandard = (packed: Uint8Array): boolean => zstandard.every((byte, at) => packed[at] === byte)
 
-/** @throws when the bytes are not what {@link packChunks} wrote: chunks are primary data, the database is damaged */
+/** Unpacks a page. @throws where the bytes are not what {@link packChunks} wrote: the database is damaged, as chunks are primary data */
 export const openPage = (packed: Uint8Array): ReadonlyArray<PackedChunk> =>
   // Written by packChunks into our own database; the shape is ours.
   JSON.parse(
@@ -115,14 +115,14 @@ export const unpackChunk = ([text, headings, byteStart, byteEnd, tokens, firstPa
   pageBreaks: pageBreaks == null ? undefined : pageBreaks
 })
 
-/** @throws like {@link openPage} */
+/** Unpacks the chunks of a page. @throws like {@link openPage} */
 export const unpackChunks = (packed: Uint8Array): ReadonlyArray<StoredChunk> => openPage(packed).map(unpackChunk)
 
-/** The chunks of a row of `chunk_pages`; `undefined` where it is not as it was written. */
+/** The chunks of a row of `chunk_pages`; undefined where it is not as it was written. */
 export const intactPage = (row: Row | undefined): ReadonlyArray<PackedChunk> | undefined =>
   isIntact("chunk_pages", row) ? openChecked(row["body"], row["hashes"], row["sum"]) : undefined
 
-/** {@link intactPage} of a row as an array. */
+/** {@link intactPage} for a row as an array. */
 export const intactPageOf = (row: RowValues | undefined): ReadonlyArray<PackedChunk> | undefined =>
   areIntact("chunk_pages", row) ? openChecked(row[bodyAt], row[hashesAt], row[sumAt]) : undefined
 
@@ -134,11 +134,11 @@ const openChecked = (body: unknown, packedHashes: unknown, sum: unknown): Readon
   try {
     const page = openPage(asBlob(body))
     if (sum !== null) return page
-    // Written before there were checksums: the hashes of its texts tell.
+    // A page without a checksum is checked by the hashes of its texts.
     const hashes = unpackHashes(asBlob(packedHashes))
     return page.length === hashes.length && page.every(([text], i) => textHash(text) === hashes[i]) ? page : undefined
   } catch {
-    // Not what packChunks wrote.
+    // The bytes are not what packChunks wrote.
     return undefined
   }
 }

@@ -12,7 +12,7 @@ import { stateFailure } from "../StateFailure.ts"
 import type { Analysis, AnalyzedFile } from "./AnalyzedFile.ts"
 import type { NewChunk } from "./ChunkPage.ts"
 
-/** A vector as it is stored, and the hash of its text. */
+/** A packed vector with the hash of its text. */
 export interface NewVector {
   readonly hash: string
   readonly vector: Uint8Array
@@ -29,14 +29,14 @@ export interface NewFile {
   readonly permissions?: Permissions
   readonly tokens: number
   readonly pages?: number
-  /** As the document declares it: a hint for the analysis. */
+  /** Language that the document declares, a hint for the analysis. */
   readonly language?: string
   readonly title?: string
   readonly author?: string
   readonly chunks: ReadonlyArray<NewChunk>
 }
 
-/** The parts of an operation that change while it runs. */
+/** The fields of an operation that change while it runs. */
 export interface OperationProgress {
   readonly done: boolean
   readonly progress?: number
@@ -46,8 +46,8 @@ export interface OperationProgress {
 }
 
 /**
- * Every write there is. Corpora, files and operations go by the last segment of their names; `at` is microseconds
- * since the epoch.
+ * All commands that write. Corpora, files and operations are given by the last segments of their names; `at` is in microseconds since
+ * the epoch.
  */
 export interface Commands {
   readonly createCorpus: {
@@ -74,7 +74,7 @@ export interface Commands {
     readonly out: void
   }
   readonly deleteCorpus: { readonly in: { readonly name: string; readonly force: boolean; readonly at: number }; readonly out: void }
-  /** Keeps vectors before the file that needs them is committed, so that a crash costs no embedding twice. */
+  /** Stores vectors before the file that needs them is committed, so that no text is embedded twice after a crash. */
   readonly putVectors: {
     readonly in: {
       readonly embedder: string
@@ -88,37 +88,37 @@ export interface Commands {
       readonly corpus: string
       readonly file: NewFile
       readonly replaces?: string
-      /** Vectors of its texts that are not stored yet; or the corpus's are those of `src/text/hashed`, and the writer makes them. */
+      /** Vectors of the file's texts that are not stored yet; `"hashed"` where the writer makes them, as the offline embedder does. */
       readonly vectors?: ReadonlyArray<NewVector> | "hashed"
-      /** Its chunks were written to the corpus's own database, analyzed by these. */
+      /** Set where the chunks were written to the corpus's own database, analyzed by these analyzers. */
       readonly elsewhere?: {
         readonly analyzers: ReadonlyArray<AnalyzerId>
-        /** They were there before: nobody noted them as half written. */
+        /** Whether the chunks were found in the database, so that they were never noted as half written. */
         readonly found?: boolean
       }
-      /** What was made of its chunks before: they are not looked at any more. */
+      /** The analysis of the chunks, if it was made before: they are not read again. */
       readonly analysis?: Analysis
-      /** What rules make of it. */
+      /** Metadata that rules derive from the file. */
       readonly described?: Described
-      /** What the ledger is to say of it. */
+      /** The change of the ledger that is committed with the file. */
       readonly ledger?: { readonly scope: string; readonly change: LedgerChange }
       readonly at: number
     }
-    /** The places of the chunks that the writer made vectors for; or hashes whose vectors are not there, and nothing was written. */
+    /** Places of the chunks that the writer made vectors for; or hashes whose vectors are missing, and then nothing was written. */
     readonly out: { readonly made: ReadonlyArray<number> } | { readonly missing: ReadonlyArray<string> }
   }
-  /** Notes a version that is about to be written to the corpus's own database; or, with `failed`, that it is to be deleted there. */
+  /** Notes that a version is about to be written to the corpus's own database or, with `failed`, that it must be deleted there. */
   readonly beginVersion: { readonly in: { readonly corpus: string; readonly file: string; readonly failed?: boolean }; readonly out: void }
-  /** The number by which databases tell this data directory from others; `make` becomes it where it has none. */
+  /** The number that identifies this data directory in databases; where it has none yet, it becomes `make`. */
   readonly owner: { readonly in: { readonly make: number }; readonly out: number }
-  /** Says that what was noted under these ids is done. */
+  /** Deletes notes of work that is done, by their ids. */
   readonly settleVectors: { readonly in: { readonly ids: ReadonlyArray<number> }; readonly out: void }
   readonly updateFile: {
     readonly in: { readonly corpus: string; readonly name: string; readonly patch: FilePatch; readonly at: number }
     readonly out: void
   }
   readonly deleteFile: { readonly in: { readonly corpus: string; readonly name: string; readonly at: number }; readonly out: void }
-  /** Remembers files as damaged, by row: listings say so, and the next run reads them again. */
+  /** Marks files as damaged, by row id: listings say so, and the next run reads them again. */
   readonly noteDamage: { readonly in: { readonly files: ReadonlyArray<number>; readonly what: string }; readonly out: void }
   readonly createSchemas: {
     readonly in: { readonly corpus: string; readonly schemas: ReadonlyArray<DataSchemaSpec & { readonly name: string }> }
@@ -142,15 +142,15 @@ export interface Commands {
     readonly out: void
   }
   /**
-   * Builds the whole sparse index of a corpus again from its chunks, unless it is only to be of today's analysis and is.
-   * What nobody waits for is given up when the writer is closed: the old index is there as before.
+   * Rebuilds a corpus's sparse index from its chunks. With `outdated`, only where another version of the analysis made it. With
+   * `dispensable`, the rebuild is given up when the writer closes, and the old index stays.
    */
   readonly rebuildIndex: {
     readonly in: { readonly corpus: string; readonly outdated?: true; readonly dispensable?: true }
     readonly out: void
   }
   readonly writeLedger: { readonly in: { readonly scope: string; readonly change: LedgerChange }; readonly out: void }
-  /** What the state database keeps besides the ledger's entries; answers the rows that were inserted. */
+  /** Runs statements on the state database; returns the ids of inserted rows. */
   readonly writeState: { readonly in: { readonly statements: ReadonlyArray<Statement> }; readonly out: ReadonlyArray<number> }
   readonly createOperation: {
     readonly in: {
@@ -171,25 +171,25 @@ export interface Commands {
 }
 
 /**
- * A command on its way, and its {@link weightOf}, whatever becomes of its texts on the way. `alone`: no other waited to be
- * written when it was sent, so that a commit of its own costs nobody anything.
+ * A command as it is sent, with its {@link weightOf} at that time. `alone`: no other command was waiting, so that committing it alone
+ * delays nobody.
  */
 export type SentCommand = CommandMessage & { readonly weight: number; readonly alone?: boolean }
 
-/** A file to be put, as it crosses to a thread. */
+/** A file to be put, as it is sent to a thread. */
 export type PutFileMessage = Extract<SentCommand, { readonly kind: "putFile" }>
 
-/** A file that was read on its way to the writer's thread; where that was not done, with its chunks. */
+/** A file from the thread that reads files: analyzed, or with its chunks where it was not analyzed. */
 export interface AnalyzedCommand {
   readonly command: PutFileMessage
   readonly analyzed: AnalyzedFile | undefined
 }
 
-/** What the thread that reads files tells the writer's thread. */
+/** A message from the thread that reads files to the writer's thread. */
 export interface AnalyzedMessage {
-  /** How many words it had told before; 0: the numbers are given anew. */
+  /** Number of words that were sent before; 0 where the numbering starts again. */
   readonly told: number
-  /** Those that it has met since, in the order of their numbers. */
+  /** Words met since then, in the order of their numbers. */
   readonly surfaces: ReadonlyArray<string>
   readonly commands: ReadonlyArray<AnalyzedCommand>
 }
@@ -197,22 +197,23 @@ export interface AnalyzedMessage {
 /** What the writer's thread is started with. */
 export interface WriterData {
   readonly dataDir: string
-  /** Milliseconds for which vectors that no file uses are kept; absent: 24 hours. */
+  /** Milliseconds for which vectors that no file uses are kept; undefined means 24 hours. */
   readonly keepVectors: number | undefined
 }
 
 export type CommandKind = keyof Commands
 
-/** A command as it crosses to the writer's thread. */
+/** A command as it is sent to the writer's thread. */
 export type CommandMessage = {
   [K in CommandKind]: { readonly id: number; readonly kind: K; readonly payload: Commands[K]["in"] }
 }[CommandKind]
 
-/** What a command has in memory besides texts and vectors, and each chunk of a file, in the unit of {@link weightOf}. */
+/** Memory of a command besides its texts and vectors, in the unit of {@link weightOf}. */
 const perCommand = 1_024
+/** Memory of a file's chunk besides its text, in the unit of {@link weightOf}. */
 const perChunk = 512
 
-/** About what a command takes of memory while it waits: UTF-16 units of text, bytes of vectors, and something for all else. */
+/** Approximate memory of a waiting command: UTF-16 units of text, bytes of vectors, and an allowance for the rest. */
 export const weightOf = (payload: Commands[CommandKind]["in"]): number => {
   const chunks = "file" in payload && typeof payload.file !== "string" ? payload.file.chunks : []
   const vectors = "vectors" in payload && Array.isArray(payload.vectors) ? payload.vectors as ReadonlyArray<NewVector> : []
@@ -221,15 +222,15 @@ export const weightOf = (payload: Commands[CommandKind]["in"]): number => {
     vectors.reduce((sum, { vector }) => sum + vector.length, 0)
 }
 
-/** What the writer's thread is told: commands, from where files come that were read before, or that no more commands come. */
+/** A message to the writer's thread: commands, a port from which analyzed files come, or that no more commands come. */
 export type WriterMessage = ReadonlyArray<SentCommand> | { readonly reader: MessagePort } | "close"
 
-/** An error as it crosses back: classes do not survive the way. */
+/** An error as it is sent between threads, where classes get lost. */
 export type ErrorMessage =
   | { readonly _tag: "ServiceError"; readonly code: Code; readonly message: string; readonly fix?: string }
   | { readonly _tag: "StateError"; readonly problem: StateError["problem"]; readonly message: string; readonly fix: string }
 
-/** What a thread's error is to whoever asked it. */
+/** The error that a thread sent, for the caller. */
 export const asError = (error: ErrorMessage): ServiceError => {
   if (error._tag === "StateError") return stateFailure(new StateError(error))
   const { code, fix, message } = error
@@ -240,7 +241,7 @@ export type ReplyMessage =
   | { readonly id: number; readonly ok: true; readonly value: unknown }
   | { readonly id: number; readonly ok: false; readonly error: ErrorMessage }
 
-/** A refusal that costs one command and leaves the others of its group alone. */
+/** The refusal of a single command, which does not affect the others of its group. */
 export class Refusal extends Error {
   readonly code: Code
   readonly fix: string | undefined
@@ -258,7 +259,7 @@ export const refuseDamaged = (what: string): Refusal =>
 /** The error of a read that met damage. */
 export const damageError = (message: string): ServiceError => new ServiceError({ code: "DATA_LOSS", message, fix: damageFix })
 
-/** What a person can do about damage that the structure of the database does not show. */
+/** What a user can do about damaged rows in a database whose structure is whole. */
 export const damageFix = "run the pipeline again: what is damaged is read again from its source; `sluice doctor` says what is"
 
 export const refuseMissing = (what: string, name: string): Refusal => new Refusal("NOT_FOUND", `${what} ${name} was not found`)

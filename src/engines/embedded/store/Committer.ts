@@ -20,29 +20,31 @@ import { VectorTable, type VectorWork } from "./VectorTable.ts"
 export interface CommitterOptions {
   /** Milliseconds for which vectors that no file uses are kept. Default 24 hours. */
   readonly keepVectors?: number | undefined
-  /** Milliseconds that a step of a merge takes at most. Default 250. */
+  /** Most milliseconds that a step of a merge may take. Default 250. */
   readonly mergePatience?: number
-  /** Postings of the last segments that are kept in memory until these become one. Default 1.5 million, 4 bytes each. */
+  /** Postings of recent segments that are kept in memory until these are merged. Default 1.5 million, 4 bytes each. */
   readonly mostRecent?: number
 }
 
 const defaultKeepVectors = 24 * 3600 * 1_000
 
-/** Commits to a corpus after which its segments are merged though more writes wait: what a query reads stays bounded. */
+/** Commits to a corpus after which its segments are merged even though more writes wait, so that queries read a bounded number. */
 const mergeEvery = 128
 
-/** How much larger a segment stays than all younger ones together; less of it means less merging, but more segments. */
+/** How many times larger a segment stays than all younger ones together: a smaller ratio means less merging, but more segments. */
 const mergeRatio = { busy: 0.25, idle: 2 } as const
 
-/** Free pages that are kept, as a share of all and at least, and how many are given back at once. */
+/** Free pages that the database keeps, as a share of all pages. */
 const freeShare = 0.02
+/** Free pages that the database keeps at least. */
 const leastFree = 32
+/** Free pages that are given back to the file system at a time. */
 const shrinkStep = 512
 
-/** UTF-16 units of files that are read before the first of them is written: what is found in them is kept until then. */
+/** UTF-16 units of the files that are analyzed before the first of them is written. Their analyses are in memory until then. */
 const mostAhead = 1 << 20
 
-/** Does what may fail for one file: its own command meets the same, and is refused. */
+/** Runs work that may fail for one file. The failure is ignored: the file's own command meets it again, and is refused. */
 const tried = (work: () => void): void => {
   try {
     work()
@@ -56,10 +58,9 @@ type Handlers = { readonly [K in CommandKind]: (payload: Commands[K]["in"]) => C
 /**
  * Applies commands to the database, many in one transaction. Synchronous; runs in the writer's thread.
  *
- * A command that is refused leaves no trace, and the others of its group are done all the same: where one is, the group
- * is taken back and done again, each command with a savepoint. Savepoints from the start would copy every page that a
- * command changes to a file of their own, five times what is written to the database. An error of the database or the
- * disk fails the group as a whole, and then nothing of it was written.
+ * A refused command leaves no trace, and the others of its group are still applied: the group is rolled back and applied again, each
+ * command with a savepoint. Using savepoints from the start would copy every page that a command changes to a separate file, five times
+ * what is written to the database. An error of the database or the disk fails the whole group, and nothing of it is written.
  */
 export class Committer {
   readonly #db: DatabaseSync
@@ -74,16 +75,16 @@ export class Committer {
   readonly #handlers: Handlers
   readonly #savepoint: StatementSync
   readonly #release: StatementSync
-  /** Corpora that changed since their segments were last looked at, and how many commits ago that was. */
+  /** Corpora that changed since their segments were last checked for merging, with the number of commits since then. */
   readonly #unmerged = new Map<number, number>()
   readonly #keepVectors: number
-  /** What was found in the files of the group at hand, by their commands. */
+  /** Analyses of the current group's files, by their commands. */
   readonly #ahead = new Map<Commands["putFile"]["in"], Analysis>()
-  /** A command of the last group was refused, and the next group may have such a one too: its commands have savepoints at once. */
+  /** Whether a command of the last group was refused. The next group may have one too, so its commands get savepoints at once. */
   #refused = false
-  /** The commands of the group at hand succeed together, or the group is done again. */
+  /** Whether the current group's commands have no savepoints: if one is refused, the group is applied again. */
   #together = false
-  /** Why nothing is written any more. */
+  /** Why nothing is written any more; undefined while the database is intact. */
   #damaged: StateError | undefined
 
   constructor(
@@ -125,7 +126,7 @@ export class Committer {
       deleteMetadata: (payload) => this.#ofFile(payload, (_, file) => this.#metadata.delete(file, payload)),
       rebuildIndex: ({ corpus, outdated }) => {
         const { id } = this.#corpora.find(corpus)
-        // A merge may have met it first.
+        // A merge may have rebuilt it already.
         if (outdated !== true || outdatedCorpora(db, id).length > 0) this.#rebuild(id)
       },
       writeLedger: ({ change, scope }) => this.#ledger.write(scope, change),
@@ -137,7 +138,7 @@ export class Committer {
     }
   }
 
-  /** Applies a group of commands, in order, and says how each ended. */
+  /** Applies a group of commands in order, and returns the result of each. */
   commit(group: ReadonlyArray<CommandMessage>): ReadonlyArray<ReplyMessage> {
     try {
       if (this.#damaged !== undefined) throw this.#damaged
@@ -195,8 +196,8 @@ export class Committer {
   }
 
   /**
-   * Reads the files of the next commands, as far as they are files and their texts not many, and gives the place of the first
-   * command after them. Words of one file and then rows of it, file after file, would push each other out of the processor's cache.
+   * Analyzes the files of the next commands, up to {@link mostAhead}, and returns the place of the first command after them. Analyzing and
+   * writing file by file would make words and rows push each other out of the processor's cache.
    */
   #readAhead(group: ReadonlyArray<CommandMessage>, from: number): number {
     const files: Array<{ readonly payload: Commands["putFile"]["in"]; readonly words: FileWords }> = []
@@ -215,12 +216,12 @@ export class Committer {
     return Math.max(end, from + 1)
   }
 
-  /** With vectors by the way where most likely all of them are to be made. */
+  /** The words of a file. Vectors are made along the way where most likely all of them are needed. */
   #wordsOf({ file, vectors }: Commands["putFile"]["in"]): FileWords {
     return this.#index.wordsOf(file.chunks, file.title, vectors === "hashed" && this.#files.expectsNew)
   }
 
-  /** What was found is the index's from here on: of a large group it would be much by its end. */
+  /** Takes a file's analysis, which is then kept by the index alone: those of a large group would add up. */
   #takeAhead(payload: Commands["putFile"]["in"]): Analysis | undefined {
     const ahead = this.#ahead.get(payload)
     this.#ahead.delete(payload)
@@ -232,7 +233,7 @@ export class Committer {
     this.#corpora.seal()
   }
 
-  /** A step of a merge, in a transaction of its own. True where there may be more to do. */
+  /** Does one step of a merge in its own transaction. Returns whether there may be more to do. */
   merge(pace: keyof typeof mergeRatio): boolean {
     if (this.#damaged !== undefined) return false
     if (this.#index.merging !== undefined) return this.#mergeOnce(this.#index.merging, mergeRatio[pace])
@@ -268,29 +269,29 @@ export class Committer {
     }
   }
 
-  /** @throws {StateError} where not only the index is damaged */
+  /** Rebuilds a corpus's index. @throws {StateError} where more than the index is damaged */
   #rebuild(corpus: number): void {
     this.#checkStructure()
     this.#index.rebuild(corpus, this.#files.rebuildable(corpus, this.#corpora.embedder(corpus)))
     this.#corpora.count(corpus, 0, 0)
-    // Many segments of one step each, to be merged.
+    // A rebuild leaves many segments, one of each step, which are to be merged.
     this.#unmerged.set(corpus, mergeEvery)
   }
 
-  /** Reads every page of the database: whoever repairs must know that only rows are damaged, and not what holds them. */
+  /** Reads every page of the database: before a repair it must be clear that only rows are damaged, and not the structure. */
   #checkStructure(): void {
     const found = this.#db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]
     if (found !== "ok") throw this.#noted(damagedDatabase(this.#path, String(found)))
   }
 
-  /** An error that says that the database is damaged ends all writing to it. */
+  /** Returns the cause of a failure. Where it says that the database is damaged, nothing is written any more. */
   #noted(cause: unknown): unknown {
     const error = asStateError(cause, this.#path)
     if (error.problem === "damaged") this.#damaged = error
     return cause
   }
 
-  /** Drops some vectors that have not been used for long, in a transaction of its own. True where there may be more. */
+  /** Drops some vectors that have been unused for long, in a transaction of its own. Returns whether there may be more. */
   collect(now: number): boolean {
     const since = now - this.#keepVectors * 1_000
     if (this.#damaged !== undefined || !this.#files.hasUnused(since)) return false
@@ -298,13 +299,13 @@ export class Committer {
     return true
   }
 
-  /** Gives back some of the room that deleted rows left, where there is much of it. True where there may be more. */
+  /** Frees some of the space that deleted rows left, where it is much. Returns whether there may be more. */
   shrink(): boolean {
     const pages = (pragma: string): number => Number(Object.values(this.#db.prepare(`PRAGMA ${pragma}`).get() ?? {})[0])
     if (this.#damaged !== undefined || pages("freelist_count") <= Math.max(leastFree, pages("page_count") * freeShare)) return false
     const before = pages("freelist_count")
     this.#db.exec(`PRAGMA incremental_vacuum(${shrinkStep})`)
-    // Databases of before this was done keep their room, and use it again.
+    // Databases of earlier versions cannot free space, and reuse it instead.
     return pages("freelist_count") < before
   }
 
@@ -318,7 +319,7 @@ export class Committer {
     }
   }
 
-  /** @throws {RefusedOne} where the command is refused */
+  /** Applies a command without a savepoint. @throws {RefusedOne} where it is refused */
   #applyToGroup(message: CommandMessage): ReplyMessage {
     try {
       return { id: message.id, ok: true, value: this.#handle(message) }
@@ -327,7 +328,7 @@ export class Committer {
     }
   }
 
-  /** Leaves no trace of the command where it is refused. */
+  /** Applies a command with a savepoint, so that it leaves no trace where it is refused. */
   #apply(message: CommandMessage): ReplyMessage {
     this.#savepoint.run()
     this.#corpora.mark()
@@ -377,7 +378,7 @@ export class Committer {
     const made = vectors === "hashed" ? (place: number) => words.vectorOf(place) : vectors
     const written = this.#files.insert(corpus.id, corpus.embedder, file, pages, made, at)
     if ("missing" in written) throw new Missing(written.missing)
-    // Gone already is as good: what counts is that readers do not see both.
+    // It may be gone already: all that counts is that readers never see both.
     const old = replaces === undefined ? undefined : this.#files.find(corpus.id, replaces)
     if (old !== undefined) {
       this.#metadata.move(old.id, written.id)
@@ -407,11 +408,11 @@ export class Committer {
     if (corpus.elsewhere !== undefined) this.#vectors.note(workOf(corpus, name, fileName, "rewrite"))
   }
 
-  /** Changes what filters go by. */
+  /** Changes data of a corpus that filters depend on. */
   #ofCorpus(name: string, change: (corpus: number) => void): void {
     const { id } = this.#corpora.find(name)
     change(id)
-    // Readers notice.
+    // A new revision, so that readers notice.
     this.#corpora.count(id, 0, 0)
   }
 
@@ -441,7 +442,7 @@ export class Committer {
       return { _tag: "ServiceError", code: cause.code, message: cause.message, fix: cause.fix }
     }
     if (!concernsAll(cause)) {
-      // Words of ours or of a library's, about a text that stays out of messages.
+      // The message may quote the text, which must not appear in errors.
       return {
         _tag: "ServiceError",
         code: "INTERNAL",
@@ -466,13 +467,13 @@ const workOf = (
   owner: process.pid
 })
 
-/** What the database or the disk says concerns every command; all else is the one's own fault that met it. */
+/** Whether an error concerns every command, as errors of the database and the disk do; any other concerns only its own command. */
 const concernsAll = (cause: unknown): boolean => cause instanceof StateError || (cause instanceof Error && "errcode" in cause)
 
-/** A command of a group is refused. */
+/** Thrown where a command of a group without savepoints is refused. */
 class RefusedOne extends Error {}
 
-/** A file cannot be committed yet: vectors of these hashes are not there. */
+/** Thrown where a file cannot be committed yet, since vectors of these hashes are missing. */
 class Missing extends Error {
   readonly hashes: ReadonlyArray<string>
 

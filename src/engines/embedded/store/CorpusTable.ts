@@ -4,7 +4,7 @@ import { checkedColumns, isIntact, sumOf } from "./Checksum.ts"
 import { refuseDamaged, refuseMissing, type Commands } from "./Commands.ts"
 import { asJson, corpusRow } from "./Rows.ts"
 
-/** `elsewhere`: the JSON of its VectorDb, where that is not this one. */
+/** A corpus's row. `elsewhere`: JSON of its `VectorDb`, where that is not the engine's own database. */
 interface Found {
   readonly id: number
   readonly embedder: string
@@ -12,7 +12,7 @@ interface Found {
   readonly elsewhere?: string
 }
 
-/** The rows of corpora, for the writer. Many commands of a transaction are about one corpus: it is read and counted once. */
+/** The rows of corpora, for the writer. Many commands of a transaction are about the same corpus, so it is read and counted once. */
 export class CorpusTable {
   readonly #insert: StatementSync
   readonly #update: StatementSync
@@ -23,12 +23,13 @@ export class CorpusTable {
   readonly #row: StatementSync
   readonly #seal: StatementSync
   readonly #ofFile: StatementSync
-  /** Those that the transaction at hand has looked up, by name. */
+  /** Corpora that the current transaction has looked up, by name. */
   readonly #found = new Map<string, Found>()
-  /** What the transaction at hand adds to their counts, and what of it is the last command's. */
+  /** What the current transaction adds to the corpora's counts. */
   readonly #counted = new Map<number, { files: number; chunks: number }>()
+  /** What the current command added to the counts. */
   #last: Array<{ readonly id: number; readonly files: number; readonly chunks: number }> = []
-  /** Corpora whose rows changed and have not got their new sums yet. */
+  /** Corpora whose rows changed and have no new checksum yet. */
   readonly #unsealed = new Set<number>()
 
   constructor(db: DatabaseSync) {
@@ -79,7 +80,7 @@ export class CorpusTable {
     this.#counted.delete(id)
   }
 
-  /** @throws {Refusal} NOT_FOUND; DATA_LOSS where the row is not as it was written */
+  /** Finds a corpus by name. @throws {Refusal} NOT_FOUND; DATA_LOSS where the row is not as it was written */
   find(name: string): Found {
     const found = this.#found.get(name) ?? this.#read(name)
     this.#found.set(name, found)
@@ -89,14 +90,14 @@ export class CorpusTable {
   #read(name: string): Found {
     const row = this.#find.get(name)
     if (row === undefined) throw refuseMissing("corpus", name)
-    // Between a change and its seal the row is ours and has the old sum.
+    // A row that this transaction changed has its old checksum until it is sealed.
     if (!this.#unsealed.has(Number(row["id"])) && !isIntact("corpora", row)) throw refuseDamaged(`the record of corpus ${name}`)
     const found = { id: Number(row["id"]), embedder: String(row["embedder"]), files: Number(row["files"]) }
     const { vectorDb } = corpusRow(row)
     return isElsewhere(vectorDb) ? { ...found, elsewhere: JSON.stringify(vectorDb) } : found
   }
 
-  /** The corpus that a file's row is in. */
+  /** The corpus that a file belongs to, by the file's row id. */
   ofFile(file: number): { readonly id: number; readonly embedder: string } | undefined {
     const row = this.#ofFile.get(file)
     return row === undefined ? undefined : { id: Number(row["id"]), embedder: String(row["embedder"]) }
@@ -106,7 +107,7 @@ export class CorpusTable {
     return String(this.#embedder.get(id)?.["embedder"])
   }
 
-  /** Adds to a corpus's counts of files and chunks, and starts a new generation: readers drop what they derived from the one before. */
+  /** Adds to a corpus's counts of files and chunks, and starts a new revision: readers drop what they derived from the previous one. */
   count(id: number, files: number, chunks: number): void {
     this.#add(id, files, chunks)
     this.#last.push({ id, files, chunks })
@@ -117,19 +118,19 @@ export class CorpusTable {
     this.#counted.set(id, { files: counted.files + files, chunks: counted.chunks + chunks })
   }
 
-  /** A command begins, which {@link revert} may take back. */
+  /** Marks the start of a command, which {@link revert} may undo. */
   mark(): void {
     this.#last = []
   }
 
-  /** The command since {@link mark} left no trace. */
+  /** Undoes what was counted since {@link mark}: the command failed. */
   revert(): void {
     for (const { chunks, files, id } of this.#last) this.#add(id, -files, -chunks)
     this.#found.clear()
     this.mark()
   }
 
-  /** Writes the counts, and gives every row that was changed its new sum; the last thing a transaction does. */
+  /** Writes the counts and a new checksum for every changed row. It is the last step of a transaction. */
   seal(): void {
     for (const [id, { chunks, files }] of this.#counted) {
       this.#count.run(files, chunks, id)
@@ -143,7 +144,7 @@ export class CorpusTable {
     this.#unsealed.clear()
   }
 
-  /** Forgets what was changed: the transaction failed. */
+  /** Forgets all changes: the transaction failed. */
   discard(): void {
     this.#unsealed.clear()
     this.#forget()

@@ -8,11 +8,12 @@ import { Reader } from "./Reader.ts"
 import { packSparse, packVector } from "./Vector.ts"
 import { Writer } from "./Writer.ts"
 
-/** Texts of one call to the embedder, and calls at the same time. */
+/** Most texts of one call to the embedder. */
 export const textsAtOnce = 128
 const batchSize = textsAtOnce
+/** Calls to the embedder at a time. */
 const concurrency = 4
-/** Texts that may wait; further uploads wait with them. */
+/** Texts that may wait; uploads beyond that wait for a place in the queue. */
 const queueSize = 4 * batchSize
 
 export interface TextToEmbed {
@@ -21,9 +22,9 @@ export interface TextToEmbed {
 }
 
 export interface Embedded {
-  /** Hashes of the texts that this call had embedded. */
+  /** Hashes of the texts that were sent to the embedder by this call. */
   readonly sent: ReadonlySet<string>
-  /** Vectors that are not stored yet, to be committed with the file that needs them. */
+  /** Vectors that are not stored yet, and are to be committed with the file that needs them. */
   readonly vectors: ReadonlyArray<NewVector>
 }
 
@@ -32,18 +33,18 @@ interface Waiting extends TextToEmbed {
   readonly done: Deferred.Deferred<boolean, ServiceError>
 }
 
-/** Failed calls in a row after which the embedder is let alone, and for how many milliseconds. */
+/** Failed calls in a row after which the embedder is not called for a while. */
 const tries = 3
+/** Milliseconds for which it is then not called. */
 const restMs = 30_000
 
 /**
- * Embeds the texts of concurrent uploads together, a text that several of them want once, and stores the vectors
- * batch by batch, so that a crash costs the batches in flight and no more. A text that the embedder refuses costs the
- * files that have it. An embedder that fails again and again is let alone for a while, and whoever wants it is told
- * at once: `FAILED_PRECONDITION`.
+ * Embeds the texts of concurrent uploads together, each text once, and stores the vectors batch by batch, so that a crash loses only the
+ * batches in flight. A text that the embedder refuses fails the files that have it. An embedder that fails again and again is not called
+ * for a while, and uploads fail at once with `FAILED_PRECONDITION`.
  */
 export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
-  /** Returns when all vectors are there. Until the scope closes, nobody else is told that they embedded the same texts. */
+  /** Returns when all texts have vectors. Until the scope closes, no other caller counts the same texts as sent by it. */
   readonly embed: (texts: ReadonlyArray<TextToEmbed>) => Effect.Effect<Embedded, ServiceError, Scope.Scope>
 }>()("sluice/embedded/store/EmbeddingQueue") {
   static readonly layer: Layer.Layer<EmbeddingQueue, never, Embedder | Reader | Writer> = Layer.effect(
@@ -58,10 +59,10 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
       let restUntil = 0
       let lastFailure: ServiceError | undefined
 
-      /** What became of each text that has no vector yet, by hash. */
+      /** Embeds the texts of a batch that have no vector yet, and returns the outcome of each, by hash. */
       const embedBatch = Effect.fn("EmbeddingQueue.batch")(function*(batch: ReadonlyArray<Waiting>) {
         const at = yield* now
-        // Another upload, or another process, may have embedded a text since its upload looked.
+        // Another upload, or another process, may have embedded a text since this upload checked.
         const missing = new Set(yield* reader.withoutVector(embedder.id, batch.map(({ hash }) => hash)))
         const wanted = batch.filter(({ hash }) => missing.has(hash))
         const packed = wanted.length === 0 ? [] : yield* packedVectors(embedder, wanted.map(({ text }) => text))
@@ -104,7 +105,7 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
       })
       yield* Effect.forEach(Array.from({ length: concurrency }), () => Effect.forkScoped(Effect.forever(work)), { discard: true })
 
-      // Uninterruptible: others may already wait for a text that is announced here, so it must come into the queue.
+      // Uninterruptible: others may already wait for a text that is announced here, so it must reach the queue.
       const enqueue = Effect.fnUntraced(function*(texts: ReadonlyArray<TextToEmbed>) {
         const mine: Array<readonly [hash: string, done: Deferred.Deferred<boolean, ServiceError>]> = []
         const waits: Array<Deferred.Deferred<boolean, ServiceError>> = []
@@ -123,7 +124,7 @@ export class EmbeddingQueue extends Context.Service<EmbeddingQueue, {
       /** Texts that {@link local} embeds, until their files are committed. */
       const underWay = new Set<string>()
 
-      /** What costs nothing needs no queue, and no commit before the file's own. */
+      /** Embeds with an embedder that costs nothing: its texts need no queue, and no commit before the file's own. */
       const local = (embedSparse: NonNullable<Embedder["Service"]["embedSparse"]>) =>
         Effect.fnUntraced(function*(texts: ReadonlyArray<TextToEmbed>) {
           const packed = yield* packedSparse(embedder, embedSparse, texts.map(({ text }) => text))
@@ -156,7 +157,7 @@ const givenUp = (failures: number, { fix, message }: ServiceError): ServiceError
     fix: fix ?? "check the embedding service, then run again: what was embedded is kept"
   })
 
-/** One vector per text, as they are stored, or why there is none. */
+/** One packed vector per text, or the reason why it has none. */
 const packedVectors = Effect.fnUntraced(function*(embedder: Embedder["Service"], texts: ReadonlyArray<string>) {
   const { dimensions, embedEach, id, ofWords } = embedder
   const request = Effect.fnUntraced(function*(part: ReadonlyArray<string>) {
@@ -166,7 +167,7 @@ const packedVectors = Effect.fnUntraced(function*(embedder: Embedder["Service"],
   const outcomes = yield* embedEach === undefined ? narrowed(request, texts) : embedEach(texts)
   return outcomes.map((outcome, i) => {
     if (outcome instanceof ServiceError) return outcome
-    // An embedder of words knows none of some texts, as those in another script: they are found by their words alone.
+    // An embedder of words may know no word of a text, for example in another script. Such a text is found by BM25 alone.
     return ofWords === true || outcome.some((value) => value !== 0) || !/[\p{L}\p{N}]/u.test(texts[i]!)
       ? packVector(outcome)
       : ServiceError.internal(`embedder ${id} gave a vector of zeros for a text with words`)

@@ -19,36 +19,36 @@ import { fromHex, unpackHashes } from "./Hash.ts"
 import { Index } from "./Index.ts"
 import { corpusRow, permissionsOfRow } from "./Rows.ts"
 
-/** What is put into a bundle. */
+/** A request to export a corpus as a bundle. */
 export interface ExportRequest {
   readonly dataDir: string
-  /** Where the bundle goes; what is there is replaced in one step. */
+  /** Path of the bundle; a file that is there is replaced in one step. */
   readonly file: string
-  /** The corpus's last segment. */
+  /** Last segment of the corpus's name. */
   readonly corpus: string
-  /** What names of corpora begin with in the ledger: `projects/local/locations/local`. */
+  /** Start of corpora's names in the ledger: `projects/local/locations/local`. */
   readonly parent: string
-  /** The key under which the ledger accounts for its files. */
+  /** Scope of the corpus's files in the ledger. */
   readonly scope: string
-  /** The pipeline, and the text of what reading needs of it. */
+  /** The pipeline, with the text of those of its settings that reading needs. */
   readonly pipeline: { readonly name: string; readonly scope: string; readonly text: string; readonly displayName: string }
 }
 
-/** What a bundle holds. */
+/** Facts about a written bundle. */
 export interface Exported extends Sealed {
   readonly files: number
   readonly chunks: number
 }
 
-/** Chunks that are indexed and written at once: what is held in memory. */
+/** Chunks that are indexed and written at a time, and so are in memory. */
 const step = 4_096
 
 /**
- * Writes a corpus as a bundle (`src/state/Bundle.ts`): one snapshot of the database, whatever is written meanwhile; in an
- * order, and under names, that come from what is in it; analyzed as a whole, in one segment. The same files give the same
- * bytes, wherever and in whatever order they came in. It takes its name when it is whole.
+ * Writes a corpus as a bundle (`src/state/Bundle.ts`). It is a snapshot of the database, whatever is written meanwhile. Order and names
+ * are derived from the content, and the corpus is analyzed as a whole, in one segment: the same files make the same bytes, wherever and in
+ * whatever order they were uploaded. The bundle gets its name once it is complete.
  *
- * Fails with `NOT_FOUND`, `UNIMPLEMENTED` (its vectors are in another database) and `DATA_LOSS` (something of it is damaged).
+ * Fails with `NOT_FOUND`, `UNIMPLEMENTED` (the corpus's vectors are in another database) and `DATA_LOSS` (part of it is damaged).
  */
 export const exportCorpus = (request: ExportRequest): Effect.Effect<Exported, ServiceError | StateError> =>
   Effect.scoped(Effect.gen(function*() {
@@ -81,7 +81,7 @@ export const exportCorpus = (request: ExportRequest): Effect.Effect<Exported, Se
       (db) => Effect.sync(() => db.close())
     )
     const writing = yield* attempt(path, () => new Writing(from, to, request, path))
-    // A step at a time, so that an interrupt is heard.
+    // One step at a time, so that an interrupt takes effect.
     while (yield* attempt(target, () => writing.step())) yield* Effect.sleep(0)
     const { chunks, files } = yield* attempt(target, () => writing.finish())
     const made = join(folder, "made.bundle")
@@ -98,10 +98,10 @@ export const exportCorpus = (request: ExportRequest): Effect.Effect<Exported, Se
     return { ...sealed, files, chunks }
   }))
 
-/** What the names of folders begin with in which a bundle is made, before the process's id. */
+/** Start of the names of the folders in which a bundle is made; the process's id follows. */
 const besides = (target: string): string => `.${basename(target)}.`
 
-/** Takes away what exports of the same bundle left that were killed. */
+/** Deletes what killed exports of the same bundle left behind. */
 const clearLeftovers = (target: string): void => {
   const prefix = besides(target)
   for (const name of readdirSync(dirname(target))) {
@@ -110,13 +110,13 @@ const clearLeftovers = (target: string): void => {
   }
 }
 
-/** An id that comes from what it stands for, in the form of the service's: a decimal number of 19 digits. */
+/** An id that is derived from the content it stands for, in the service's form: a decimal number of 19 digits. */
 const derivedId = (...of: ReadonlyArray<string>): string => {
   const digest = createHash("sha256").update(JSON.stringify(of)).digest()
   return (digest.readBigUInt64BE() >> 2n | 1n << 60n).toString()
 }
 
-/** One corpus on its way from a database into another. Synchronous. */
+/** Copies a corpus from one database into another. Synchronous. */
 class Writing {
   readonly #from: DatabaseSync
   readonly #to: DatabaseSync
@@ -146,7 +146,7 @@ class Writing {
     this.#to = to
     this.#request = request
     this.#path = path
-    // All that is read from here on is of one moment.
+    // Everything that is read from here on is of the same snapshot.
     from.exec("BEGIN")
     const row = from.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ?`).get(request.corpus)
     if (row === undefined) throw ServiceError.notFound(`corpus ${request.corpus}`)
@@ -189,7 +189,7 @@ class Writing {
     this.#rows = this.#allFiles(id)
   }
 
-  /** What the bundle says of its pipeline, and the one generation there is. */
+  /** Writes the facts about the pipeline, and its only generation. */
   #writeFacts(corpus: number): void {
     const { parent, pipeline } = this.#request
     const fact = this.#to.prepare("INSERT INTO bundle VALUES (?, ?)")
@@ -203,7 +203,7 @@ class Writing {
     }
   }
 
-  /** The files that the ledger accounts for, by source and path; then what came in otherwise. */
+  /** The files in the ledger, by source and path, then all others. */
   *#allFiles(corpus: number): Generator<Row> {
     const { parent, scope } = this.#request
     const prefix = `${parent}/ragCorpora/${this.#request.corpus}/ragFiles/`
@@ -223,7 +223,7 @@ class Writing {
     return Number(this.#copied.note.run(Number(row["id"])).changes) > 0
   }
 
-  /** Copies some files; false when there are no more. */
+  /** Copies some files. Returns whether there are more. */
   step(): boolean {
     return transaction(this.#to, () => {
       this.#files.begin()
@@ -238,7 +238,7 @@ class Writing {
     })
   }
 
-  /** The last of it: one segment, and the counts. */
+  /** Finishes the bundle: writes the segment and the counts. */
   finish(): { readonly files: number; readonly chunks: number } {
     const { chunks, files, id } = this.#corpus
     if (this.#count.files !== files || this.#count.chunks !== chunks) throw this.#damage("the list of files")
@@ -296,7 +296,7 @@ class Writing {
     for (const written of this.#written.all(Number(row["id"]))) {
       const key = String(written["key"])
       const id = String(written["name"])
-      // One that was made by chance is derived, as the file's own is.
+      // An id that was random is replaced by a derived one, like the file's own.
       this.#writeMetadata.run(
         file,
         /^\d{19}$/.test(id) ? derivedId("metadata", name, key) : id,
@@ -334,8 +334,8 @@ class Writing {
 }
 
 /**
- * What a file is known by wherever it lies: its source and its path there. The address of a file of this machine is that of
- * one copy of it, and gives way to them.
+ * Identifies a file independently of the machine: by its source and its path there. They replace the address of a local file, which is that
+ * of one copy only.
  */
 const ownPlace = (row: Row): { readonly source: string; readonly path: string; readonly uri: string; readonly local: boolean } => {
   const uri = String(row["source_uri"])
@@ -345,7 +345,7 @@ const ownPlace = (row: Row): { readonly source: string; readonly path: string; r
   return { source, path, local, uri: local ? pathToFileURL(join("/", source, path)).pathname.slice(1) : uri }
 }
 
-/** When a copy of a file was written says nothing of the file. */
+/** Metadata without file times: when a copy was written says nothing about the file. */
 const withoutTimes = (metadata: Metadata | undefined): Metadata | undefined => {
   if (metadata === undefined) return undefined
   const { modifiedTime: _, ...rest } = metadata

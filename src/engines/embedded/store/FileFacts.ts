@@ -4,24 +4,24 @@ import { keysOf } from "../../../domain/MetadataFilter.ts"
 import { metadataOfRow, permissionsOfRow, writtenColumn, writtenOfRow } from "./Rows.ts"
 
 export interface FactsRequest {
-  /** Row of the corpus. */
+  /** Row id of the corpus. */
   readonly corpus: number
-  /** Row of a file: those that came after it. */
+  /** Row id of a file: only files after it are read. */
   readonly after: number
   readonly most: number
-  /** What the facts are for: columns that it does not ask about are not read. */
+  /** The query that the facts are for: columns that it does not need are not read. */
   readonly query: FacetQuery
 }
 
 export interface StoredFacts extends FileFacts {
-  /** Its row. */
+  /** Row id of the file. */
   readonly id: number
-  /** The last segment of its name. */
+  /** Last segment of the file's name. */
   readonly name: string
   readonly displayName: string
 }
 
-/** What is said of files of a corpus, oldest first; of the rest of their records nothing. */
+/** Metadata of a corpus's files, oldest first, without the rest of their records. */
 export const factsAfter = (
   db: DatabaseSync,
   { after, corpus, most, query: { keys, principal, where } }: FactsRequest
@@ -37,7 +37,7 @@ export const factsAfter = (
   ]
   const asked = wanted === undefined || wanted.length === 0 ? [] : [JSON.stringify(wanted)]
   const rows = db.prepare(`SELECT ${columns.join(", ")} FROM files f WHERE corpus = ?1 AND id > ?2 ORDER BY id LIMIT ?3`)
-  // Of many files the same is written: it is read once.
+  // Many files have the same metadata: equal text is parsed once.
   const known = new Map<unknown, FileFacts["userMetadata"]>()
   return rows.all(corpus, after, most, ...asked).map((row) => {
     const { written } = row

@@ -7,10 +7,13 @@ import { fromHex, splitHashes, toHex, unpackHashes } from "./Hash.ts"
 import type { IndexedChunk, KeptFile } from "./Index.ts"
 import { asJson, packMarker } from "./Rows.ts"
 
-/** Texts without a vector, after which the next one's is made before it is asked for: a vector made for nothing costs as much as some 20 questions. */
+/**
+ * Number of new texts in a row after which the next one's vector is made before anybody checks whether it exists: a vector made in vain
+ * costs as much as some 20 checks.
+ */
 const likelyNew = 64
 
-/** Embeddings dropped in one transaction. */
+/** Embeddings that are deleted in one transaction. */
 const collectStep = 2_000
 
 const refuse = (refusal: Refusal): never => {
@@ -22,7 +25,7 @@ export interface StoredFile {
   readonly id: number
   readonly firstChunk: number
   readonly chunks: number
-  /** Its row is as it was written; otherwise only its chunks are known. */
+  /** Whether the row is as it was written; otherwise only the file's chunks are known. */
   readonly intact: boolean
 }
 
@@ -32,7 +35,7 @@ export interface InsertedFile {
   readonly made: ReadonlyArray<number>
 }
 
-/** The rows of files, their chunks and the embeddings these share, for the writer. */
+/** The rows of files, of their chunks, and of the embeddings that chunks share, for the writer. */
 export class FileTable {
   readonly #take: StatementSync
   readonly #insertFile: StatementSync
@@ -57,12 +60,13 @@ export class FileTable {
   readonly #seal: StatementSync
   readonly #pagesOf: StatementSync
   readonly #note: StatementSync
-  /** The next row of `files` and of `embeddings`, once the transaction at hand has asked: checksums are of rows with their ids. */
+  /** Next row id of `files`, once the current transaction has read it: a checksum covers the row's id. */
   #nextFile: number | undefined
+  /** Next row id of `embeddings`, once the current transaction has read it. */
   #nextEmbedding: number | undefined
-  /** Texts since the last one that had a vector before. */
+  /** Number of texts since the last one that already had a vector. */
   #newTexts = 0
-  /** Files whose rows changed and have not got their new sums yet. */
+  /** Files whose rows changed and have no new checksum yet. */
   readonly #unsealed = new Set<number>()
 
   constructor(db: DatabaseSync) {
@@ -86,7 +90,7 @@ export class FileTable {
     this.#deletePages = db.prepare("DELETE FROM chunk_pages WHERE first_chunk >= ? AND first_chunk < ?")
     this.#use = db.prepare("UPDATE embeddings SET uses = uses + 1 WHERE hash = ? AND embedder = ? RETURNING id")
     this.#disuse = db.prepare("UPDATE embeddings SET uses = uses - 1, added = ? WHERE hash = ? AND embedder = ? AND uses > 0")
-    // One that nobody uses yet was about to be: it is as good as new.
+    // A vector that no chunk uses yet is about to be used: it counts as new.
     this.#keepVector = db.prepare("UPDATE embeddings SET added = max(added, ?) WHERE hash = ? AND embedder = ?")
     this.#putVector = db.prepare(
       `INSERT INTO embeddings (id, embedder, hash, uses, added, vector, sum) VALUES (?, ?, ?, ?, ?, ?, ?)
@@ -109,12 +113,12 @@ export class FileTable {
     )
   }
 
-  /** The next text most likely has no vector yet. */
+  /** Whether the next text most likely has no vector yet. */
   get expectsNew(): boolean {
     return this.#newTexts >= likelyNew
   }
 
-  /** The first thing a transaction does. */
+  /** Starts a transaction. */
   begin(): void {
     this.#nextFile = undefined
     this.#nextEmbedding = undefined
@@ -122,9 +126,8 @@ export class FileTable {
   }
 
   /**
-   * Writes a file and its chunks, and returns the number of its row, the chunks as they go to the index, and the places of those that
-   * `vectors`, where it makes them, made one for. Fails with the hashes whose vectors are not there, leaving it to the
-   * caller to roll back.
+   * Writes a file and its chunks. Returns its row id, the chunks for the index, and the places of the chunks that `vectors` made a vector
+   * for, where it makes them. Fails with the hashes whose vectors are missing; the caller must then roll back.
    */
   insert(
     corpus: number,
@@ -146,7 +149,7 @@ export class FileTable {
       let embedding: number | undefined
       if (typeof vectors !== "function") {
         const vector = fresh.size === 0 ? undefined : fresh.get(toHex(hash))
-        // Whoever brings a vector has looked before: most likely there is none yet.
+        // The caller checked before it made a vector, so most likely none exists yet.
         embedding = (vector === undefined ? undefined : this.#insertVector(embedder, hash, vector, 1, at)) ?? this.#used(embedder, hash)
       } else {
         embedding = this.expectsNew ? undefined : this.#used(embedder, hash)
@@ -191,7 +194,7 @@ export class FileTable {
     return { id, indexed, made }
   }
 
-  /** @throws {Refusal} DATA_LOSS where neither its row nor its chunks say reliably which chunks are its own */
+  /** Finds a file by name. @throws {Refusal} DATA_LOSS where neither its row nor its chunks reliably say which chunks it has */
   find(corpus: number, name: string): StoredFile | undefined {
     const row = this.#find.get(corpus, name)
     if (row === undefined) return undefined
@@ -202,7 +205,7 @@ export class FileTable {
     return this.#spanOf(id) ?? refuse(refuseDamaged(`the record of file ${name}`))
   }
 
-  /** Which chunks a file has, by its pages alone: they must be intact and follow one another. */
+  /** The chunks of a file, by its pages alone, which must be intact and consecutive. */
   #spanOf(id: number): StoredFile | undefined {
     const pages = this.#pagesOf.all(id)
     const firstChunk = Number(pages[0]?.["first_chunk"] ?? 0)
@@ -214,7 +217,7 @@ export class FileTable {
     return pages.length === 0 ? undefined : { id, firstChunk, chunks: end - firstChunk, intact: false }
   }
 
-  /** Changes what the patch names. */
+  /** Updates the fields that the patch has. */
   update(file: number, patch: FilePatch, at: number): void {
     this.#update.run(
       patch.displayName ?? null,
@@ -231,7 +234,7 @@ export class FileTable {
     this.#unsealed.add(file)
   }
 
-  /** Gives every row that was changed its new sum; the last thing a transaction does. */
+  /** Writes a new checksum for every changed row. It is the last step of a transaction. */
   seal(): void {
     for (const id of this.#unsealed) {
       const row = this.#row.get(id)
@@ -240,16 +243,16 @@ export class FileTable {
     this.#unsealed.clear()
   }
 
-  /** Remembers a file as damaged, until it is put again or deleted. */
+  /** Marks a file as damaged, until it is put again or deleted. */
   note(file: number, what: string): void {
     this.#note.run(what, file)
   }
 
-  /** Deletes a file with its chunks. Embeddings that nobody uses any more stay, for {@link collect}. */
+  /** Deletes a file with its chunks. Unused embeddings stay, for {@link collect}. */
   delete(embedder: string, file: StoredFile, at: number): void {
     const end = file.firstChunk + file.chunks
     for (const row of this.#pages.all(file.firstChunk, end)) {
-      // Hashes that may be wrong are let be: a vector that is kept for nothing costs less than one that is missing.
+      // Hashes that may be wrong are not counted down: a vector that is kept in vain costs less than one that is missing.
       if (!isIntact("chunk_pages", row)) continue
       for (const hash of unpackHashes(asBlob(row["hashes"]))) this.#disuse.run(at, fromHex(hash), embedder)
     }
@@ -262,13 +265,13 @@ export class FileTable {
     if (this.#keepVector.run(at, key, embedder).changes === 0) this.#insertVector(embedder, key, vector, 0, at)
   }
 
-  /** The row of a text's vector, which one more chunk has now; undefined where it has none. */
+  /** Counts one more use of a text's vector and returns its row id; undefined where the text has none. */
   #used(embedder: string, hash: Uint8Array): number | undefined {
     const id = this.#use.get(hash, embedder)?.["id"]
     return id === undefined ? undefined : Number(id)
   }
 
-  /** The row of a vector; undefined, and nothing written, where the text has one. */
+  /** Writes a vector and returns its row id; undefined, and nothing written, where the text already has one. */
   #insertVector(embedder: string, hash: Uint8Array, vector: Uint8Array, uses: number, at: number): number | undefined {
     this.#nextEmbedding ??= Number(this.#lastEmbedding.get()?.["id"] ?? 0) + 1
     const id = this.#nextEmbedding
@@ -278,17 +281,17 @@ export class FileTable {
     return id
   }
 
-  /** Whether some embedding has had no use since before `since`. */
+  /** Whether some embedding has been unused since before `since`. */
   hasUnused(since: number): boolean {
     return this.#anyUnused.get(since) !== undefined
   }
 
-  /** Drops some of the embeddings that have had no use since before `since`. */
+  /** Deletes some of the embeddings that have been unused since before `since`. */
   collect(since: number): void {
     this.#collect.run(since)
   }
 
-  /** Drops vectors of a file that are not as they were written; the next run embeds their texts again. */
+  /** Deletes vectors of a file that are not as they were written; the next run embeds their texts again. */
   dropDamagedVectors(file: number, embedder: string): void {
     for (const page of this.#pagesOf.all(file)) {
       if (!isIntact("chunk_pages", page)) continue
@@ -307,7 +310,7 @@ export class FileTable {
     }
   }
 
-  /** Every file's chunks, in order of their numbers. @throws {Refusal} DATA_LOSS */
+  /** The chunks of every file, in the order of their numbers. @throws {Refusal} DATA_LOSS */
   *rebuildable(corpus: number, embedder: string): Generator<KeptFile> {
     for (const row of this.#files.iterate(corpus)) {
       const name = String(row["display_name"])

@@ -5,24 +5,24 @@ import { embedHashedSparse } from "../../../text/hashed/EmbedHashed.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
 import { packSparse } from "./Vector.ts"
 
-/** UTF-16 units of a file up to which what was found in it is kept until it is indexed; of a larger one each chunk is read again. */
+/** Largest file, in UTF-16 units, whose words are kept until it is indexed; the chunks of a larger file are read a second time. */
 const mostKept = 1 << 20
 
 type Text = Pick<StoredChunk, "text" | "headings">
 
-/** What was found in a file's chunks, for its terms, its language and its vectors. Lives no longer than the commit. */
+/** The words of a file's chunks, from which its terms, its language and its vectors are made. Valid until the commit. */
 export interface WordsOfFile {
   /** The words of the chunk at this place in the file. */
   readonly of: (place: number) => Scanned
-  /** What tells the language of most of the file; undefined where no chunk of it needs that to tell its own. */
+  /** A survey of the file's language; undefined where every chunk shows its own. */
   readonly surveyed: () => Surveyed | undefined
-  /** The vector of the chunk at this place, as it is stored: that of the offline embedder. */
+  /** The offline embedder's packed vector of the chunk at this place. */
   readonly vectorOf: (place: number) => Uint8Array
-  /** What the numbers of the words mean, where it was not {@link DocumentTerms} of this thread that gave them. */
+  /** The meaning of the words' numbers, where another thread's {@link DocumentTerms} numbered them. */
   readonly met?: MetWords
 }
 
-/** {@link WordsOfFile} of texts that are at hand: found when it is asked for, vectors by the way where they are told to be. */
+/** {@link WordsOfFile} of texts in memory, which are read on demand; on request vectors are made along the way. */
 export class FileWords implements WordsOfFile {
   readonly #documents: DocumentTerms
   readonly #chunks: ReadonlyArray<Text>
@@ -61,7 +61,7 @@ export class FileWords implements WordsOfFile {
   }
 }
 
-/** Places of a file that its language is told by. */
+/** Number of places in a file that its language is detected by. */
 const mostSampled = 10
 
 /** Pieces of some chunks of a file. */
@@ -73,11 +73,11 @@ export const sampleOf = (chunks: ReadonlyArray<Pick<Text, "text">>): string => {
   ).join("\n")
 }
 
-/** What most of a file is in: its chunks, which may each be too short to tell, are most likely in that. */
+/** The analyzer of most of a file: chunks that are too short to show their language are most likely in it. */
 export const languageOf = (surveyed: Surveyed | undefined, prior?: AnalyzerId): AnalyzerId | undefined =>
   surveyed === undefined ? undefined : decide(surveyed.survey, surveyed.sample, { prior }).analyzer
 
-/** What a chunk is searched by besides its text: the title and the headings that it does not show itself. */
+/** Text that a chunk is found by besides its own: the title and those headings that its text does not have. */
 export const textAbove = ({ headings, text }: Text, title: string | undefined): string => {
   if (title === undefined && headings.length === 0) return ""
   const above = new Set([...(title === undefined ? [] : [title]), ...headings])
@@ -85,7 +85,7 @@ export const textAbove = ({ headings, text }: Text, title: string | undefined): 
   return [...above].join("\n")
 }
 
-/** What of a chunk is searched for words: its text under {@link textAbove}. */
+/** The text that a chunk is indexed by: {@link textAbove}, then its own text. */
 export const indexedText = (chunk: Text, title: string | undefined): string => {
   const above = textAbove(chunk, title)
   return above === "" ? chunk.text : `${above}\n${chunk.text}`

@@ -12,17 +12,17 @@ import { type MergeStep, SegmentMerger } from "./SegmentMerger.ts"
 import { SegmentTable, summed } from "./SegmentTable.ts"
 import type { SegmentBody } from "./SegmentBody.ts"
 
-/** Chunks of one segment while an index is rebuilt: what is held in memory at once. */
+/** Chunks per segment while an index is rebuilt, which are in memory together. */
 const rebuildStep = 4_096
 
 /** A chunk to be indexed. */
 export interface IndexedChunk {
   readonly number: number
-  /** Row of `embeddings`. */
+  /** Row id in `embeddings` of the chunk's vector. */
   readonly embedding: number
 }
 
-/** The sparse index as the writer sees it: segments added, merged, dropped and rebuilt. */
+/** The sparse index, for the writer: adds, merges, deletes and rebuilds segments. */
 export class Index {
   readonly #table: SegmentTable
   readonly #merger: SegmentMerger
@@ -32,12 +32,12 @@ export class Index {
   readonly #documents = new DocumentTerms(this.#vocabulary, undefined, readerOf)
   readonly #recent: RecentSegments
   readonly #building = new Map<number, Building>()
-  /** Files that are added together. */
+  /** Files to be added together: see {@link addLater}. */
   #later: Array<{ readonly corpus: number; readonly file: IndexedFile }> = []
-  /** Corpora that lost chunks. */
+  /** Corpora that have lost chunks since the last flush. */
   readonly #shrunk = new Set<number>()
 
-  /** `patience`: milliseconds that a step of a merge takes at most. `mostRecent`: postings that are kept of recent segments. */
+  /** `patience`: most milliseconds of a merge's step. `mostRecent`: most postings that are kept of recent segments. */
   constructor(db: DatabaseSync, patience?: number, mostRecent?: number) {
     this.#table = new SegmentTable(db)
     this.#recent = new RecentSegments(this.#vocabulary, mostRecent)
@@ -46,7 +46,7 @@ export class Index {
     this.#unbury = db.prepare("DELETE FROM tombstones WHERE corpus = ?")
   }
 
-  /** The words of a file that {@link add} is given next, for whoever has only its texts. */
+  /** The words of a file that {@link add} gets next, from its texts. */
   wordsOf(
     chunks: ReadonlyArray<Pick<StoredChunk, "text" | "headings">>,
     title: string | undefined,
@@ -69,19 +69,19 @@ export class Index {
     try {
       if (languages.known) this.#take(building, file, (decision) => languages.count(decision))
       else {
-        // The first files of a corpus are looked at twice: all are to be read by what most of them are in.
+        // The first files of a corpus are analyzed twice, since all are to be analyzed by the language of most of them.
         this.#analyze(file, undefined, (decision) => languages.count(decision))
         waiting.push(file)
         if (languages.known || waiting.length >= mostWaiting) this.#takeWaiting(building)
       }
     } catch (cause) {
-      // The file is refused; what others of its group brought stays.
+      // The file is refused; chunks of the other files of its group stay.
       builder.truncate(before)
       throw cause
     }
   }
 
-  /** {@link add} with those that come meanwhile, by {@link addAll}: each by itself would push the rows of the next one out of the processor's cache. */
+  /** Notes a file for {@link addAll}: adding each file separately would push the next one's rows out of the processor's cache. */
   addLater(corpus: number, file: IndexedFile): void {
     this.#later.push({ corpus, file })
   }
@@ -111,13 +111,13 @@ export class Index {
     chunks.forEach((chunk, place) => visit(this.#documents.take(words.of(place), { hint, prior }, words.met), chunk))
   }
 
-  /** Marks a file's chunks as gone. They weigh nothing from now on and leave with the next merge. */
+  /** Marks a file's chunks as dead. They no longer count, and the next merge removes them. */
   remove(corpus: number, firstChunk: number, chunks: number): void {
     this.#bury.run(corpus, firstChunk, chunks, sumOf("tombstones", { corpus, first_chunk: firstChunk, chunks }))
     this.#shrunk.add(corpus)
   }
 
-  /** Writes what {@link add} took since the last time, one segment for each corpus; tells which corpora changed. */
+  /** Writes what was added since the last flush, one segment per corpus, and returns the corpora that changed. */
   flush(): ReadonlySet<number> {
     const changed = new Set([...this.#building.keys(), ...this.#shrunk])
     for (const corpus of changed) this.#write(corpus)
@@ -125,7 +125,7 @@ export class Index {
     return changed
   }
 
-  /** Forgets what was added and not flushed: the transaction failed. */
+  /** Forgets what was added since the last flush: the transaction failed. */
   discard(): void {
     this.#building.clear()
     this.#later = []
@@ -133,38 +133,38 @@ export class Index {
     this.#recent.forget()
   }
 
-  /** The corpus of a merge that goes on. */
+  /** The corpus of the merge under way. */
   get merging(): number | undefined {
     return this.#merger.corpus
   }
 
-  /** Whether the corpus's last segments are to be merged now: later they would have to be read. */
+  /** Whether the corpus's last segments should be merged now, as they would have to be read again later. */
   isDue(corpus: number): boolean {
     return this.#recent.isDue(corpus)
   }
 
-  /** One step of merging. @throws {SegmentDamage} */
+  /** Does one step of merging. @throws {SegmentDamage} */
   merge(corpus: number, ratio: number): MergeStep {
     return this.#merger.step(corpus, ratio)
   }
 
-  /** A step of merging failed with its transaction. */
+  /** Forgets the merge under way: its transaction failed. */
   forgetMerge(): void {
     this.#merger.forget()
     this.#recent.forget()
   }
 
-  /** Whether merges of processes that were killed may have left something behind. */
+  /** Whether killed processes' merges may have left something behind. */
   get mayHaveStrays(): boolean {
     return this.#merger.mayHaveStrays
   }
 
-  /** Deletes that. */
+  /** Deletes what killed processes' merges left behind. */
   sweep(): void {
     this.#merger.sweep()
   }
 
-  /** Forgets everything about a corpus. */
+  /** Deletes a corpus's index. */
   drop(corpus: number): void {
     this.#building.delete(corpus)
     this.#later = this.#later.filter((later) => later.corpus !== corpus)
@@ -175,7 +175,7 @@ export class Index {
     this.#unbury.run(corpus)
   }
 
-  /** Builds the index of a corpus again, from all its files. */
+  /** Rebuilds the index of a corpus from all its files. */
   rebuild(corpus: number, files: Iterable<KeptFile>): void {
     this.drop(corpus)
     for (const { chunks, language, title } of files) {
@@ -186,14 +186,14 @@ export class Index {
     this.#writeAlone(corpus)
   }
 
-  /** Writes a segment that is not small, and keeps nothing of it. */
+  /** Writes a segment that is not small, without keeping its postings. */
   #writeAlone(corpus: number): void {
     this.#write(corpus)
     this.#recent.forget()
     this.#forgetIfFull()
   }
 
-  /** Writes the segment in the making. */
+  /** Writes the segment being made. */
   #write(corpus: number): void {
     const building = this.#building.get(corpus)
     if (building !== undefined) this.#takeWaiting(building)
@@ -212,7 +212,7 @@ export class Index {
     this.#recent.wrote(id, builder, first)
   }
 
-  /** Builders know terms by their numbers: what is kept of segments is made one before they are void, or is kept no longer. */
+  /** Forgets the vocabulary where it is full. Kept postings use its numbers, so they are merged before, or dropped. */
   #forgetIfFull(): void {
     if (this.#building.size > 0 || this.#merger.corpus !== undefined || !this.#documents.isFull) return
     this.#recent.close()
@@ -224,39 +224,40 @@ export class Index {
 /** The segment of a corpus that is being made. */
 interface Building {
   readonly builder: SegmentBuilder
-  /** Ordinal of its first chunk among those of the builder. */
+  /** Ordinal of the segment's first chunk in the builder. */
   readonly first: number
-  /** Of how many chunks the words told that they are to be analyzed so. */
+  /** Number of chunks by analyzer, among those whose own words showed it. */
   readonly analyzers: Map<AnalyzerId, number>
   readonly languages: CorpusLanguages
-  /** Files that come when it is known what most of the corpus is in. */
+  /** Files that are added once the language of most of the corpus is known. */
   readonly waiting: Array<IndexedFile>
 }
 
-/** Files that wait at most: a corpus of numbers never tells. */
+/** Most files that wait: a corpus of numbers never shows a language. */
 const mostWaiting = 64
 
-/** What a corpus is in, as far as the words of its chunks tell. */
+/** Counts the languages that the words of a corpus's chunks show. */
 class CorpusLanguages {
-  readonly #told: Map<AnalyzerId, number>
-  /** Enough chunks have told. */
+  /** Number of chunks by the analyzer that they show. */
+  readonly #shown: Map<AnalyzerId, number>
+  /** Number of chunks that must have shown a language. */
   readonly #enough = 16
 
-  constructor(told: Map<AnalyzerId, number>) {
-    this.#told = told
+  constructor(shown: Map<AnalyzerId, number>) {
+    this.#shown = shown
   }
 
   count({ analyzer, told }: Decision): void {
-    if (told) this.#told.set(analyzer, (this.#told.get(analyzer) ?? 0) + 1)
+    if (told) this.#shown.set(analyzer, (this.#shown.get(analyzer) ?? 0) + 1)
   }
 
   get known(): boolean {
     return this.#all >= this.#enough
   }
 
-  /** What more than half of the chunks that tell are in; undefined where three are not. Program code is in none. */
+  /** The analyzer of more than half of the chunks that show one, and of at least three; else undefined. Program code does not count. */
   get most(): AnalyzerId | undefined {
-    for (const [analyzer, count] of this.#told) {
+    for (const [analyzer, count] of this.#shown) {
       if (analyzer !== "code" && count >= 3 && count * 2 > this.#all) return analyzer
     }
     return undefined
@@ -264,19 +265,19 @@ class CorpusLanguages {
 
   get #all(): number {
     let all = 0
-    for (const [analyzer, count] of this.#told) if (analyzer !== "code") all += count
+    for (const [analyzer, count] of this.#shown) if (analyzer !== "code") all += count
     return all
   }
 }
 
-/** A file as it is indexed; its language as the document declares it. */
+/** A file to be indexed; `language` is what the document declares. */
 export interface IndexedFile {
   readonly chunks: ReadonlyArray<IndexedChunk>
   readonly language: string | undefined
   readonly words: WordsOfFile
 }
 
-/** A file as it is kept, to be indexed again; language and title as the document declares them. */
+/** A stored file to be indexed again; `language` and `title` are what the document declares. */
 export interface KeptFile {
   readonly chunks: ReadonlyArray<IndexedChunk & Pick<StoredChunk, "text" | "headings">>
   readonly language: string | undefined

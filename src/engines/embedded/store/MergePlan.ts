@@ -4,10 +4,10 @@ export interface MergeRun {
   readonly to: number
 }
 
-/** A segment of this many chunks is only rewritten to drop its dead ones. */
+/** A segment of this many chunks is rewritten only to remove its dead ones. */
 const largest = 262_144
 
-/** Dead chunks, as a share of a segment, that make rewriting it worth while. */
+/** Share of dead chunks from which rewriting a segment is worthwhile. */
 const deadShare = 0.25
 
 export interface MergeCandidate {
@@ -16,9 +16,8 @@ export interface MergeCandidate {
 }
 
 /**
- * Which neighbours to merge next, or undefined when the shape is good: every segment at least `ratio` times as large
- * as all younger ones together. Their number then grows with the logarithm of the corpus, and so does how often a
- * chunk is rewritten.
+ * The neighbours to merge next; undefined where every segment is at least `ratio` times as large as all younger ones together. The number
+ * of segments then grows with the logarithm of the corpus, and so does the number of times that a chunk is rewritten.
  */
 export const mergePlan = (segments: ReadonlyArray<MergeCandidate>, ratio: number): MergeRun | undefined => {
   const decayed = segments.findIndex(({ chunks, dead }) => dead > chunks * deadShare)

@@ -5,7 +5,7 @@ import type { DataSchemaSpec } from "../../../domain/MetadataValue.ts"
 import { type Described, ruleId } from "../../../domain/MetadataRules.ts"
 import { type Commands, Refusal, refuseMissing } from "./Commands.ts"
 
-/** The rows of data schemas and of what people write of files, for the writer. */
+/** The rows of data schemas and of the metadata that people write for files, for the writer. */
 export class MetadataTable {
   readonly #insertSchema: StatementSync
   readonly #findSchema: StatementSync
@@ -70,22 +70,22 @@ export class MetadataTable {
     }
   }
 
-  /** Writes what rules make of a file. What they made before goes, and what stands under their keys; the rest stays. */
+  /** Writes metadata that rules derive from a file, in place of what they derived before and of other values of their keys. */
   describe(corpus: number, file: number, { keys, values, whole }: Described): void {
     if (whole) this.#deleteMade.run(file)
     for (const key of keys) this.#deleteKey.run(file, key)
     this.insert(corpus, file, { metadata: values.map((spec) => ({ ...spec, name: ruleId(spec.key) })) })
   }
 
-  /** What was written of a file is said of the version that takes its place. */
+  /** Moves metadata from a file to the version that replaces it. */
   move(from: number, to: number): void {
     this.#move.run(to, from)
   }
 
-  /** JSON of the value as the key's schema has it. */
+  /** JSON of a value, in the type of its key's schema. */
   #fitted(corpus: number, spec: Commands["updateMetadata"]["in"]["spec"]): string {
     const row = this.#findSchema.get(corpus, spec.key)
-    // Written by insertSchemas.
+    // The column is written by insertSchemas.
     const schema = row === undefined ? undefined : JSON.parse(String(row["schema"])) as DataSchemaSpec
     const value = fitted(schema, spec)
     if (Result.isFailure(value)) throw new Refusal("INVALID_ARGUMENT", value.failure.message, value.failure.fix)

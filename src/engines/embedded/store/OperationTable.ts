@@ -25,7 +25,7 @@ export class OperationTable {
     this.#imports = db.prepare("SELECT name FROM operations WHERE kind = 'importFiles' AND target = ? AND done = 0 ORDER BY created")
   }
 
-  /** Two imports into one corpus would not see each other's files and store them twice: the second is refused. */
+  /** Adds an operation. A second import into a corpus is refused: neither would see the other's files, and both would store them. */
   insert({ at, kind, name, owner, target }: Commands["createOperation"]["in"]): void {
     if (kind === "importFiles") {
       const running = this.#imports.all(target).map((row) => String(row["name"]))
@@ -37,7 +37,7 @@ export class OperationTable {
     this.#insert.run(name, kind, target, owner, at, at)
   }
 
-  /** An operation that is done stays as it ended. */
+  /** Updates an operation's progress, unless it is done. */
   update({ at, name, progress }: Commands["updateOperation"]["in"]): void {
     this.#update.run(
       progress.done ? 1 : 0,
@@ -50,7 +50,7 @@ export class OperationTable {
     )
   }
 
-  /** Asks for it to stop; one that is done takes no notice. */
+  /** Requests that an operation stop, unless it is done. */
   cancel({ at, name }: Commands["cancelOperation"]["in"]): void {
     this.#done(name)
     this.#cancel.run(at, name)

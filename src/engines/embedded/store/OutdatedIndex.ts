@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import { analysisVersion } from "../../../search/analysis/AnalysisVersion.ts"
 
-/** The names of the corpora with segments of another version of the analysis: of one, or all. */
+/** Names of the corpora with segments of another version of the analysis, among all corpora or of the one given by its row id. */
 export const outdatedCorpora = (db: DatabaseSync, corpus?: number): ReadonlyArray<string> =>
   db.prepare(
     `SELECT name FROM corpora c WHERE (?1 IS NULL OR id = ?1)

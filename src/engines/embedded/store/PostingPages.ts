@@ -2,22 +2,22 @@ import { ByteReader, ByteWriter } from "./Bytes.ts"
 import { PostingListWriter, readPostings, type Postings } from "./Postings.ts"
 
 /**
- * A segment's postings, in order of their terms' UTF-8 bytes, cut into pages: each page holds whole terms, prefix
- * coded, each followed by its compressed list. A page is one row, so a query reads one row per term and segment.
+ * A page of a segment's posting lists, which are ordered by the UTF-8 bytes of their terms. A page has whole terms, prefix coded, each
+ * followed by its compressed list. A page is one row, so a query reads one row per term and segment.
  *
- * Of a term: bytes shared with the one before, length and bytes of the rest, number of postings, last ordinal
- * where there are several, length and bytes of the list.
+ * A term is stored as: number of bytes shared with the previous term, length and bytes of the rest, number of postings, last ordinal if
+ * there are several, length and bytes of the list.
  */
 export interface PostingPage {
   readonly firstTerm: Uint8Array
-  /** Sealed with a checksum. */
+  /** The page's bytes, sealed with a checksum. */
   readonly body: Uint8Array
 }
 
-/** A page is closed before it grows beyond this: it then fits one page of SQLite's. A longer list has its own. */
+/** Bytes beyond which a page is closed, so that it fits into one page of SQLite. A longer list has a page of its own. */
 const pageSize = 3_900
 
-/** Writes pages from terms given in order: write a term's postings to `list`, then {@link add} the term. */
+/** Writes pages from terms in ascending order: write a term's postings to `list`, then {@link add} the term. */
 export class PostingPageWriter {
   readonly #emit: (page: PostingPage) => void
   readonly #listBytes = new ByteWriter()
@@ -30,7 +30,7 @@ export class PostingPageWriter {
     this.#emit = emit
   }
 
-  /** Takes the list in hand as that of a term, `source` from `start` to `end`. */
+  /** Writes the current list as that of the term in `source` from `start` to `end`. */
   add(source: Uint8Array, start: number, end: number): void {
     const { count, last } = this.list
     const list = this.#listBytes
@@ -49,7 +49,7 @@ export class PostingPageWriter {
     this.#lastTerm.bytes(source, start, end)
   }
 
-  /** Closes the page in hand; call it once after the last term. */
+  /** Closes the current page; call it once, after the last term. */
   finish(): void {
     if (this.#firstTerm === undefined) return
     this.#emit({ firstTerm: this.#firstTerm, body: this.#page.sealed() })
@@ -58,7 +58,7 @@ export class PostingPageWriter {
   }
 }
 
-/** Walks a page term by term. Nothing is decoded but what is asked for. */
+/** Reads a page term by term. Only requested posting lists are decoded. */
 export class PostingPageReader {
   readonly #reader: ByteReader
   #term = Buffer.allocUnsafe(64)
@@ -74,13 +74,13 @@ export class PostingPageReader {
     this.#reader = reader
   }
 
-  /** Undefined where the page is damaged. */
+  /** A reader at the start of a page; undefined where the page is damaged. */
   static open(body: Uint8Array): PostingPageReader | undefined {
     const reader = ByteReader.unseal(body)
     return reader === undefined ? undefined : new PostingPageReader(reader)
   }
 
-  /** The current term's bytes, up to {@link termLength}; valid until the next one. */
+  /** The current term's bytes, up to {@link termLength}; valid until the next term. */
   get termBytes(): Uint8Array {
     return this.#term
   }
@@ -108,22 +108,22 @@ export class PostingPageReader {
     return readPostings(this.#reader.source.subarray(this.#listStart, this.#listEnd), this.count, this.#last)
   }
 
-  /** Appends the current list, `shift` added to its ordinals. */
+  /** Appends the current posting list, with `shift` added to its ordinals. */
   appendTo(list: PostingListWriter, shift: number): void {
     this.#reader.position = this.#listStart
     list.append(this.#reader, this.#listEnd, this.count, this.#last, shift)
   }
 
-  /** Moves to one term of the page, from its begin; false where it has not got it. Terms are compared as they are stored, never put together. */
+  /** Moves from the start of the page to a term; false where the page does not have it. Terms are compared as stored, without decoding. */
   find(term: Uint8Array): boolean {
     const reader = this.#reader
     const { source } = reader
-    // Bytes that the current term and the wanted one begin with alike.
+    // Length of the common prefix of the current term and the wanted one.
     let alike = 0
     while (!reader.done) {
       const shared = reader.varint()
       const rest = reader.varint()
-      // The terms are sorted: one that leaves the wanted prefix has gone past it.
+      // Terms are sorted: one that shares less of the prefix comes after the wanted one.
       if (shared < alike) return false
       if (shared === alike) {
         let i = 0
@@ -144,7 +144,7 @@ export class PostingPageReader {
     return false
   }
 
-  /** Reads what stands between a term and its list. */
+  /** Reads the numbers between a term and its list. */
   #readHead(): void {
     const reader = this.#reader
     this.count = reader.varint()

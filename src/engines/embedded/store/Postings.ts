@@ -3,15 +3,15 @@ import { assetPath } from "../../../text/Assets.ts"
 import { ByteReader, type ByteWriter } from "./Bytes.ts"
 
 /**
- * Where a term occurs in one segment: chunk ordinals ascending, and how often in each. In the narrowest arrays that
- * hold them where they are kept: scoring is bound by the memory it reads.
+ * A posting list: the ascending ordinals of the chunks of a segment that have a term, and the term's frequency in each. Lists are kept in
+ * the narrowest arrays that hold them, as scoring is bound by the memory that it reads.
  */
 export interface Postings {
   readonly ordinals: Uint32Array | Uint16Array
   readonly frequencies: Uint32Array | Uint8Array
 }
 
-/** The first `count` of postings, in the narrowest arrays that hold them. */
+/** The first `count` postings, in the narrowest arrays that hold them. */
 export const narrow = ({ frequencies, ordinals }: Postings, count: number): Postings => {
   let highest = 0
   for (let i = 0; i < count; i++) highest = Math.max(highest, frequencies[i] as number)
@@ -23,12 +23,12 @@ export const narrow = ({ frequencies, ordinals }: Postings, count: number): Post
 }
 
 /**
- * Writes one term's postings as gaps between ordinals, the low bit of each saying that the frequency is 1 and does
- * not follow. Lists of neighbouring segments are appended without being decoded: only the first gap changes.
+ * Writes a term's postings as gaps between ordinals. The low bit of each says that the frequency is 1, and is not written. Lists of
+ * neighbouring segments can be joined without decoding, as only the first gap changes.
  */
 export class PostingListWriter {
   readonly #bytes: ByteWriter
-  /** Postings written. */
+  /** Number of postings written. */
   count = 0
   /** The last ordinal written. */
   last = -1
@@ -55,7 +55,7 @@ export class PostingListWriter {
     this.count++
   }
 
-  /** Appends a whole list, `shift` added to its ordinals. `list` is at the list's first byte. */
+  /** Appends a whole list, with `shift` added to its ordinals. The reader `list` must be at the list's first byte. */
   append(list: ByteReader, end: number, count: number, last: number, shift: number): void {
     const head = list.varint()
     const first = Math.floor(head / 2) + shift
@@ -66,36 +66,36 @@ export class PostingListWriter {
   }
 }
 
-/** What the code of `kernel/assembly/Postings.ts` offers. Places are in its memory. */
+/** The functions of `kernel/assembly/Postings.ts`. Places are addresses in its memory. */
 interface Code {
   readonly readPostings: (list: number, count: number, wide: boolean, ordinals: number, frequencies: number) => number
 }
 
-/** Once in a thread, where a first long list is read. */
+/** Made once in a thread, when the first long list is read. */
 let kernel: { readonly memory: InstanceType<typeof WebAssembly.Memory>; readonly code: Code } | undefined
 
 const kernelOf = () => {
   if (kernel !== undefined) return kernel
   const module = new WebAssembly.Module(readFileSync(assetPath("postings.wasm", "../engines/embedded/kernel/postings.wasm")))
   const memory = new WebAssembly.Memory({ initial: 1 })
-  // What its source exports.
+  // The exports of its source.
   return kernel = { memory, code: new WebAssembly.Instance(module, { env: { memory } }).exports as Code }
 }
 
-/** Postings from which on a list is long: of fewer, copying it to the kernel and back takes longer than reading it. */
+/** Number of postings from which a list is read by the kernel: a shorter one takes longer to copy there and back than to read. */
 const long = 64
 
-/** Reads a list of `count` postings, of which `last` is the last ordinal. */
+/** Reads a list of `count` postings whose last ordinal is `last`. */
 export const readPostings = (list: Uint8Array, count: number, last: number): Postings =>
   (count < long ? undefined : readLong(list, count, last)) ?? readAny(list, count)
 
-/** By the kernel; undefined where a frequency has more than 8 bits. */
+/** Reads a list by the kernel; undefined where a frequency has more than 8 bits. */
 const readLong = (list: Uint8Array, count: number, last: number): Postings | undefined => {
   const { code, memory } = kernelOf()
   const wide = last >= 0x1_0000
   const ordinalsAt = (list.length + 7) & ~7
   const frequenciesAt = ordinalsAt + count * (wide ? 4 : 2)
-  // One more: behind the last posting the kernel looks for a frequency, though there may be none.
+  // One more byte: after the last posting the kernel reads a frequency, even where none is stored.
   const missing = frequenciesAt + count + 1 - memory.buffer.byteLength
   if (missing > 0) memory.grow(Math.ceil(missing / 65_536))
   const { buffer } = memory

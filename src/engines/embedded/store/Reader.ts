@@ -11,42 +11,42 @@ import { damageError } from "./Commands.ts"
 import { fromHex } from "./Hash.ts"
 import { corpusRow, type CorpusRow, writtenColumn } from "./Rows.ts"
 
-/** Rows of a page of a listing: unset, and at most. */
+/** Rows of a page of a listing where the request names no size. */
 const defaultPage = 100
 const largestPage = 1_000
 
 type Table = "corpora" | "files" | "operations" | "data_schemas" | "file_metadata"
 
-/** A file's row, what is damaged of it, and what people wrote of it. */
+/** Selects a file's row, its noted damage, and the metadata that people wrote for it. */
 const files = `SELECT f.*, d.what AS damage, ${writtenColumn()}
   FROM files f LEFT JOIN damage d ON d.file = f.id`
 
 export interface ReaderShape {
-  /** Runs a synchronous read in one snapshot of the database, whatever is committed meanwhile. */
+  /** Runs a synchronous read in one snapshot of the database, independent of concurrent commits. */
   readonly read: <A>(body: (db: DatabaseSync) => A) => Effect.Effect<A, ServiceError>
   /**
-   * A row by the last segment of its name; a file's and a schema's is in its corpus, that of metadata in its file. A corpus's
-   * is the same object until somebody writes.
+   * A row by the last segment of its name. `parent` is the corpus of a file or a schema, or the file of metadata. The row of a corpus is
+   * the same object until the database is written.
    */
   readonly find: (table: Table, name: string, parent?: number) => Effect.Effect<Row | undefined, ServiceError>
-  /** One page of a table, or of what a corpus or file has in it, oldest row first: rows that come in meanwhile never shift it. */
+  /** One page of a table, or of a corpus's or file's rows in it, oldest first, so that rows added meanwhile never shift it. */
   readonly page: (
     table: Table,
     request: PageRequest,
     parent?: number
   ) => Effect.Effect<Page<Row>, ServiceError>
-  /** The files of a corpus as {@link heldFileOf} takes them, a page at a time. */
+  /** One page of a corpus's files, as rows for {@link heldFileOf}. */
   readonly held: (corpus: number, request: PageRequest) => Effect.Effect<Page<RowValues>, ServiceError>
-  /** Chunks of a file, by the last segment of its name, in order; `undefined` where there is no such file. */
+  /** One page of a file's chunks, in order, by the last segment of the file's name; undefined where the file is absent. */
   readonly chunks: (corpus: number, file: string, request: PageRequest) => Effect.Effect<Page<FileChunk> | undefined, ServiceError>
-  /** The row of this very corpus, for use within {@link ReaderShape.read}: everything read there is of the same moment. @throws {ServiceError} */
+  /** The current row of this very corpus, for use within {@link ReaderShape.read}, in its snapshot. @throws {ServiceError} */
   readonly corpusNow: (id: string) => CorpusRow
   readonly corpus: (id: string) => Effect.Effect<CorpusRow, ServiceError>
-  /** Which of these hashes have no vector of this embedder yet. */
+  /** The hashes that have no vector of this embedder yet. */
   readonly withoutVector: (embedder: string, hashes: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<string>, ServiceError>
-  /** The last segments of the names of some of a corpus's files, chosen by their numbers. */
+  /** Last segments of the names of at most `most` of a corpus's files, chosen by their row ids. */
   readonly sample: (corpus: CorpusRow, most: number) => Effect.Effect<ReadonlyArray<string>, ServiceError>
-  /** The packed vectors of the first chunks of files of a corpus, by the last segments of their names. */
+  /** Packed vectors of the first chunk of each of a corpus's files, which are given by the last segments of their names. */
   readonly firstVectors: (
     corpus: CorpusRow,
     files: ReadonlyArray<string>
@@ -54,8 +54,7 @@ export interface ReaderShape {
 }
 
 /**
- * Reads the store on the calling thread, over a connection of its own: it sees what is committed, by this process
- * or another, and never half of it.
+ * Reads the store in the calling thread, with its own connection. It sees whole commits only, of this process and of others.
  */
 export class Reader extends Context.Service<Reader, ReaderShape>()("sluice/embedded/store/Reader") {
   static readonly layer = (dataDir: string, options: ReaderOptions = {}): Layer.Layer<Reader, StateError> =>
@@ -73,23 +72,23 @@ export class Reader extends Context.Service<Reader, ReaderShape>()("sluice/embed
 
 export interface ReaderOptions {
   /**
-   * Of a pipeline's corpora there is the one that serves: whoever names one that served before gets that, so that callers
-   * who know a corpus by its id stay with it over promotions, and listings have no other. A candidate that never served is
-   * found by its id. What corpora's names begin with in the ledger; absent: each corpus is itself.
+   * Start of corpora's names in the ledger. If set, a request for a corpus of a pipeline that served before gets the one that serves now,
+   * so that callers who know a corpus by its id keep it over promotions, and listings have the serving one only. A candidate that never
+   * served is found by its id. If absent, every corpus stands for itself.
    */
   readonly serving?: string
 }
 
-/** Knuth's multiplicative hash: numbers that follow each other are far apart. */
+/** Factor of Knuth's multiplicative hash, which sends consecutive numbers far apart. */
 const spreading = 2_654_435_761
 
-/** The place of a row in the order in which {@link ReaderShape.sample} chooses. */
+/** A row id's place in the order in which {@link ReaderShape.sample} chooses. */
 export const spreadOf = (id: number): number => Math.imul(id, spreading) >>> 0
 
-/** Of corpora that another pipeline still serves from, each is itself. */
+/** Condition that no pipeline serves from the corpus: one that some pipeline still serves from stands for itself. */
 const nowhereLive = "NOT EXISTS (SELECT 1 FROM generations other WHERE other.corpus = g.corpus AND other.role = 'live')"
 
-/** The corpus that serves in the place of one that did. */
+/** SQL for the name of the corpus that serves in place of one that served before. */
 const servingName = (prefix: string): string =>
   `coalesce((SELECT substr(live.corpus, ${prefix.length + 1}) FROM generations g
      JOIN generations live ON live.pipeline = g.pipeline AND live.role = 'live'
@@ -98,7 +97,7 @@ const servingName = (prefix: string): string =>
 const isServing = (prefix: string): string =>
   `AND NOT EXISTS (SELECT 1 FROM generations g WHERE g.corpus = '${prefix}' || corpora.name AND g.role != 'gone' AND ${nowhereLive})`
 
-/** Reads over a connection to the database at `path`. */
+/** A reader over a connection to the database at `path`. */
 export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOptions = {}): ReaderShape => {
   const prefix = serving === undefined ? undefined : `${serving}/ragCorpora/`.replaceAll("'", "''")
   const named = prefix === undefined ? "?1" : servingName(prefix)
@@ -140,7 +139,7 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
 
   const begin = db.prepare("BEGIN")
   const commit = db.prepare("COMMIT")
-  /** Runs one statement, which is a snapshot of its own. */
+  /** Runs a single statement, which needs no transaction for its snapshot. */
   const attempt = <A>(body: () => A): Effect.Effect<A, ServiceError> =>
     Effect.try({
       try: body,
@@ -157,7 +156,7 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
       try {
         return body(db)
       } finally {
-        // Nothing was written: this only lets the snapshot go.
+        // Nothing was written: this only releases the snapshot.
         if (db.isTransaction) commit.run()
       }
     })
@@ -179,7 +178,7 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
   const servingCorpus = intactCorpus(servingByName)
   const foundCorpus = untilWritten((id) => rows.corpora.get(id))
 
-  /** Chunks of a file from its `from`th on, at most `limit`. @throws {StoreDamage} where one is missing or damaged */
+  /** At most `limit` chunks of a file, starting with its `from`th. @throws {StoreDamage} where one is missing or damaged */
   const chunksFrom = (file: Row, from: number, limit: number): ReadonlyArray<FileChunk> => {
     const found: Array<FileChunk> = []
     const first = Number(file["first_chunk"])
@@ -239,8 +238,8 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
 }
 
 /**
- * Keeps what is read of corpora, by their ids: it is asked for at every question and every file, and is seldom another.
- * All of it goes when SQLite says that another connection has written. What is not there is looked for again.
+ * Keeps the rows of corpora by their ids: they are needed for every question and every file, and seldom change. All are dropped when
+ * SQLite reports a write by another connection. That a corpus is absent is not kept.
  */
 const keptUntilWritten = (db: DatabaseSync) => {
   const dataVersion = preparedNumber(db, "PRAGMA data_version")
@@ -264,20 +263,20 @@ const keptUntilWritten = (db: DatabaseSync) => {
   }
 }
 
-/** A statement that gives one number. */
+/** Prepares a statement that returns one number. */
 const preparedNumber = (db: DatabaseSync, sql: string) => {
   const statement = preparedValues(db, sql)
   return { get: (): number => Number(statement.get()?.[0]) }
 }
 
-/** A page of `found`, which has one more than `limit` where there is another page. */
+/** A page of `found`, which has one item more than `limit` if another page follows. */
 const pageOf = <A>(found: ReadonlyArray<A>, limit: number, tokenAfter: (last: A) => string): Page<A> => {
   const items = found.slice(0, limit)
   const last = items.at(-1)
   return found.length > limit && last !== undefined ? { items, nextToken: tokenAfter(last) } : { items }
 }
 
-/** How many items are wanted, after which one. */
+/** Decodes a page request: how many items, and after which one. */
 const placeOf = Effect.fnUntraced(function*(request: PageRequest, parent?: number) {
   const size = request.size ?? defaultPage
   if (!Number.isInteger(size) || size < 0) return yield* ServiceError.invalid("pageSize", "must be 1 to 1000")
@@ -287,8 +286,8 @@ const placeOf = Effect.fnUntraced(function*(request: PageRequest, parent?: numbe
 })
 
 /**
- * Page tokens name the last row seen, or how many chunks; and whose rows they are, so that a listing does not go on in
- * another corpus that took the place of the first.
+ * A page token. It has the last row seen, or the number of chunks seen, and the parent, so that a listing does not continue in another
+ * corpus that took the first one's place.
  */
 const tokenAfter = (id: number, parent?: number): string =>
   Buffer.from(parent === undefined ? `after:${id}` : `after:${id}:${parent}`).toString("base64url")

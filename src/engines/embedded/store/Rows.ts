@@ -9,21 +9,22 @@ import { timestamp } from "../../../domain/Stamps.ts"
 import { areIntact, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
 import type { NewFile } from "./Commands.ts"
 
-/** A corpus's row: the resource, and what only the engine knows of it. */
+/** A corpus's row, as far as the engine itself needs it. */
 export interface CorpusRow {
   readonly id: number
   readonly name: string
   readonly vectorDb: VectorDb
-  /** Embedder.id of its vectors. */
+  /** `Embedder.id` of the corpus's vectors. */
   readonly embedder: string
-  /** Parameters of its search by words. */
+  /** BM25 parameters of the corpus. */
   readonly bm25: { readonly k1: number; readonly b: number }
-  readonly generation: number
+  /** Counts the commits that changed the corpus's files or chunks; the column is called `generation`. */
+  readonly revision: number
   readonly files: number
   readonly chunks: number
 }
 
-/** What is written to a JSON column. */
+/** A value as the text of a JSON column. */
 export const asJson = (value: unknown): string | null => value === undefined ? null : JSON.stringify(value)
 
 const hexPart = /^[0-9a-f]{32}$/
@@ -31,7 +32,10 @@ const hexPart = /^[0-9a-f]{32}$/
 const base64 = (hex: string): string => Buffer.from(hex, "hex").toString("base64url")
 const hex = (base64: string): string => Buffer.from(base64, "base64url").toString("hex")
 
-/** A marker at rest: most of one is hashes, and as JSON a quarter of what a small file takes. Any other is kept as JSON. */
+/**
+ * A marker as it is stored. A usual marker is mostly hashes and is packed: as JSON it would be a quarter of a small file's size. Any
+ * other marker is stored as JSON.
+ */
 export const packMarker = (marker: Marker | undefined): string | null => {
   if (marker === undefined) return null
   const { fingerprint, pathHash, source } = marker
@@ -54,12 +58,12 @@ const asText = (value: unknown): string | undefined => typeof value === "string"
 
 const text = (row: Row, column: string): string | undefined => asText(row[column])
 
-/** JSON that Committer wrote from a value of this very type; the database is ours. */
+/** Reads JSON that Committer wrote from a value of this very type, in a database that only Sluice writes. */
 const fromJson = <A>(value: string | undefined): A | undefined => value === undefined ? undefined : JSON.parse(value) as A
 
 const json = <A>(row: Row, column: string): A | undefined => fromJson<A>(text(row, column))
 
-/** `{ [key]: value }`, or nothing where the value is not there. */
+/** `{ [key]: value }`, or `{}` where the value is undefined. */
 const field = <K extends string, V>(key: K, value: V | undefined): { readonly [P in K]?: V } =>
   // A computed key widens to string; the value is what K stands for.
   value === undefined ? {} : { [key]: value } as { readonly [P in K]?: V }
@@ -70,7 +74,7 @@ export const corpusRow = (row: Row): CorpusRow => ({
   vectorDb: json<VectorDb>(row, "vector_db") ?? { _tag: "managed" },
   embedder: String(row["embedder"]),
   bm25: { ...bm25Defaults, ...json<CorpusOptions>(row, "options")?.hybrid?.bm25 },
-  generation: Number(row["generation"]),
+  revision: Number(row["generation"]),
   files: Number(row["files"]),
   chunks: Number(row["chunks"])
 })
@@ -99,7 +103,7 @@ export const corpusOfRow = (row: Row, names: Names): Corpus => {
   }
 }
 
-/** What is said of a file; where the caller gave no title or author, the document's own. */
+/** A file's metadata. Title and author are the document's own where the caller gave none. */
 const metadataWith = (title: string | undefined, author: string | undefined, given: Metadata | undefined): Metadata | undefined => {
   const own = { ...field("title", title), ...field("author", author) }
   return given === undefined && Object.keys(own).length === 0 ? undefined : { ...own, ...given }
@@ -110,15 +114,15 @@ export const metadataOfRow = (row: Row): Metadata | undefined =>
 
 const [titleAt, authorAt, metadataAt] = [columnAt("files", "title"), columnAt("files", "author"), columnAt("files", "metadata")]
 
-/** {@link metadataOfRow} of a row as an array. */
+/** {@link metadataOfRow} for a row as an array. */
 export const metadataOfValues = (row: RowValues): Metadata | undefined =>
   metadataWith(asText(row[titleAt]), asText(row[authorAt]), fromJson<Metadata>(asText(row[metadataAt])))
 
-/** What {@link writtenOfRow} reads, of a file `f`; `which` restricts the keys. */
+/** The column that {@link writtenOfRow} reads, for a file with the alias `f`; `which` restricts the keys. */
 export const writtenColumn = (which = ""): string =>
   `(SELECT json_group_object(key, json(value)) FROM file_metadata WHERE file = f.id${which}) AS written`
 
-/** What people wrote of a file, by key. */
+/** Metadata that people wrote for a file, by key. */
 export const writtenOfRow = (row: Row): RagFile["userMetadata"] => {
   const written = Object.entries(json<Record<string, MetadataValue>>(row, "written") ?? {})
   return written.length === 0 ? undefined : Object.fromEntries(written.map(([key, value]) => [key, plain(value)]))
@@ -129,7 +133,7 @@ export const dataSchemaOfRow = (row: Row, corpus: string, names: Names): DataSch
   ...dataSchemaSpec(row)
 })
 
-/** Every row of the table has it. */
+/** The schema in a row of `data_schemas`; every row has one. */
 export const dataSchemaSpec = (row: Row): DataSchemaSpec => JSON.parse(String(row["schema"])) as DataSchemaSpec
 
 export const metadataOfFileRow = (row: Row, file: RagFileName): FileMetadata => ({
@@ -138,12 +142,12 @@ export const metadataOfFileRow = (row: Row, file: RagFileName): FileMetadata => 
   value: metadataValue(row)
 })
 
-/** Likewise. */
+/** The value in a row of `file_metadata`; every row has one. */
 export const metadataValue = (row: Row): MetadataValue => JSON.parse(String(row["value"])) as MetadataValue
 
 export const permissionsOfRow = (row: Row): Permissions | undefined => json<Permissions>(row, "permissions")
 
-/** A file that is not as it was stored is there, but not to be used. */
+/** State of a file: a damaged file is listed, but in an error state. */
 const stateOf = (noted: string | undefined, intact: () => boolean): Pick<RagFile, "state" | "errorStatus"> => {
   const damage = noted ?? (intact() ? undefined : "its record is damaged in the database")
   return damage === undefined ? { state: "ACTIVE" } : { state: "ERROR", errorStatus: damage }
@@ -176,7 +180,7 @@ const heldAt = {
   damage: columnAt("files", "sum") + 1
 }
 
-/** Of a row of a file's checked columns, followed by what is noted as damaged of it. */
+/** A held file, from a row of its checked columns followed by its noted damage. */
 export const heldFileOf = (row: RowValues, corpus: string, names: Names): HeldFile => ({
   name: names.file(corpus, String(row[heldAt.name])),
   displayName: String(row[heldAt.displayName]),
@@ -186,7 +190,7 @@ export const heldFileOf = (row: RowValues, corpus: string, names: Names): HeldFi
   ...stateOf(asText(row[heldAt.damage]), () => areIntact("files", row))
 })
 
-/** What {@link fileOfRow} gives of a file that was just written, known without its row. */
+/** Like {@link fileOfRow}, for a file that was just written, without reading its row. */
 export const newFileOf = (file: NewFile, at: number, corpus: string, names: Names): RagFile => {
   const time = timestamp(at)
   return {
@@ -209,7 +213,7 @@ export const newFileOf = (file: NewFile, at: number, corpus: string, names: Name
 
 export const operationOfRow = (row: Row, names: Names): Operation => ({
   name: names.operation(String(row["name"])),
-  // Written from an OperationKind.
+  // The column is written from an OperationKind.
   kind: String(row["kind"]) as OperationKind,
   target: String(row["target"]),
   done: row["done"] === 1,

@@ -1,14 +1,14 @@
 import { ByteReader, ByteWriter } from "./Bytes.ts"
 
-/** What a segment knows of its chunks, by ordinal (their place in the segment, ascending by chunk number). */
+/** Facts about a segment's chunks, by ordinal: their place in the segment, ascending by chunk number. */
 export interface SegmentBody {
   /** Chunk numbers. */
   readonly chunks: Float64Array
-  /** Terms in each chunk, stop words not counted. */
+  /** Number of terms in each chunk, without stop words. */
   readonly lengths: Uint32Array
-  /** Rows of `embeddings`. */
+  /** Row ids in `embeddings` of the chunks' vectors. */
   readonly embeddings: Float64Array
-  /** First term of each posting page, as UTF-8: whoever looks for a term need not read all pages for them. Segments of before lack them. */
+  /** First term of each posting page, as UTF-8, by which a term's page is found. Segments of earlier versions lack them. */
   readonly firstTerms?: ReadonlyArray<Uint8Array>
 }
 
@@ -34,7 +34,7 @@ export const packSegmentBody = (body: SegmentBody): Uint8Array => {
   return writer.sealed()
 }
 
-/** Undefined where the bytes are damaged. */
+/** Unpacks the body of a segment; undefined where the bytes are damaged. */
 export const unpackSegmentBody = (sealed: Uint8Array): SegmentBody | undefined => {
   const reader = ByteReader.unseal(sealed)
   if (reader === undefined) return undefined
@@ -66,7 +66,7 @@ const readTerms = (reader: ByteReader): ReadonlyArray<Uint8Array> => {
   return terms
 }
 
-/** The ordinal of the first chunk numbered `chunk` or more. */
+/** Ordinal of the first chunk whose number is `chunk` or more. */
 export const ordinalFrom = (chunks: Float64Array, chunk: number): number => {
   let low = 0
   let high = chunks.length

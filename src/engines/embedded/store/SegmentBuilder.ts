@@ -3,8 +3,8 @@ import type { Vocabulary } from "../../../search/analysis/Vocabulary.ts"
 import type { PostingPageWriter } from "./PostingPages.ts"
 
 /**
- * Segments in the making: chunks of one corpus, and which terms they have. A posting is one number: of its term, or of its
- * chunk, and in the lowest 8 bits how often the chunk has it, {@link often} for as often or more.
+ * Segments being made: chunks of one corpus, and their terms. A posting is one number: the number of its term, or of its chunk, and in the
+ * lowest 8 bits the frequency, where {@link often} stands for that or more.
  */
 export class SegmentBuilder {
   readonly chunks: Array<number> = []
@@ -13,19 +13,19 @@ export class SegmentBuilder {
   /** Postings, chunk after chunk. */
   #postings = new Uint32Array(1 << 12)
   #count = 0
-  /** By place of a posting: how much more often than {@link often} its chunk has the term. */
+  /** Frequencies above {@link often}: how much more, by the place of the posting. */
   readonly #more = new Map<number, number>()
   /** End of each chunk's postings. */
   readonly #ends: Array<number> = []
-  /** By term: where its posting of the chunk at hand is, + 1; 0 between chunks. */
+  /** Place of each term's posting in the current chunk, counted from 1, by number of term; 0 between chunks. */
   #places = new Uint32Array(1 << 12)
 
-  /** How many there are. */
+  /** Number of postings. */
   get postings(): number {
     return this.#count
   }
 
-  /** Chunks come in ascending order of their numbers. `terms` up to `length` are numbers of the vocabulary. */
+  /** Adds a chunk; chunks come in ascending order of their numbers. `terms` up to `length` are the vocabulary's numbers of its terms. */
   add(chunk: number, embedding: number, terms: Uint32Array, length: number): void {
     this.chunks.push(chunk)
     this.embeddings.push(embedding)
@@ -47,33 +47,33 @@ export class SegmentBuilder {
     this.#ends.push(this.#count)
   }
 
-  /** Marks the terms of the postings from `first` on as those of no chunk at hand. */
+  /** Clears the places of the terms of all postings from `first` on. */
   #clear(first: number): void {
     for (let i = first; i < this.#count; i++) this.#places[this.#postings[i]! >>> 8] = 0
   }
 
-  /** Forgets all chunks but the first `count`. */
+  /** Forgets all chunks after the first `count`. */
   truncate(count: number): void {
     this.chunks.length = count
     this.lengths.length = count
     this.embeddings.length = count
     this.#ends.length = count
     const kept = this.#ends.at(-1) ?? 0
-    // Of a chunk that was not finished, the places are still marked.
+    // A chunk that was not finished has left its places.
     this.#clear(kept)
     for (const place of this.#more.keys()) if (place >= kept) this.#more.delete(place)
     this.#count = kept
   }
 
   /**
-   * Writes every term of the chunks from the ordinal `from` on with its postings, in order, in steps. What is added after
-   * the first step is not among them.
+   * Writes the terms of the chunks from the ordinal `from` on, in order, with their postings, in steps. Chunks added after the first step
+   * are not included.
    */
   *writeTo(pages: PostingPageWriter, vocabulary: Vocabulary, from: number): Generator<void, void> {
     const { more, postings, starts } = this.#byTerm(vocabulary.size, from)
     const sorted = vocabulary.sorted()
     let lists = 0
-    // By its places: an iterator makes an object for each of them.
+    // By index: an iterator would make an object for every term.
     for (let place = 0; place < sorted.length; place++) {
       const term = sorted[place] as number
       const end = starts[term + 1] as number
@@ -90,16 +90,16 @@ export class SegmentBuilder {
     }
   }
 
-  /** The postings sorted by term, and where each term's start: a counting sort, which keeps the chunks' order. */
+  /** The postings sorted by term, and the start of each term's. It is a counting sort, which keeps the order of the chunks. */
   #byTerm(terms: number, from: number) {
     const first = this.#ends[from - 1] ?? 0
     const starts = new Uint32Array(terms + 1)
     for (let i = first; i < this.#count; i++) starts[this.#postings[i]! >>> 8]!++
-    // Now they are ends.
+    // After this, `starts` has the ends.
     for (let term = 1; term <= terms; term++) starts[term] = (starts[term] as number) + (starts[term - 1] as number)
     const postings = new Uint32Array(this.#count - first)
     const more = new Map<number, number>()
-    // From the last chunk to the first, each posting goes before what its term has got: ends become starts on the way.
+    // From the last chunk to the first, each posting goes in front of its term's others, which turns ends into starts.
     for (let ordinal = this.chunks.length - 1; ordinal >= from; ordinal--) {
       const start = this.#ends[ordinal - 1] ?? 0
       for (let i = this.#ends[ordinal]! - 1; i >= start; i--) {
@@ -114,8 +114,8 @@ export class SegmentBuilder {
   }
 }
 
-/** The highest frequency that a posting holds. */
+/** Highest frequency that a posting can hold. */
 const often = 0xff
 
-/** Lists of postings written in one step. */
+/** Posting lists that are written in one step. */
 const listsOfStep = 1_024

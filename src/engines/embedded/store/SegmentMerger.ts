@@ -8,26 +8,26 @@ import { checkedColumns, isIntact } from "./Checksum.ts"
 import { SegmentDamage, type SegmentIds, type SegmentRow, summed, type SegmentTable, type WriteTerms } from "./SegmentTable.ts"
 import { dropped as dead, type ListedPart } from "./VectorLists.ts"
 
-/** Milliseconds after which a step ends: for so long others wait who write. */
+/** Milliseconds after which a step ends; other writers wait for as long. */
 const defaultPatience = 250
 
-/** What a step came to: no merge was needed, one goes on, or one is done and seen by readers. */
+/** Outcome of a step: no merge was needed, one is under way, or one is done and visible to readers. */
 export type MergeStep = "nothing" | "under way" | "done"
 
-/** A merge that goes on. */
+/** A merge under way. */
 interface Merging {
   readonly corpus: number
   readonly ids: SegmentIds
   readonly inputs: ReadonlyArray<Input>
-  /** The inputs are kept: none of them is read. */
+  /** Whether all inputs are in memory, so that none is read. */
   readonly kept: boolean
   readonly writing: Generator<void, void>
 }
 
 /**
- * Merges neighbouring segments into one, leaving out dead chunks. Pages are streamed: memory stays flat. A large merge
- * takes several steps, each a transaction of the caller's, and is seen with the last: until then its pages are nobody's,
- * under ids that were kept for it. Of one that does not get there the next one sweeps them.
+ * Merges neighbouring segments into one, without their dead chunks. Pages are streamed, so memory stays flat. A large merge takes several
+ * steps, each in a transaction of the caller's, and becomes visible with the last one: until then its pages belong to no segment, under
+ * reserved ids. If a merge is never finished, the next one sweeps its pages.
  */
 export class SegmentMerger {
   readonly #table: SegmentTable
@@ -36,7 +36,7 @@ export class SegmentMerger {
   readonly #forget: StatementSync
   readonly #patience: number
   #merging: Merging | undefined
-  /** What other processes left behind has been swept. */
+  /** Whether the remains of other processes' merges have been swept. */
   #swept = false
 
   constructor(db: DatabaseSync, table: SegmentTable, recent: RecentSegments, patience = defaultPatience) {
@@ -47,20 +47,20 @@ export class SegmentMerger {
     this.#forget = db.prepare("DELETE FROM tombstones WHERE corpus = ? AND first_chunk = ?")
   }
 
-  /** The corpus of the merge that goes on. */
+  /** The corpus of the merge under way. */
   get corpus(): number | undefined {
     return this.#merging?.corpus
   }
 
   /**
-   * Does one step of the merge that goes on, or begins one if the corpus needs it, in the caller's transaction. Where that
-   * one fails, {@link forget} must be called.
+   * Does one step of the merge under way, or starts one if the corpus needs it, in the caller's transaction. If that fails,
+   * {@link forget} must be called.
    *
    * @throws {SegmentDamage}
    */
   step(corpus: number, ratio: number): MergeStep {
     const resumed = this.#merging
-    // Somebody else took it for left behind: it is swept, and begins anew.
+    // Another process took the merge for abandoned and swept it, so it starts again.
     if (resumed !== undefined && !this.#table.isReserved(resumed.ids)) this.#merging = undefined
     const merging = this.#merging ?? this.#begin(corpus, ratio)
     if (merging === undefined) return "nothing"
@@ -73,7 +73,7 @@ export class SegmentMerger {
     }
     for (const { segment, tombstones } of merging.inputs) {
       this.#table.delete(segment)
-      // Others came meanwhile, and are the merged segment's.
+      // Tombstones added meanwhile belong to the merged segment.
       for (const { first } of tombstones) this.#forget.run(merging.corpus, first)
     }
     if (this.#merging !== undefined) this.#table.settle()
@@ -83,24 +83,24 @@ export class SegmentMerger {
     return "done"
   }
 
-  /** Forgets the merge that goes on: its transaction failed. What of it is written is swept by the next one. */
+  /** Forgets the merge under way: its transaction failed. The next merge sweeps what it has written. */
   forget(): void {
     this.#merging = undefined
     this.#swept = false
   }
 
-  /** Ends the merge that goes on, another process's too: segments go that it may be made of. */
+  /** Ends the merge under way, even another process's: segments are deleted that it may be made of. */
   abandon(): void {
     this.#table.sweep()
     this.#merging = undefined
   }
 
-  /** Whether merges of processes that were killed may have left something behind. */
+  /** Whether killed processes' merges may have left something behind. */
   get mayHaveStrays(): boolean {
     return !this.#swept && this.#merging === undefined
   }
 
-  /** Deletes that. */
+  /** Deletes what killed processes' merges left behind. */
   sweep(): void {
     this.#table.sweep()
     this.#swept = true
@@ -122,7 +122,7 @@ export class SegmentMerger {
     )
     const due = this.#recent.isDue(corpus)
     const wanted = due ? 0 : planned?.from ?? segments.length
-    // Those that are kept become one first: of them all only that is to be read.
+    // The kept segments are merged first, so that of all of them only the result must be read.
     const from = Math.max(wanted, segments.length - this.#recent.countIn(segments))
     const kept = from < segments.length - 1 && segments.slice(from).every((segment) => buriedIn(segment).length === 0)
     if (due && !kept) this.#recent.forget()
@@ -156,8 +156,8 @@ export class SegmentMerger {
 function* nothing(): Generator<void, void> {}
 
 /**
- * Pages that merged segments take at most. Two that follow one another are more than one full page together, and what is
- * merged has no more bytes than before but for the terms that pages begin with.
+ * Most pages that the merged segment can take. Two consecutive pages are more than one full page together, and a merge adds no bytes
+ * except for the terms that start pages.
  */
 const roomFor = (segments: ReadonlyArray<SegmentRow>): number => 4 * segments.reduce((sum, { pages }) => sum + pages, 0) + 16
 
@@ -166,19 +166,19 @@ interface Tombstone {
   readonly count: number
 }
 
-/** A segment being merged, and where each of its ordinals goes. */
+/** A segment being merged. */
 interface Input {
   readonly segment: SegmentRow
   readonly body: SegmentBody
-  /** Those of its chunks. */
+  /** Tombstones of the segment's chunks. */
   readonly tombstones: ReadonlyArray<Tombstone>
   /** New ordinal by old one, or {@link dead}. */
   readonly target: Uint32Array
-  /** No chunk of it is dead: all ordinals move by the same amount. */
+  /** Whether no chunk is dead, so that all ordinals move by the same amount. */
   readonly whole: boolean
 }
 
-/** The body of the merged segment; fills in each input's `target`. */
+/** Makes the body of the merged segment, and fills in each input's `target`. */
 const concatenate = (inputs: ReadonlyArray<Input>): SegmentBody => {
   let count = 0
   for (const { target } of inputs) {
@@ -201,7 +201,7 @@ const concatenate = (inputs: ReadonlyArray<Input>): SegmentBody => {
   return merged
 }
 
-/** Which of a merged segment's chunks each input brought. */
+/** The merged segment's chunks, divided by the inputs that they came from. */
 const partsOf = ({ embeddings }: SegmentBody, inputs: ReadonlyArray<Input>): ReadonlyArray<ListedPart> => {
   let end = 0
   return inputs.map(({ segment, target }) => {
@@ -215,12 +215,12 @@ const partsOf = ({ embeddings }: SegmentBody, inputs: ReadonlyArray<Input>): Rea
 class TermCursor {
   readonly #table: SegmentTable
   readonly #input: Input
-  /** Place among the inputs: equal terms are taken in this order. */
+  /** Place among the inputs: cursors at equal terms are ordered by it. */
   readonly place: number
   #nextPage = 0
   page: PostingPageReader
 
-  /** At the first term, or undefined where there is none. */
+  /** A cursor at the first term; undefined where the segment has no terms. */
   static open(table: SegmentTable, input: Input, place: number): TermCursor | undefined {
     const cursor = input.segment.pages === 0 ? undefined : new TermCursor(table, input, place)
     return cursor?.advance() === true ? cursor : undefined
@@ -233,7 +233,7 @@ class TermCursor {
     this.page = this.#openPage()
   }
 
-  /** To the next term; false at the end. */
+  /** Moves to the next term; false at the end. */
   advance(): boolean {
     while (!this.page.next()) {
       if (this.#nextPage >= this.#input.segment.pages) return false
@@ -264,7 +264,7 @@ class TermCursor {
   }
 }
 
-/** Negative where `a` comes first: by term, then by place. */
+/** Compares cursors by term, then by place; negative where `a` comes first. */
 const compareCursors = (a: TermCursor, b: TermCursor): number => compareTerms(a.page, b.page) || a.place - b.place
 
 const compareTerms = (a: PostingPageReader, b: PostingPageReader): number => {
@@ -278,15 +278,15 @@ const compareTerms = (a: PostingPageReader, b: PostingPageReader): number => {
   return leftLength - rightLength
 }
 
-/** Lists of postings appended in one step. */
+/** Posting lists that are appended in one step. */
 const listsOfStep = 256
 
-/** A k-way merge: the cursors are a binary heap by {@link compareCursors}. */
+/** Merges the inputs' terms: a k-way merge with a binary heap of cursors. */
 function* mergeTerms(table: SegmentTable, inputs: ReadonlyArray<Input>, pages: PostingPageWriter): Generator<void, void> {
   const heap = inputs.map((input, place) => TermCursor.open(table, input, place)).filter((cursor) => cursor !== undefined)
   heap.sort(compareCursors)
   const term = new ByteWriter()
-  /** Writes the term in hand, if any of its postings is live. */
+  /** Writes the current term, if any of its postings is live. */
   const close = (): void => {
     if (pages.list.count > 0) pages.add(term.view(), 0, term.length)
   }
@@ -310,7 +310,7 @@ function* mergeTerms(table: SegmentTable, inputs: ReadonlyArray<Input>, pages: P
   close()
 }
 
-/** Moves the heap's root down to its place. */
+/** Restores the heap's order by moving its root down. */
 const sink = (heap: Array<TermCursor>): void => {
   const moving = heap[0] as TermCursor
   let at = 0

@@ -12,7 +12,7 @@ export interface SegmentRow {
   readonly firstChunk: number
   readonly lastChunk: number
   readonly chunks: number
-  /** Row of its first posting page; the others follow it. */
+  /** Row id of the segment's first posting page; the others follow it. */
   readonly firstPage: number
   readonly pages: number
 }
@@ -29,12 +29,12 @@ const segmentOf = (row: Row): SegmentRow => ({
   pages: Number(row["pages"])
 })
 
-/** By analyzer of a segment's chunks, of how many of them the words told that it is theirs. */
+/** The analyzers of a segment's chunks, each with the number of chunks whose own words showed it. */
 export type AnalyzerCounts = Readonly<Partial<Record<AnalyzerId, number>>>
 
-/** The analyzers in a row of `segments`. Older versions of the analysis noted their names alone. */
+/** The analyzers in a row of `segments`. Older versions of the analysis stored their names alone. */
 export const analyzersIn = (row: Row): AnalyzerCounts => {
-  // Written by insert below, or what was in its place.
+  // The column is written by insert below, or by its predecessor in an older version.
   const written = JSON.parse(String(row["analyzers"])) as AnalyzerCounts | ReadonlyArray<AnalyzerId>
   return isNames(written) ? Object.fromEntries(written.map((name) => [name, 0])) : written
 }
@@ -52,17 +52,17 @@ export const summed = (counts: Iterable<AnalyzerCounts>): Map<AnalyzerId, number
   return sums
 }
 
-/** What a segment is written under: its row, the first of its pages, and for how many pages there is room. */
+/** Ids that a segment is written under: its row, its first page, and the number of reserved pages. */
 export interface SegmentIds {
   readonly segment: number
   readonly firstPage: number
   readonly room: number
 }
 
-/** Writes terms in order, in steps. */
+/** Writes terms to pages in ascending order, in steps. */
 export type WriteTerms = (pages: PostingPageWriter) => Iterable<void>
 
-/** Rows of `counters`: the {@link SegmentIds} of a merge that is under way. */
+/** Rows of `counters` with the {@link SegmentIds} of a merge under way. */
 const noteNames = ["merge segment", "merge page", "merge room"] as const
 const notes = ({ firstPage, room, segment }: SegmentIds) => [segment, firstPage, room].map((value, at) => [noteNames[at]!, value] as const)
 
@@ -107,21 +107,21 @@ export class SegmentTable {
     this.#vectorLists = new VectorListTable(db)
   }
 
-  /** Writes a segment, and gives its row; `writeTerms` gives its terms in order. */
+  /** Writes a segment, whose terms come from `writeTerms`, and returns its row id. */
   insert(corpus: number, body: SegmentBody, analyzers: ReadonlyMap<AnalyzerId, number>, writeTerms: WriteTerms): number {
     const ids = this.nextIds()
     for (const _ of this.inserting(corpus, body, analyzers, ids, writeTerms)) continue
     return ids.segment
   }
 
-  /** The ids that a segment would have which is written now. */
+  /** The ids that a segment would get if it were written now. */
   nextIds(): SegmentIds {
     return { segment: this.#last("segments") + 1, firstPage: this.#last("posting_pages") + 1, room: Number.POSITIVE_INFINITY }
   }
 
   /**
-   * Keeps ids for a segment that is written in several transactions, in one that has written some of it, and notes that
-   * it is: what is written under them is nobody's until the last step.
+   * Reserves ids for a segment that is written in several transactions. It is called in one that has written part of it. What is written
+   * under them belongs to no segment until the last step.
    */
   reserve(ids: SegmentIds): void {
     this.#setSequence.run(ids.firstPage + ids.room - 1, "posting_pages")
@@ -129,18 +129,18 @@ export class SegmentTable {
     for (const [name, value] of notes(ids)) this.#note.run(name, value)
   }
 
-  /** Whether the ids are still noted: another process may have taken what was written under them for left behind. */
+  /** Whether the ids are still reserved: another process may have taken what was written under them for abandoned. */
   isReserved(ids: SegmentIds): boolean {
     const noted = this.#reserved()
     return noted?.segment === ids.segment && noted.firstPage === ids.firstPage
   }
 
-  /** Takes back a reservation whose segment is written. */
+  /** Ends the reservation, after its segment was written. */
   settle(): void {
     this.#unnote.run()
   }
 
-  /** Deletes what a merge left behind that did not get to its end. */
+  /** Deletes what unfinished merges left behind. */
   sweep(): void {
     const ids = this.#reserved()
     if (ids === undefined) return
@@ -156,8 +156,8 @@ export class SegmentTable {
   }
 
   /**
-   * {@link insert} in steps: between two others may write, as long as the ids are kept. The segment is there with the last.
-   * `parts`: of what segments it is made.
+   * Like {@link insert}, but in steps: other writers may write in between, as long as the ids are reserved. The segment exists after the
+   * last step. `parts`: the segments that it is made of.
    *
    * @throws {SegmentDamage}
    */
@@ -202,27 +202,27 @@ export class SegmentTable {
     this.#insertSegment.run(...Object.values(row), sumOf("segments", row))
   }
 
-  /** The highest id a table ever gave. */
+  /** The highest id that a table ever assigned. */
   #last(table: "posting_pages" | "segments"): number {
     return Number(this.#sequence.get(table)?.["seq"] ?? 0)
   }
 
-  /** Oldest first; their ranges of chunk numbers do not overlap. @throws {SegmentDamage} */
+  /** The segments of a corpus, oldest first; their ranges of chunk numbers do not overlap. @throws {SegmentDamage} */
   list(corpus: number): ReadonlyArray<SegmentRow & { readonly analyzers: AnalyzerCounts }> {
     return this.#list.all(corpus).map((row) => {
       if (!isIntact("segments", row)) throw new SegmentDamage(`segment ${String(row["id"])}`)
-      // Merged they would pass for ones of today.
+      // Merged, it would pass for a segment of the current version.
       if (row["analysis"] !== analysisVersion) throw new SegmentDamage(`segment ${String(row["id"])} is of another version of the analysis`)
       return { ...segmentOf(row), analyzers: analyzersIn(row) }
     })
   }
 
-  /** The analyzers of each segment; of segments of another version of the analysis nothing. */
+  /** The analyzers of each segment of the current version of the analysis. */
   analyzers(corpus: number): ReadonlyArray<AnalyzerCounts> {
     return this.#analyzers.all(corpus, analysisVersion).map(analyzersIn)
   }
 
-  /** Deletes every segment of a corpus. What a damaged one says of its pages is not believed: they go because nobody has them. */
+  /** Deletes every segment of a corpus. A damaged one may name wrong pages, so pages are deleted because no segment has them. */
   drop(corpus: number): void {
     let damaged = false
     for (const row of this.#list.all(corpus)) {
@@ -241,7 +241,7 @@ export class SegmentTable {
     return asBlob(this.#body.get(segment)?.["body"])
   }
 
-  /** A posting page; nothing where it is not as it was written. */
+  /** A posting page; empty where it is not as it was written. */
   page(id: number): Uint8Array {
     const row = this.#page.get(id)
     return isIntact("posting_pages", row) ? asBlob(row["body"]) : new Uint8Array(0)

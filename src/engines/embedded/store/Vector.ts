@@ -2,22 +2,22 @@ import type { SparseVector } from "../../../ports/Embedder.ts"
 import { ByteReader, ByteWriter } from "./Bytes.ts"
 
 /**
- * A unit vector at rest: int8 components, in the smallest of three forms. No scale is kept: what is read back is
- * the direction, and the norm of the integers makes it a unit vector again. A zero vector stays zero.
+ * Forms of a packed unit vector, which has int8 components and takes the smallest form. No scale is stored: the integers are its direction,
+ * and dividing by their norm makes it a unit vector again. A zero vector stays zero.
  */
 const Form = {
   /** Every component. */
   dense: 0,
-  /** A bit for each component, then those that are not zero. */
+  /** A bit for each component, then the components that are not zero. */
   bitmap: 1,
-  /** Each that is not zero, after its distance from the one before. */
+  /** Each component that is not zero, with its distance from the previous one. */
   gaps: 2
 } as const
 
 /** Magnitude of the largest component. */
 export const levels = 127
 
-/** Quantises and packs. Lengths differ by vector; dimensions are the embedder's and not written. */
+/** Quantizes and packs a vector. Packed lengths differ by vector; the number of dimensions is the embedder's, and is not stored. */
 export const packSparse = ({ components, values }: SparseVector, dimensions: number): Uint8Array => {
   const scale = levels / largest(values)
   const kept = new Uint16Array(components.length)
@@ -43,11 +43,11 @@ export const packSparse = ({ components, values }: SparseVector, dimensions: num
 export const packVector = (vector: Float32Array): Uint8Array => packSparse(withoutZeros(vector), vector.length)
 
 /**
- * Writes the integers of a packed vector of so many dimensions into `into`, which is zero there: component `d` at
- * `at + d * stride`. Gives the sum of their squares.
+ * Writes the integers of a packed vector into `into`, which must be zero there: component `d` at `at + d * stride`. Returns the
+ * sum of their squares.
  */
 export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8Array, at = 0, stride = 1): number => {
-  // No function is called for each component: a first question unpacks a whole corpus, and ends before it would be inlined.
+  // No function is called per component: a first question unpacks a whole corpus, and is over before the function would be inlined.
   let squares = 0
   switch (packed[0]) {
     case Form.dense:
@@ -85,8 +85,8 @@ export const unpackVector = (packed: Uint8Array, dimensions: number, into: Int8A
 }
 
 /**
- * The components of a packed vector of so many dimensions that are not zero, ascending: their numbers and values. Gives how
- * many; undefined where it is kept with its zeros.
+ * Writes the ascending numbers and the values of a packed vector's components that are not zero, and returns how many there are; undefined
+ * where the vector is stored with its zeros.
  */
 export const unpackSparse = (
   packed: Uint8Array,
@@ -123,7 +123,7 @@ export const unpackSparse = (
   }
 }
 
-/** A packed vector's components, as far as they are not zero; the integers they are kept as. */
+/** The components of a packed vector that are not zero, as the integers that are stored. */
 export const sparseVectorOf = (packed: Uint8Array): SparseVector => {
   const components: Array<number> = []
   const values: Array<number> = []
@@ -143,7 +143,7 @@ export const isMostlyZeros = (packed: Uint8Array): boolean => {
   return dimensions === undefined ? packed[0] === Form.gaps : (packed.length - 1 - dimensions / 8) * 2 < dimensions
 }
 
-/** The dimensions that the bitmap of a packed vector has bits for; undefined where it is kept in another form. */
+/** Number of dimensions that a packed vector's bitmap has bits for; undefined where the vector has another form. */
 export const dimensionsOfBitmap = (packed: Uint8Array): number | undefined => {
   if (packed[0] !== Form.bitmap) return undefined
   let next = 1
@@ -152,8 +152,9 @@ export const dimensionsOfBitmap = (packed: Uint8Array): number | undefined => {
 }
 
 /**
- * Calls `visit` with each component that is not zero of a packed vector, ascending; false, and no call, where it is kept
- * with its zeros. Dimensions need not be known: a bitmap and what it counts fill the bytes in one way only.
+ * Calls `visit` with each component of a packed vector that is not zero, ascending. Returns false, without a call, where the
+ * vector is stored with its zeros. The number of dimensions need not be known: a bitmap and its values fill the bytes in one way
+ * only.
  */
 export const forEachComponent = (packed: Uint8Array, visit: (component: number, value: number) => void): boolean => {
   if (packed[0] === Form.dense) return false
@@ -178,17 +179,17 @@ export const forEachComponent = (packed: Uint8Array, visit: (component: number, 
   return true
 }
 
-/** A packed vector at full length: of norm 1, or zero. */
+/** A packed vector with all its components: of norm 1, or zero. */
 export const unitVectorOf = (packed: Uint8Array, dimensions: number): Float32Array => {
   const integers = new Int8Array(dimensions)
   const norm = Math.sqrt(unpackVector(packed, dimensions, integers)) || 1
   return Float32Array.from(integers, (value) => value / norm)
 }
 
-/** How a cosine is divided by its vector's length: exactly, or by the inverse in 24 bits that a scan of many keeps of each. */
+/** How a dot product is divided by its vector's norm: exactly, or by multiplying with the inverse in 24 bits, as a scan of many does. */
 export type Rounding = "exact" | "scanned"
 
-/** The cosine of a packed vector with `query`, which has norm 1 or is zero. Read as it is stored. */
+/** The cosine of a packed vector with `query`, which must have norm 1 or be zero. The vector is not unpacked. */
 export const cosineOf = (bytes: Uint8Array, query: Float32Array, rounding: Rounding = "exact"): number => {
   const end = bytes.length
   let at = 0
@@ -232,8 +233,8 @@ export const cosineOf = (bytes: Uint8Array, query: Float32Array, rounding: Round
 }
 
 /**
- * {@link cosineOf} of one query with many vectors, to the last bit: of a vector that is mostly zeros, only the components that
- * the query has too are looked up.
+ * {@link cosineOf} for one query with many vectors, with results equal to the last bit. Of a vector that is mostly zeros, only
+ * the components that the query has are read.
  */
 export const cosinesWith = (query: Float32Array, rounding: Rounding): (packed: Uint8Array) => number => {
   const bitmap = (query.length + 7) >> 3
@@ -262,15 +263,15 @@ export const cosinesWith = (query: Float32Array, rounding: Rounding): (packed: U
   }
 }
 
-/** How many bits of a byte are set. */
+/** Number of bits that are set, by byte. */
 const bitsIn = new Uint8Array(256)
 for (let byte = 1; byte < 256; byte++) bitsIn[byte] = (bitsIn[byte >> 1] as number) + (byte & 1)
 
-/** The cosine of a vector of these squares whose product with a query of norm 1 is `dot`. */
+/** The cosine of a vector, from the sum of its squares and its dot product with a query of norm 1. */
 export const roundedCosine = (dot: number, squares: number, rounding: Rounding): number =>
   squares === 0 ? 0 : rounding === "scanned" ? dot * inverseNorm(squares) : dot / Math.sqrt(squares)
 
-/** What a scan of many vectors multiplies by for one with that sum of squares: kept in 24 bits. */
+/** Inverse of a vector's norm, from the sum of its squares, rounded to 24 bits as scans of many vectors keep it. */
 export const inverseNorm = (squares: number): number => squares === 0 ? 0 : Math.fround(1 / Math.sqrt(squares))
 
 const largest = (values: Float32Array): number => {
@@ -286,7 +287,7 @@ const withoutZeros = (vector: Float32Array): SparseVector => {
   return { components: components.subarray(0, count), values: vector.filter((value) => value !== 0) }
 }
 
-/** Integers other than zero, and their components. */
+/** The components of a quantized vector that are not zero. */
 interface Quantised {
   readonly kept: Uint16Array
   readonly integers: Int8Array

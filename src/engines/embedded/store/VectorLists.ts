@@ -4,35 +4,36 @@ import { asBlob } from "./Checksum.ts"
 import { dimensionsOfBitmap, isMostlyZeros, unpackSparse } from "./Vector.ts"
 
 /**
- * The heaviest components of a segment's vectors, inverted: for each component, the chunks that have it and how much.
- * Sums over the lists of a question's components find candidates, whose cosines are then reckoned exactly. Only
- * vectors with many zeros are listed, as the offline embedder's are.
+ * An inverted index of the heaviest components of a segment's vectors: for each component, the chunks that have it, and its magnitude. Sums
+ * over the lists of a question's components find candidates, whose cosines are then computed exactly. Only vectors with many zeros are
+ * listed, as the offline embedder's are.
  *
- * A list is one row: its id, so that it is not found where another one was; how many components are listed; the number
- * of postings; the gaps between their ordinals; then half a byte each, whose low three bits are the magnitude and whose high bit is the sign.
+ * A list is one row. It has the list's id, which detects a list in the place of another; the number of listed components; the number of
+ * postings; the gaps between their ordinals; then half a byte for each, whose low three bits are the magnitude and whose high bit is the
+ * sign.
  */
 
-/** Chunks from which a segment has lists: fewer are scanned faster than their candidates are rescored. */
+/** Least number of chunks of a segment with lists: scanning fewer is faster than rescoring their candidates. */
 export const leastListed = 16_384
 
-/** Vectors read in one step. */
+/** Vectors that are read in one step. */
 const chunksOfStep = 256
 
-/** Components of a vector that are listed: see docs/search.md. */
+/** Most components of a vector that are listed: see docs/search.md. */
 const listedComponents = 48
 
-/** What one step of a listed magnitude stands for, in a vector of length 1. The highest of the 8 steps holds all above. */
+/** Size of one step of a listed magnitude, in a vector of length 1. The highest of the 8 steps stands for everything above it too. */
 export const magnitudeStep = 0.04
 const highestStep = 7
 /** What the highest of them stands for. */
 export const largestMagnitude = (highestStep + 1) * magnitudeStep
 
-/** Room for the lists of one segment: components are numbered in 16 bits. */
+/** Number of ids for a segment's lists: component numbers have 16 bits. */
 const listsPerSegment = 65_536
 
 export const vectorListId = (segment: number, component: number): number => segment * listsPerSegment + component
 
-/** One component's list in the making. */
+/** A component's list being made. */
 class ListWriter {
   readonly #gaps = new ByteWriter()
   readonly #magnitudes = new ByteWriter()
@@ -58,7 +59,7 @@ class ListWriter {
     else this.#magnitudes.byte(this.#half | (magnitude << 4))
   }
 
-  /** Adds what another list has of the ordinals that `target` has a place for, each at its place. */
+  /** Adds another list's postings at the ordinals that `target` maps theirs to, except those that it drops. */
   addAll(list: VectorList, target: Uint32Array): void {
     const gaps = new ByteReader(list.postings)
     const magnitudes = list.postings.length - ((list.count + 1) >> 1)
@@ -70,7 +71,7 @@ class ListWriter {
     }
   }
 
-  /** Adds all that another one has, whose ordinals come after this one's. */
+  /** Adds all postings of another list, whose ordinals come after this one's. */
   append(other: ListWriter): void {
     const gaps = new ByteReader(other.#gaps.view())
     const magnitudes = other.#magnitudes.view()
@@ -94,14 +95,14 @@ class ListWriter {
   }
 }
 
-/** Where an ordinal goes that is left out. */
+/** Target of an ordinal that is left out. */
 export const dropped = 0xffffffff
 
 /** Neighbouring chunks of a new segment. */
 export interface ListedPart {
-  /** Rows of `embeddings`. */
+  /** Row ids in `embeddings` of the chunks' vectors. */
   readonly embeddings: Float64Array
-  /** The segment that they were in, and its ordinals' places in the new one, or {@link dropped}: what it lists is not read from vectors again. */
+  /** The segment that they come from, with the new place of each ordinal, or {@link dropped}: its lists are used instead of the vectors. */
   readonly from?: { readonly segment: number; readonly target: Uint32Array }
 }
 
@@ -128,9 +129,10 @@ export class VectorListTable {
   }
 
   /**
-   * Lists the vectors of a segment's chunks, unless they are too few or have too few zeros. In steps: between two others may write.
+   * Lists the vectors of a segment's chunks, unless they are too few or have too few zeros. It works in steps; other writers may write in
+   * between.
    *
-   * @throws {DamagedLists} where those of a part cannot be read
+   * @throws {DamagedLists} where the lists of a part cannot be read
    */
   *insert(segment: number, parts: ReadonlyArray<ListedPart>): Generator<void, void> {
     if (parts.reduce((sum, { embeddings }) => sum + embeddings.length, 0) < leastListed) return
@@ -153,9 +155,9 @@ export class VectorListTable {
       return list
     }
     let components = lists.reduce((most, part) => Math.max(most, part.components), 0)
-    // What the last ones listed may be gone.
+    // The chunks that the last components listed may be gone.
     while (components > 0 && listOf(components - 1).isEmpty) components--
-    // Empty lists are written too: one that is missing is damage.
+    // Empty lists are written too, since a missing list counts as damage.
     for (let component = 0; component < components; component++) {
       const id = vectorListId(segment, component)
       this.#insert.run(id, listOf(component).sealed(id, components))
@@ -167,7 +169,7 @@ export class VectorListTable {
     this.#delete.run(vectorListId(segment, 0), vectorListId(segment + 1, 0))
   }
 
-  /** The lists that a segment has, a row at a time: all of a large one would be much to hold. */
+  /** The lists of a segment, read row by row: all lists of a large segment would take much memory. */
   #listed({ segment, target }: Required<ListedPart>["from"], components: number): PartLists {
     return {
       components,
@@ -180,7 +182,7 @@ export class VectorListTable {
     }
   }
 
-  /** Lists made of vectors, the first chunk's ordinal being `first`; undefined where most of a vector is not zeros. */
+  /** Makes lists from vectors; `first` is the first chunk's ordinal. Returns undefined where a vector is not mostly zeros. */
   *#collect(embeddings: Float64Array, first: number): Generator<void, PartLists | undefined> {
     const lists: Array<ListWriter | undefined> = []
     const block = new Block()
@@ -188,7 +190,7 @@ export class VectorListTable {
       if (at % chunksOfStep === 0) yield
       if (at > 0 && at % chunksOfBlock === 0) block.appendTo(lists, first + at - chunksOfBlock)
       const packed = asBlob(this.#vector.get(embeddings[at] as number)?.["vector"])
-      // Chunks without a word have the zero vector, and are in no list.
+      // Chunks without words have the zero vector, and are in no list.
       if (packed.length > 1 && !block.add(at % chunksOfBlock, packed)) return undefined
     }
     block.appendTo(lists, first + Math.floor((embeddings.length - 1) / chunksOfBlock) * chunksOfBlock)
@@ -202,28 +204,28 @@ export class VectorListTable {
   }
 }
 
-/** Lists of a segment cannot be read: they are derived, and made again with its index. */
+/** Thrown where a segment's lists cannot be read. They are derived, and made again with its index. */
 export class DamagedLists extends Error {}
 
-/** Chunks whose components are put in order together, so that each list is written to once for all of them; 12 bits number them. */
+/** Chunks whose components are sorted together, so that each list is appended to once for all of them; their numbers have 12 bits. */
 const chunksOfBlock = 4_096
 
-/** The components that are listed of some chunks' vectors. */
+/** The listed components of a block of chunks' vectors. */
 class Block {
-  /** One number each: the component, the chunk's place in 12 bits, and the magnitude and sign in 4. */
+  /** One number per entry: the component, the chunk's place in 12 bits, and magnitude and sign in 4 bits. */
   readonly #entries = new Uint32Array(chunksOfBlock * listedComponents)
   readonly #sorted = new Uint32Array(chunksOfBlock * listedComponents)
-  /** By component, where its entries end, then where they begin. */
+  /** By component, the end of its entries, and after sorting their start. */
   readonly #starts = new Uint32Array(listsPerSegment + 1)
   #count = 0
-  /** Up to this one there are components. */
+  /** Highest component of any entry; -1 without entries. */
   #highest = -1
-  /** Room for one vector. */
+  /** Memory for one vector. */
   readonly #components = new Uint16Array(listsPerSegment)
   readonly #values = new Int8Array(listsPerSegment)
   readonly #ofMagnitude = new Uint32Array(129)
 
-  /** Takes the heaviest components of a chunk's vector; false where most of it is not zeros. */
+  /** Adds the heaviest components of a chunk's vector; false where it is not mostly zeros. */
   add(chunk: number, packed: Uint8Array): boolean {
     const components = this.#components
     const values = this.#values
@@ -243,7 +245,7 @@ class Block {
     for (let i = 0; i < count; i++) {
       const value = values[i] as number
       const magnitude = Math.abs(value)
-      // Of those as heavy as the last that have room, the first.
+      // Of components as heavy as the lightest that fits, the first ones are taken.
       if (magnitude < least || (magnitude === least && room-- <= 0)) continue
       const step = Math.min(highestStep, Math.max(0, Math.round(magnitude / unit) - 1))
       const component = components[i] as number
@@ -253,7 +255,7 @@ class Block {
     return true
   }
 
-  /** Appends what it has to the lists of the components, `first` being the ordinal of its first chunk, and has nothing then. */
+  /** Appends the entries to the components' lists, and clears the block. `first` is the ordinal of its first chunk. */
   appendTo(lists: Array<ListWriter | undefined>, first: number): void {
     const end = this.#highest + 1
     const starts = this.#starts.fill(0, 0, end + 1)
@@ -275,7 +277,7 @@ class Block {
   }
 }
 
-/** How many components of a segment are listed, 0 where none is; undefined where that cannot be told. */
+/** Number of a segment's listed components, 0 if none; undefined where its lists are damaged. */
 export const listedComponentsOf = (db: DatabaseSync, segment: number): number | undefined => {
   const last = db.prepare("SELECT max(id) AS last FROM vector_lists WHERE id >= ? AND id < ?")
     .get(vectorListId(segment, 0), vectorListId(segment + 1, 0))?.["last"]
@@ -285,7 +287,7 @@ export const listedComponentsOf = (db: DatabaseSync, segment: number): number | 
 }
 
 export interface VectorList {
-  /** Components of the segment that are listed. */
+  /** Number of the segment's listed components. */
   readonly components: number
   readonly count: number
   /** Gaps and magnitudes. */
@@ -295,7 +297,7 @@ export interface VectorList {
   readonly gapsFrom: number
 }
 
-/** Undefined where the list is damaged, or another one. */
+/** Opens a list; undefined where it is damaged, or is another list. */
 export const openVectorList = (body: Uint8Array, id: number): VectorList | undefined => {
   const reader = ByteReader.unseal(body)
   if (reader === undefined || reader.varint() !== id) return undefined

@@ -6,15 +6,15 @@ import { Refusal } from "./Commands.ts"
 export interface VectorWork {
   readonly id: number
   readonly corpus: string
-  /** Empty: all that is the corpus's. */
+  /** The file; empty for everything of the corpus. */
   readonly file: string
   readonly action: "writing" | "rewrite" | "delete"
-  /** JSON of a VectorDb. */
+  /** JSON of the `VectorDb`. */
   readonly place: string
   readonly owner: number
 }
 
-/** What is to be done in other databases, for the writer: noted in the transaction that makes it necessary. */
+/** Notes of work to be done in other databases, for the writer, made in the transaction that makes the work necessary. */
 export class VectorTable {
   readonly #note: StatementSync
   readonly #begun: StatementSync
@@ -26,7 +26,7 @@ export class VectorTable {
   readonly #makeOwner: StatementSync
 
   constructor(db: DatabaseSync) {
-    // Each note has its own id, so that what was done does not settle what came since.
+    // Each note has its own id, so that finished work does not settle notes that came since.
     this.#note = db.prepare("INSERT OR REPLACE INTO vector_work (corpus, file, action, place, owner) VALUES (?, ?, ?, ?, ?)")
     this.#begun = db.prepare("DELETE FROM vector_work WHERE corpus = ? AND file = ? AND action = 'writing'")
     this.#settle = db.prepare("DELETE FROM vector_work WHERE id = ?")
@@ -42,9 +42,9 @@ export class VectorTable {
   }
 
   /**
-   * A version becomes visible: what noted it as half written goes.
+   * Deletes the note that a version is half written, as it becomes visible.
    *
-   * @throws {Refusal} ABORTED where another process took this one for dead, and the version away
+   * @throws {Refusal} ABORTED where another process took this one for dead, and deleted the version
    */
   finish(corpus: string, file: string): void {
     if (this.#begun.run(corpus, file).changes === 0) {
@@ -65,7 +65,7 @@ export class VectorTable {
     for (const analyzer of analyzers) this.#analyzer.run(corpus, analyzer)
   }
 
-  /** A corpus goes, with all that was noted of its files. */
+  /** Notes that a corpus is to be deleted, in place of all notes about its files. */
   drop(id: number, work: Omit<VectorWork, "id" | "file" | "action">): void {
     this.#dropAnalyzers.run(id)
     this.#forget.run(work.corpus)

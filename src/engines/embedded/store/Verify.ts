@@ -3,9 +3,9 @@ import { asBlob, checkedColumns, isIntact } from "./Checksum.ts"
 import { openPage } from "./ChunkPage.ts"
 import { fromHex, textHash, unpackHashes } from "./Hash.ts"
 
-/** A file that is not as it was stored. */
+/** A damaged file. */
 export interface DamagedFile {
-  /** Its row. */
+  /** Row id of the file. */
   readonly id: number
   readonly displayName: string
   readonly what: "record" | "text" | "vector"
@@ -17,11 +17,11 @@ export interface Verified {
   readonly damaged: ReadonlyArray<DamagedFile>
   /** Display names of corpora whose records are damaged. */
   readonly damagedCorpora: ReadonlyArray<string>
-  /** Rows of the index that are damaged: whoever meets one rebuilds it. */
+  /** Number of damaged rows of the index; a search that meets one rebuilds it. */
   readonly damagedIndex: number
 }
 
-/** Reads every row that answers rely on, and holds it against its checksum. Memory grows with the damage only. */
+/** Reads every row that answers depend on, and verifies its checksum. Memory grows with the damage only. */
 export const verifyStore = (db: DatabaseSync): Verified => {
   const damaged = new Map<number, DamagedFile>()
   const files = db.prepare("SELECT id, display_name FROM files WHERE id = ?")
@@ -72,7 +72,7 @@ export const verifyStore = (db: DatabaseSync): Verified => {
   return { files: fileCount, chunks: chunkCount, damaged: [...damaged.values()], damagedCorpora, damagedIndex }
 }
 
-/** Whether a page's texts are those that the hashes beside it are of. */
+/** Whether a page's texts match the hashes stored with it. */
 const holds = (body: Uint8Array, hashes: ReadonlyArray<string>): boolean => {
   try {
     const page = openPage(body)

@@ -17,55 +17,59 @@ import {
 } from "./Commands.ts"
 import { CorpusTable } from "./CorpusTable.ts"
 
-/** The threads' entries: beside this file in the sources, beside the bundle when built. */
+/** The threads' entry points: next to this file in the sources, next to the bundle when built. */
 const entry = new URL(import.meta.url.endsWith(".ts") ? "./writer.worker.ts" : "./storeWriter.js", import.meta.url)
 const readerEntry = new URL(import.meta.url.endsWith(".ts") ? "./analysis.worker.ts" : "./storeAnalysis.js", import.meta.url)
 
-/** What is new in the thread's heap between collections: commands die young, and more room only holds them longer. */
+/** Size of the young generation of each thread's heap: commands die young, and more room would only keep them longer. */
 const maxYoungGenerationSizeMb = { writer: 8, reader: 4 }
 
 /**
- * What the writer's heap may hold for longer. It needs a few percent of it: with much room V8 lets the heap grow to four times
- * what was in use before it looks again, with less than 2 GB to twice that. A file of 50 MB needs less than half of it.
+ * Size of the old generation of the writer's heap, of which it needs a few percent. With more room V8 lets the heap grow to four times what
+ * is in use before it collects, with less than 2 GB to twice that. A file of 50 MB needs less than half of it.
  */
 const maxOldGenerationSizeMb = 2_000
 
-/** Files that wait for the writer, from which on another thread reads their texts for it; and milliseconds without any after which that one goes. */
+/** Number of waiting files from which another thread analyzes their texts for the writer. */
 const manyFiles = 16
+/** Milliseconds without files after which that thread ends. */
 const readerIdle = 5_000
 
-/** With fewer processors that thread buys next to no time, and costs 25 to 40 MB: what parses files has the second one. */
+/**
+ * Least number of processors for that thread. With fewer it saves hardly any time and costs 25 to 40 MB, as parsing
+ * uses the second one.
+ */
 const processorsOfReader = 3
 
 export interface WriterOptions {
   /** Milliseconds for which vectors that no file uses are kept. Default 24 hours. */
   readonly keepVectors?: number
-  /** Whether many files' texts are read in a thread of their own. Default: where there are three processors or more. */
+  /** Whether the texts of many files are analyzed in a separate thread. Default: with three processors or more. */
   readonly withReader?: boolean
   /**
-   * Starts the thread at once, for who knows that files will come and that nobody else writes. Meanwhile a corpus is made on
-   * the calling thread, so that its files are listed and parsed while the thread starts. Default false.
+   * Starts the thread at once, for programs that are certain to write and that nobody else does. Meanwhile a corpus is made in the calling
+   * thread, so that its files are listed and parsed while the thread starts. Default false.
    */
   readonly started?: boolean
 }
 
-/** What may wait for the writer, as {@link weightOf} has it: several commits of large files, all files in progress of small ones. */
+/** Most that may wait for the writer, in the unit of {@link weightOf}: several commits of large files, or all small files in progress. */
 const capacity = 8 * 1024 * 1024
 
 /**
- * The one way to change the store: commands to a worker thread, which commits those that come in together as one
- * transaction. Of many files the texts are read in a thread of their own on the way to it, where there is a processor for
- * it. A command that has returned is durable. When the writer falls behind, `send` waits.
+ * The only way to change the store: it sends commands to a worker thread, which commits those that arrive together in one transaction. The
+ * texts of many files are analyzed in another thread on the way, if a processor is free for it. A command that has returned is durable.
+ * `send` waits while the writer is behind (backpressure).
  */
 export class Writer extends Context.Service<Writer, {
   readonly send: <K extends CommandKind>(kind: K, payload: Commands[K]["in"]) => Effect.Effect<Commands[K]["out"], ServiceError>
-  /** Whether its thread was given something to write: before, nothing of this service holds the database. */
+  /** Whether the thread was sent something to write; before that, this service has not opened the database. */
   readonly isRunning: () => boolean
 }>()("sluice/embedded/store/Writer") {
-  /** Of a bundle, by its path: every command is `FAILED_PRECONDITION`. */
+  /** The writer of a bundle, given by its path, which refuses every command with `FAILED_PRECONDITION`. */
   static readonly layerOfBundle = (bundle: string): Layer.Layer<Writer> => Layer.sync(Writer, () => Writer.of(refusing(bundle)))
 
-  /** The thread starts with the first command or at once, and ends, all commands done, with the scope. */
+  /** A writer whose thread starts with the first command, or at once, and ends with the scope, after all commands are done. */
   static readonly layer = (
     dataDir: string,
     { keepVectors, started = false, withReader = availableParallelism() >= processorsOfReader }: WriterOptions = {}
@@ -97,7 +101,7 @@ export class Writer extends Context.Service<Writer, {
     )
 }
 
-/** Makes a corpus on the calling thread. */
+/** Makes a corpus in the calling thread. */
 const createHere = (dataDir: string, corpus: Commands["createCorpus"]["in"]): Effect.Effect<void, ServiceError> =>
   Effect.try({
     try: () => {
@@ -115,7 +119,7 @@ const createHere = (dataDir: string, corpus: Commands["createCorpus"]["in"]): Ef
     catch: (cause) => stateFailure(asStateError(cause, databaseAt(dataDir)))
   })
 
-/** For a bundle, which nobody writes to. */
+/** The writer of a bundle, which is never written. */
 const refusing = (bundle: string): Writer["Service"] => ({
   send: () =>
     Effect.fail(
@@ -134,14 +138,16 @@ class WriterThread {
   readonly #data: WriterData
   readonly #withReader: boolean
   readonly #waiting = new Map<number, Resume>()
-  /** Of those, what may be given up; files; and of these, those that go through the {@link #reader}. */
+  /** Ids of waiting commands that may be given up when the writer closes. */
   readonly #dispensable = new Set<number>()
+  /** Ids of waiting commands that put files. */
   readonly #files = new Set<number>()
+  /** Ids of those that go through the {@link #reader}. */
   readonly #read = new Set<number>()
-  /** Commands of this turn of the event loop, which go together. */
+  /** Commands of this turn of the event loop, which are sent together. */
   #outbox: Array<SentCommand> = []
   #worker: Worker | undefined
-  /** It was given commands. */
+  /** Whether the thread was sent commands. */
   #isWriting = false
   #reader: Worker | undefined
   #readerIdle: NodeJS.Timeout | undefined
@@ -195,7 +201,7 @@ class WriterThread {
     const worker = this.#worker
     if (worker === undefined) return
     const ended = new Promise<void>((resolve) => worker.once("exit", () => resolve()))
-    // SQLite takes back what is not committed.
+    // SQLite rolls back what is not committed.
     if (this.#waiting.size > 0 && this.#waiting.size === this.#dispensable.size) await worker.terminate()
     else worker.postMessage("close" satisfies WriterMessage)
     this.#endReader()
@@ -241,21 +247,21 @@ class WriterThread {
     this.#readerIdle.unref()
   }
 
-  /** Lets it end when it has done what it was sent. */
+  /** Lets the reader end once it has done what it was sent. */
   #endReader(): void {
     clearTimeout(this.#readerIdle)
     this.#reader?.postMessage("close")
     this.#reader = undefined
   }
 
-  /** What was on its way through it may be written or not. */
+  /** Handles the loss of the reader: files that were on their way through it may be written or not. */
   #readerLost(reader: Worker, cause: unknown): void {
     if (this.#reader !== reader) return
     this.#reader = undefined
     this.#abort([...this.#read], cause)
   }
 
-  /** The thread is gone; what it had not answered may or may not be written, and the next command starts another. */
+  /** Handles the loss of the thread: unanswered commands may be written or not, and the next command starts another thread. */
   #lost(worker: Worker, cause: unknown): void {
     if (this.#worker === worker) {
       this.#worker = undefined

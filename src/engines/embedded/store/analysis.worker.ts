@@ -7,8 +7,8 @@ import type { AnalyzedCommand, AnalyzedMessage, PutFileMessage } from "./Command
 import { FileWords } from "./FileWords.ts"
 
 /**
- * The thread that reads the texts of files on their way to the writer's thread: their words, their vectors and the pages
- * that they are kept on need no database, and take longer than all that does.
+ * Runs in the thread that analyzes files on their way to the writer's thread. Words, vectors and packed pages need no database, and take
+ * longer than everything that does.
  */
 
 const port = parentPort
@@ -16,18 +16,21 @@ if (port === null) throw new Error("analysis.worker runs as a worker thread")
 // Set by Writer.ts, which starts this thread.
 const { writer } = workerData as { readonly writer: MessagePort }
 
-/** UTF-16 units of a larger file, which the writer reads chunk by chunk: what is found in it would not be small. */
+/**
+ * Largest file that is analyzed here, in UTF-16 units. The writer reads a larger one chunk by chunk, as its analysis
+ * would not be small.
+ */
 const largest = 1 << 20
 
-/** Chunks after which what is ready goes to the writer, which works meanwhile. */
+/** Chunks after which finished files are sent to the writer, which works meanwhile. */
 const chunksAtOnce = 64
 
-// Its terms are the writer's to make: they depend on what most of a corpus is in.
+// The writer makes the terms, as they depend on the language of most of the corpus.
 const documents = new DocumentTerms(new Vocabulary(), undefined, readerOf)
 
 let ready: Array<AnalyzedCommand> = []
 let chunksReady = 0
-/** Words that the writer has been told. */
+/** Number of words that the writer was sent. */
 let told = 0
 
 const analyze = ({ payload: { elsewhere, file, vectors } }: PutFileMessage): AnalyzedFile | undefined => {
@@ -37,7 +40,7 @@ const analyze = ({ payload: { elsewhere, file, vectors } }: PutFileMessage): Ana
     const withVectors = vectors === "hashed"
     return analyzeChunks(file.chunks, new FileWords(documents, file.chunks, file.title, withVectors), withVectors)
   } catch {
-    // The writer meets the same, and refuses the file.
+    // The writer will meet the same failure, and refuse the file.
     return undefined
   }
 }

@@ -8,15 +8,16 @@ import type { AnalyzedMessage, CommandMessage, ReplyMessage, SentCommand, Writer
 import { Committer } from "./Committer.ts"
 
 /**
- * The writer's thread: takes commands from the main thread, commits those that came in meanwhile as one group, and
- * merges segments when nothing comes any more.
+ * Runs in the writer's thread: takes commands from the main thread, commits those that arrived in the meantime as one group, and merges
+ * segments when no more arrive.
  */
 
-/** Commands of one group, and what they weigh: bounds how long the database is locked, and what is held for a commit. */
+/** Most commands of a group, which bounds how long the database is locked. */
 const groupSize = 512
+/** Most weight of a group, which bounds the memory for a commit. */
 const groupWeight = 2 * 1024 * 1024
 
-/** Milliseconds without a command after which segments are merged in earnest: while files come in, it would be for nothing. */
+/** Milliseconds without a command after which segments are merged thoroughly; while files arrive, it would be in vain. */
 const quietTime = 200
 
 const port = parentPort
@@ -28,21 +29,20 @@ const path = join(dataDir, databaseFile)
 let opened: Committer | undefined
 let database: DatabaseSync | undefined
 
-/** Opens the database; where that fails, the next turn tries again. */
+/** The committer, over the database opened on first use; where opening fails, the next turn tries again. */
 const committer = (): Committer => {
   if (opened !== undefined) return opened
   const db = openDatabase(dataDir)
   database = db
-  // Pages that many commits touch are copied into the database once for all of them.
+  // Rare checkpoints: pages that many commits touch are copied into the database once for all of them.
   db.exec("PRAGMA wal_autocheckpoint = 4000")
   opened = new Committer(db, path, { keepVectors })
   return opened
 }
 
 /**
- * Where the last group was of {@link busyGroup} commands or more, the next one is waited for until there are
- * {@link fullGroup} or they are heavy, at most so many milliseconds: each commit costs a flush of the disk and a segment to
- * be merged.
+ * Number of commands from which a group counts as busy. After a busy group, the next one is committed only when it has {@link fullGroup}
+ * commands, or is heavy, or some milliseconds have passed: each commit costs a flush of the disk and a segment to be merged.
  */
 const busyGroup = 8
 const fullGroup = 64
@@ -50,9 +50,9 @@ const fullWeight = groupWeight / 2
 const fillTime = 75
 
 const waiting: Array<SentCommand> = []
-/** Of all that waits. */
+/** Weight of all waiting commands. */
 let weight = 0
-/** One of them waits for no others. */
+/** Whether a waiting command was sent alone, so that it need not wait for others. */
 let alone = false
 const isFull = (): boolean => alone || waiting.length >= fullGroup || weight >= fullWeight || isClosing()
 
@@ -70,12 +70,12 @@ const nextGroup = (): ReadonlyArray<SentCommand> => {
   for (const command of group) weight -= command.weight
   return group
 }
-/** Runs while a group is waited for. */
+/** Timer that runs while more commands for a group are awaited. */
 let filling: NodeJS.Timeout | undefined
 let busy = false
 let scheduled = false
 let delay = quietTime
-/** The main thread sends no more; with the last thread that reads files gone, this one ends when all is done. */
+/** Whether the main thread sends no more. Once all threads that analyze files have ended and all is done, this thread ends. */
 let asked = false
 const isClosing = (): boolean => asked && readers === 0
 let quiet: NodeJS.Timeout | undefined
@@ -110,7 +110,7 @@ const turn = (): void => {
 const settle = (pause = delay): void => {
   quiet = setTimeout(() => {
     if (merge("idle") || collect() || shrink()) settle(0)
-    // Closed here and not by the end of the thread, where the order of things is not ours.
+    // Closed explicitly: at the end of the thread the order of events is not defined.
     else if (isClosing()) database?.close()
   }, pause)
 }
@@ -125,7 +125,7 @@ const commit = (group: ReadonlyArray<CommandMessage>): ReadonlyArray<ReplyMessag
   }
 }
 
-/** Housekeeping: where it fails, the next write meets the same trouble and reports it. */
+/** Runs a step of housekeeping. Where it fails, the next write meets the same problem and reports it. */
 const attempt = (step: () => boolean | void): boolean => {
   try {
     return step() ?? false
@@ -141,20 +141,20 @@ const reply = (replies: ReadonlyArray<ReplyMessage>): void => {
   if (replies.length > 0) port.postMessage(replies)
 }
 
-/** Threads that read files on their way here and have not ended. */
+/** Number of threads that analyze files for this one and have not ended. */
 let readers = 0
 
-/** Takes files from a thread that reads them, until that ends. */
+/** Takes files from a thread that analyzes them, until it ends. */
 const listen = (reader: MessagePort): void => {
   readers++
   let met = new MetWords()
-  // Comes after all that was sent, however the thread ended.
+  // This event comes after all messages, however the thread ended.
   reader.on("close", () => {
     readers--
     schedule()
   })
   reader.on("message", (message: AnalyzedMessage) => {
-    // Files that still wait keep the words that they were read with.
+    // Files that still wait keep the words that they were analyzed with.
     if (message.told === 0) met = new MetWords()
     for (const surface of message.surfaces) met.surfaces.push(surface)
     for (const { analyzed, command } of message.commands) {
@@ -166,7 +166,7 @@ const listen = (reader: MessagePort): void => {
   })
 }
 
-// Whoever starts the thread before there is something to write does not wait for this then.
+// Opened right away, so that the first command of a thread that was started early does not wait for it.
 attempt(() => void committer())
 
 port.on("message", (message: WriterMessage) => {

@@ -3,27 +3,27 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path"
 import { ServiceError } from "../../../domain/Errors.ts"
 
 export interface BucketFolders {
-  /** Folders by the name of the bucket they stand for. */
+  /** Folders by the names of the buckets that they stand for. */
   readonly buckets: ReadonlyMap<string, string>
-  /** A folder that no bucket gives access to, unless the bucket's own folder lies in it: the data directory. */
+  /** A folder that no bucket may give access to, unless the bucket's own folder is inside it: the data directory. */
   readonly closed?: string
 }
 
-/** Where an address leads on this machine. */
+/** The file or folder on this machine that an address stands for. */
 export interface BucketPath {
   readonly bucket: string
-  /** The object's name without `.`, `..` and empty parts, with a `/` at the end where the address has one; empty for the bucket itself. */
+  /** The object's name without `.`, `..` and empty parts, with a final `/` if the address has one; empty for the bucket itself. */
   readonly key: string
-  /** The folder that stands for the bucket, links resolved. */
+  /** The bucket's folder, with links resolved. */
   readonly root: string
-  /** The file or folder of the address, links resolved. It need not exist. */
+  /** The address's file or folder, with links resolved. It need not exist. */
   readonly path: string
 }
 
 /**
- * What `gs://{bucket}/{key}` is among folders that stand for buckets; undefined for any other address. `..` and symbolic
- * links are resolved first: an address that leads out of its bucket's folder, or into the closed one, is
- * `PERMISSION_DENIED`. Files at the path given are to be opened without following a link.
+ * The file or folder that `gs://{bucket}/{key}` stands for; undefined for any other address. `..` and symbolic links are resolved first: an
+ * address that leads out of its bucket's folder, or into the closed one, is `PERMISSION_DENIED`. The returned path must be opened without
+ * following links.
  */
 export const bucketPath = ({ buckets, closed }: BucketFolders, uri: string): BucketPath | ServiceError | undefined => {
   const [, bucket = "", given = ""] = /^gs:\/\/([^/]+)\/?(.*)$/s.exec(uri) ?? []
@@ -38,11 +38,11 @@ export const bucketPath = ({ buckets, closed }: BucketFolders, uri: string): Buc
     : { bucket, key: nameIn(root, given), root, path }
 }
 
-/** `/`-separated `key` under `root` (a real path), links resolved; undefined where that is not under it. */
+/** Path of the `/`-separated `key` under `root` (a real path), with links resolved; undefined where it is not under `root`. */
 export const pathIn = (root: string, key: string): string | undefined => {
   if (key.includes("\0")) return undefined
   const path = lexical(root, key)
-  // Before anything outside is looked at, even to find out whether it exists.
+  // Checked before anything outside is accessed, even to find out whether it exists.
   if (!isIn(root, path)) return undefined
   const real = realPath(path)
   return real !== undefined && isIn(root, real) ? real : undefined
@@ -57,7 +57,7 @@ const nameIn = (root: string, key: string): string => {
 
 const isIn = (folder: string, path: string): boolean => path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
 
-/** The path without links, whose last parts need not exist. Undefined for a link that leads nowhere, and where a folder cannot be read. */
+/** The path with links resolved; its last parts need not exist. Undefined for a dangling link, and where a folder cannot be read. */
 const realPath = (path: string): string | undefined => {
   const missing: Array<string> = []
   for (let at = path;; at = dirname(at)) {
@@ -70,7 +70,7 @@ const realPath = (path: string): string | undefined => {
   }
 }
 
-/** Also where that cannot be found out. */
+/** Whether a path exists; also true where that cannot be found out. */
 const isThere = (path: string): boolean => {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined

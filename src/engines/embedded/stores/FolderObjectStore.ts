@@ -9,29 +9,32 @@ import { type ObjectHead, ObjectStore } from "../../../ports/ObjectStore.ts"
 import { type BucketFolders, bucketPath, pathIn } from "./BucketPath.ts"
 
 export interface FolderObjectStoreOptions extends BucketFolders {
-  /** Take `file:///…` too: for whoever sits at this machine, never for whoever can reach it. Default false. */
+  /** Whether `file:///…` is allowed too. It is for programs run by this machine's user, never for remote callers. Default false. */
   readonly files?: boolean
 }
 
-/** Bytes read at once. */
+/** Bytes that are read at a time. */
 const pieceSize = 256 * 1024
 
-/** Objects being written are called so until they are whole. */
+/** Start of the name of an object that is not completely written yet. */
 const unfinished = ".sluice-tmp-"
 
-/** A link at the end of a path that was resolved has come there since, and a named pipe would wait for a writer. */
+/**
+ * Flags for reading. A link at a resolved path appeared there later and is not followed; a named pipe would block until
+ * it has a writer.
+ */
 const reading = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0)
 
 interface Place {
   /** The folder that the address is relative to. */
   readonly root: string
   readonly key: string
-  /** What the folder's own address is. */
+  /** Address of the folder itself. */
   readonly base: string
   readonly path: string
 }
 
-/** Objects as files: a bucket is a folder, `/` in a name a folder in it. Links lead nowhere outside of it. */
+/** Stores objects as files: a bucket is a folder, and `/` in a name makes a folder in it. Links to places outside are not followed. */
 export const make = ({ buckets, closed, files = false }: FolderObjectStoreOptions): ObjectStore["Service"] => {
   const folders = { buckets, closed }
 
@@ -47,7 +50,7 @@ export const make = ({ buckets, closed, files = false }: FolderObjectStoreOption
     return found instanceof ServiceError ? found : { ...found, base: `gs://${found.bucket}/` }
   }
 
-  /** Where an object's address leads. */
+  /** Path of the file for an object's address. */
   const pathOf = (uri: string): Effect.Effect<string, ServiceError> => {
     const at = placeOf(uri)
     if (at instanceof ServiceError) return Effect.fail(at)
@@ -124,7 +127,7 @@ export const make = ({ buckets, closed, files = false }: FolderObjectStoreOption
 
 export const layer = (options: FolderObjectStoreOptions): Layer.Layer<ObjectStore> => Layer.succeed(ObjectStore, make(options))
 
-/** Files under a folder, `/`-separated; none where there is no folder. */
+/** Names of the files under a folder, `/`-separated; empty where the folder does not exist. */
 const namesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch((cause: unknown) => {
     if (codeOf(cause) === "ENOENT") return []
@@ -135,10 +138,10 @@ const namesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
     .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + (folder.endsWith(sep) ? 0 : 1)).split(sep).join("/"))
 }
 
-/** Object storage orders names by their bytes. */
+/** Compares names by their bytes, as object storage orders them. */
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b))
 
-/** Opens a file, and nothing else that a name may stand for. */
+/** Opens a regular file; refuses anything else. */
 const openFile = async (uri: string, path: string): Promise<FileHandle> => {
   const handle = await open(path, reading)
   if ((await handle.stat()).isFile()) return handle

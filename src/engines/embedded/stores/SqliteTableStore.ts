@@ -9,12 +9,12 @@ import { type Column, TableStore } from "../../../ports/TableStore.ts"
 import { asStateError } from "../../../state/Database.ts"
 import { stateFailure } from "../StateFailure.ts"
 
-/** Rows read at once. */
+/** Rows that are read at a time. */
 const groupSize = 500
 
 /**
- * Tables of one SQLite file. `bq://{project}.main.{table}` is the table of that name, one of another dataset is called
- * `{dataset}.{table}`; the project may be any. A column is what it is declared to be: `JSON` ones hold JSON.
+ * Tables of one SQLite file. `bq://{project}.main.{table}` is the table of that name; in another dataset it is called
+ * `{dataset}.{table}`. The project may be any. A column has its declared type: `JSON` columns have JSON.
  */
 export const make = (file: string) =>
   Effect.gen(function*() {
@@ -38,7 +38,7 @@ export const make = (file: string) =>
     return TableStore.of({
       idOf: (uri) => {
         const name = parseTable(uri)
-        // SQLite's names are the same in either case of ASCII letters.
+        // SQLite ignores the case of ASCII letters in names.
         return name === undefined ? undefined : tableIn(name).replace(/[A-Z]/g, (letter) => letter.toLowerCase())
       },
       head,
@@ -46,7 +46,7 @@ export const make = (file: string) =>
         Stream.unwrap(Effect.gen(function*() {
           const { columns } = yield* head(uri)
           const table = yield* tableOf(uri)
-          // A connection of its own: one snapshot, whatever is written meanwhile.
+          // A separate connection, for one snapshot independent of concurrent writes.
           const db = yield* Effect.acquireRelease(attempt(() => open(file)), (db) => Effect.sync(() => db.close()))
           const rows = yield* attempt(() => {
             const read = db.prepare(`SELECT * FROM ${quoted(table)}`)
@@ -74,7 +74,7 @@ export const make = (file: string) =>
           db.exec(`CREATE TABLE ${quoted(table)} (${columns.map(({ name, type }) => `${quoted(name)} ${sqlType(type)}`).join(", ")})`)
           return db.prepare(`INSERT INTO ${quoted(table)} VALUES (${columns.map(() => "?").join(", ")})`)
         }
-        // One transaction, however long the rows take to come: readers see the table when it is whole.
+        // One transaction, however long the rows take to arrive: readers see the table only when it is complete.
         yield* writing.withPermit(Effect.acquireUseRelease(
           attempt((db) => db.exec("BEGIN IMMEDIATE")),
           () =>
@@ -98,7 +98,7 @@ export const make = (file: string) =>
 
 export const layer = (file: string): Layer.Layer<TableStore> => Layer.effect(TableStore, make(file))
 
-/** Where no file of tables was given. */
+/** A store without tables, where no file was configured. */
 export const layerNone: Layer.Layer<TableStore> = Layer.sync(TableStore, () => {
   const none = new ServiceError({
     code: "FAILED_PRECONDITION",
@@ -130,14 +130,14 @@ const tableIn = ({ dataset, table }: TableName): string => dataset === "main" ? 
 
 const quoted = (name: string): string => `"${name.replaceAll("\"", "\"\"")}"`
 
-/** None where there is no such table. */
+/** The columns of a table; empty where it does not exist. */
 const columnsOf = (db: DatabaseSync, table: string): ReadonlyArray<Column> =>
   db.prepare("SELECT name, type FROM pragma_table_info(?) ORDER BY cid").all(table).map(({ name, type }) => ({
     name: String(name),
     type: typeOf(String(type).toUpperCase())
   }))
 
-/** SQLite takes any type's name and tells kinds apart by what is in it (sqlite.org/datatype3.html). */
+/** The type of a column. SQLite accepts any type name and derives its kind from parts of the name (sqlite.org/datatype3.html). */
 const typeOf = (declared: string): Column["type"] => {
   if (declared.includes("JSON")) return "JSON"
   if (declared.includes("BOOL")) return "BOOLEAN"
@@ -157,7 +157,7 @@ const value = ({ type }: Column, held: SQLOutputValue): unknown => {
   return held
 }
 
-/** What is not JSON in a JSON column is a text there: SQLite checks nothing. */
+/** The value of a JSON column. SQLite checks nothing, so what is not JSON is taken as text. */
 const jsonOr = (text: string): unknown => {
   try {
     return parseExactly(text)
@@ -173,6 +173,6 @@ const stored = ({ type }: Column, given: unknown): SQLInputValue => {
   if (typeof given === "string") return type === "BYTES" ? Buffer.from(given, "base64") : given
   if (typeof given === "number") return given
   const text = JSON.stringify(given)
-  // An integer too long for a double, and not too long for SQLite.
+  // An integer that a double may not hold, but SQLite does.
   return /^-?[0-9]{1,18}$/.test(text) ? BigInt(text) : text
 }

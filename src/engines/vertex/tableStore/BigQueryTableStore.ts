@@ -13,15 +13,16 @@ import type { RetryOptions } from "../../../net/Retry.ts"
 import { type Column, TableStore } from "../../../ports/TableStore.ts"
 
 export interface BigQueryOptions {
-  /** In the place of Google's own: an emulator, which is sent no credentials. Default: `BIGQUERY_EMULATOR_HOST`, else Google's. */
+  /** Address of an emulator, which gets no credentials. Default: `BIGQUERY_EMULATOR_HOST`, or else Google's address. */
   readonly endpoint?: string
   readonly retry?: RetryOptions
 }
 
-/** Rows of one page, of which the service sends fewer where they are large. */
+/** Rows per page; the service sends fewer where they are large. */
 const pageSize = 5_000
-/** Looks at a load job, each wait half as long again up to this: some 40 minutes. */
+/** Most looks at a load job, which together take some 40 minutes. */
 const mostLooks = 250
+/** Most milliseconds between two looks; up to this, each pause is half as long again as the one before. */
 const longestWaitMs = 10_000
 interface Field {
   readonly name: string
@@ -57,7 +58,7 @@ const Job = Schema.Struct({
 })
 const decodeJob = Schema.decodeUnknownEffect(Job)
 
-/** What the reasons of jobs that failed come to; others are the service's own faults. */
+/** Codes by the reason of a failed job; other reasons are faults of the service. */
 const codes: Readonly<Record<string, ServiceError["code"]>> = {
   accessDenied: "PERMISSION_DENIED",
   duplicate: "ALREADY_EXISTS",
@@ -70,8 +71,8 @@ const codes: Readonly<Record<string, ServiceError["code"]>> = {
 }
 
 /**
- * Tables of BigQuery, over its REST API. Rows are read from the table as it is stored, without a query, and written by a
- * load job: the table is there with all of them, or as it was.
+ * Tables of BigQuery, over its REST API. Rows are read from the stored table without a query, and written by a load job:
+ * afterwards the table has all of them, or is as it was.
  */
 export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
   const emulator = options.endpoint ?? emulatorOf(process.env["BIGQUERY_EMULATOR_HOST"])
@@ -179,7 +180,7 @@ export const make = Effect.fnUntraced(function*(options: BigQueryOptions = {}) {
     put: Effect.fn("TableStore.put")(function*(uri, columns, rows, { replace = false } = {}) {
       const name = yield* nameOf(uri)
       if (!replace) {
-        // An empty table would be filled.
+        // A load job would fill an existing empty table.
         const there = yield* find(uri, name).pipe(
           Effect.as(true),
           Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed(false))
@@ -210,7 +211,7 @@ const nameOf = (uri: string): Effect.Effect<TableName, ServiceError> => {
     : Effect.succeed(name)
 }
 
-/** The standard names of types, for the older ones that the API answers with either way. */
+/** The older names of types by their standard names: the API answers with either. */
 const types: Readonly<Record<string, Column["type"]>> = { INT64: "INTEGER", FLOAT64: "FLOAT", BOOL: "BOOLEAN" }
 
 type Cells = ReadonlyArray<typeof Cell.Type>
@@ -218,7 +219,7 @@ type Cells = ReadonlyArray<typeof Cell.Type>
 const recordOf = (fields: ReadonlyArray<Field>, cells: Cells): JsonRecord =>
   Object.fromEntries(fields.map((field, at) => [field.name, valueOf(field, cells[at]?.v ?? null)]))
 
-/** Cells are texts, lists of cells, or records of cells. */
+/** The value of a cell, which is a text, a list of cells, or a record of cells. */
 const valueOf = (field: Field, value: unknown): unknown => {
   if (value === null) return null
   if (field.mode === "REPEATED") {
@@ -250,7 +251,7 @@ const jsonOr = (text: string): unknown => {
   }
 }
 
-/** Integers are written as text: they may be longer than a double holds. */
+/** A row to be written. Integers are written as text, since a double may not hold them exactly. */
 const written = (columns: ReadonlyArray<Column>, row: JsonRecord): JsonRecord =>
   Object.fromEntries(columns.flatMap(({ name, type }) => {
     const value = row[name]
@@ -260,7 +261,7 @@ const written = (columns: ReadonlyArray<Column>, row: JsonRecord): JsonRecord =>
 const isThere = (uri: string): ServiceError =>
   new ServiceError({ code: "ALREADY_EXISTS", message: `table ${uri} is there already`, fix: "Name another, or delete it." })
 
-/** What a refusal by BigQuery means, and what mends it. `role` is what the call needs. */
+/** A refusal by BigQuery with its meaning and a fix. `role` is the role that the call needs. */
 const explained = (uri: string, role: string) => (error: ServiceError): ServiceError => {
   switch (error.code) {
     case "UNAUTHENTICATED":

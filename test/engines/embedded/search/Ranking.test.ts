@@ -118,6 +118,15 @@ describe("ranking", () => {
     assert.isUndefined(ask(all, "what does lift -v do", 0)[0]?.explanation?.options)
   })
 
+  it("finds what explains an option where its file is indexed before the other candidates", () => {
+    const entry = "-v, --verbose\n  much is printed of all that is moved and of what is not moved, in full, and on standard error"
+    const found = ask([
+      { name: "lift.txt", texts: ["what lift does: the lift manual", entry] },
+      { name: "others.txt", texts: Array.from({ length: 150 }, (_, i) => `what does a v do ${i}`) }
+    ], "what does lift -v do")
+    assert.strictEqual(found.find(({ text }) => text === entry)?.explanation?.options, 1)
+  })
+
   it("prefers the file whose title or name has the question's words", () => {
     const text = "Days that are left at the end of a year are kept for the next one, on request, by the office."
     const titled = ask([...filler, { name: "a.md", title: "Notes", texts: [text] }, {

@@ -102,7 +102,7 @@ describe("commits", () => {
     assert.deepStrictEqual(reply?.ok === true ? Object.keys(reply.value as object) : [], ["missing"])
     assert.strictEqual(bench.count("files"), 0)
     assert.strictEqual(bench.count("chunk_pages"), 0)
-    assert.strictEqual(bench.row("c").generation, 0)
+    assert.strictEqual(bench.row("c").revision, 0)
   })
 
   it("take deletes and replacements in the group that brought the file", () => {

@@ -44,10 +44,10 @@ describe("merges", () => {
     assert.isTrue(bench.committer.merge("idle"))
     assert.strictEqual(bench.count("segments"), before)
     assert.strictEqual(noted(bench), 3)
-    const { generation } = bench.row("c")
+    const { revision } = bench.row("c")
     for (let step = 0; step < 3; step++) assert.isTrue(bench.committer.merge("idle"))
     assert.isAbove(strays(bench), 0)
-    assert.strictEqual(bench.row("c").generation, generation, "readers need not look again")
+    assert.strictEqual(bench.row("c").revision, revision, "readers need not look again")
 
     bench.committer.commit(manyTerms("new", 0))
     bench.send("deleteFile", { corpus: "c", name: "b", at: 0 })

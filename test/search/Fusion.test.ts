@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
-import { fuse, fuseWords } from "../../../../src/search/Fusion.ts"
-import { ranking } from "../../../../src/search/Ranking.ts"
+import { fuse, fuseWords } from "../../src/search/Fusion.ts"
+import { ranking } from "../../src/search/Ranking.ts"
 
 const candidates = [
   { id: 1, sparse: 0, cosine: 0.9 },
@@ -48,10 +48,10 @@ describe("fuse", () => {
   it("puts a chunk of a better file, and one under a better title, before its equal", () => {
     const equal = { sparse: 3, cosine: 0.4 }
     assert.deepStrictEqual(
-      fuse([{ ...equal, id: 1, file: 2 }, { ...equal, id: 2, file: 5 }], 0.2).map(({ id }) => id),
+      fuse([{ ...equal, id: 1, facts: { file: 2 } }, { ...equal, id: 2, facts: { file: 5 } }], 0.2).map(({ id }) => id),
       [2, 1]
     )
-    const [first, second] = fuse([{ ...equal, id: 1, title: 0 }, { ...equal, id: 2, title: 1 }], 0.2)
+    const [first, second] = fuse([{ ...equal, id: 1, facts: { title: 0 } }, { ...equal, id: 2, facts: { title: 1 } }], 0.2)
     assert.deepStrictEqual([first?.id, first?.normalizedSparse], [2, 1])
     assert.isBelow(second?.fused ?? 1, first?.fused ?? 0)
   })

@@ -1,6 +1,6 @@
 import type { SparseVector } from "../ports/Embedder.ts"
 
-/** Dimensions that vectors of any length are folded into first: angles between them stay nearly as they are. */
+/** Dimensions that all vectors are folded into first. Angles between them hardly change. */
 const folded = 128
 
 /** Rounds of power iteration: far more than two axes of so few dimensions need. */
@@ -8,16 +8,16 @@ const rounds = 100
 
 /** Vectors as points of the plane on which they lie furthest apart. */
 export interface Plane {
-  /** Two for each vector, each from 0 to 1. */
+  /** Two coordinates for each vector, from 0 to 1. */
   readonly points: Float64Array
-  /** How much of what the vectors differ by is seen, 0 to 1. */
+  /** Share of the vectors' variance that the plane shows, 0 to 1. */
   readonly seen: number
 }
 
 /**
- * Draws vectors in two dimensions: a random projection of fixed seed (a count sketch, which looks at each component once),
- * and of what it gives the two principal components, by power iteration. The same vectors always give the same points;
- * time grows with their components alone.
+ * Draws vectors in two dimensions: a random projection with a fixed seed (a count sketch, which visits each component once), then the two
+ * principal components of its result, by power iteration. The same vectors always have the same points, and time grows only with the
+ * number of their components.
  */
 export const planeOf = (vectors: ReadonlyArray<SparseVector>): Plane => {
   const n = vectors.length
@@ -37,7 +37,7 @@ export const planeOf = (vectors: ReadonlyArray<SparseVector>): Plane => {
       points[2 * i + axis] = at
     }
     stretch(points, axis)
-    // What lies along it is taken out, and the next round finds the second.
+    // The variance along this axis is removed, so that the next round finds the second one.
     for (let a = 0; a < folded; a++) {
       for (let b = 0; b < folded; b++) covariance[a * folded + b]! -= variance * direction[a]! * direction[b]!
     }
@@ -45,7 +45,7 @@ export const planeOf = (vectors: ReadonlyArray<SparseVector>): Plane => {
   return { points, seen: Math.min(1, seen / all) }
 }
 
-/** Unit vectors, folded, about their mean. */
+/** The vectors at length 1, folded, minus their mean. */
 const sketched = (vectors: ReadonlyArray<SparseVector>): Float64Array => {
   const rows = new Float64Array(vectors.length * folded)
   const mean = new Float64Array(folded)
@@ -82,7 +82,7 @@ const covarianceOf = (rows: Float64Array, n: number): Float64Array => {
   return covariance
 }
 
-/** The direction in which a covariance is largest, and how large it is there. The largest of its components is positive. */
+/** The direction of the largest variance, and that variance. The direction's largest component is positive. */
 const principal = (covariance: Float64Array): { readonly direction: Float64Array; readonly variance: number } => {
   let direction = Float64Array.from({ length: folded }, (_, d) => (mixed(d) & 0xffff) / 0xffff - .5)
   let variance = 0
@@ -103,7 +103,7 @@ const principal = (covariance: Float64Array): { readonly direction: Float64Array
   return { direction: largest < 0 ? direction.map((value) => -value) : direction, variance }
 }
 
-/** Stretches one coordinate over 0 to 1. */
+/** Stretches one coordinate to the range 0 to 1. */
 const stretch = (points: Float64Array, axis: number): void => {
   let [least, most] = [Infinity, -Infinity]
   for (let at = axis; at < points.length; at += 2) {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { planeOf } from "../../src/search/Plane.ts"
+import { planeOf } from "../../src/ui/Plane.ts"
 
 const dimensions = 3_000
 

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "vitest"
-import { analyze } from "../../../../src/search/analysis/Analyzer.ts"
-import { editDistance, oneEditAway } from "../../../../src/search/EditDistance.ts"
-import { SpellingIndex } from "../../../../src/search/Spelling.ts"
-import { forEachSegment } from "../../../../src/text/UnspacedWords.ts"
+import { analyze } from "../../src/search/analysis/Analyzer.ts"
+import { editDistance, oneEditAway } from "../../src/search/EditDistance.ts"
+import { SpellingIndex } from "../../src/search/Spelling.ts"
+import { forEachSegment } from "../../src/text/UnspacedWords.ts"
 
 /** Every term of the text, as frequent as it occurs. */
 const vocabularyOf = (text: string, analyzer: "en" | "de" = "en"): Map<string, number> => {
