@@ -18,26 +18,30 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { orMissing, rest } from "../Rest.ts"
-import { awaited, decoderOf, type GoogleStoreOptions } from "./Service.ts"
+import { awaited, orMissing, rest } from "../Rest.ts"
+import { decoderOf, type GoogleStoreOptions } from "./Service.ts"
 
 export interface AgentSearchOptions extends GoogleStoreOptions {
-  /** `projects/{p}/locations/{l}/collections/{c}/dataStores/{d}/servingConfigs/{s}`, or that of an engine of one data store. */
+  /** `projects/{p}/locations/{l}/collections/{c}/dataStores/{d}/servingConfigs/{s}`, or `…/engines/{e}/servingConfigs/{s}` of an engine with one data store. */
   readonly servingConfig: string | undefined
 }
 
 const field = "agentSearch.servingConfig"
 const fields: Fields = { address: field, key: field, part: field }
 
-/** What the service takes: dimensions of embeddings of one's own, documents of one import, results of one page. */
+/** Most dimensions of custom embeddings that the service takes. */
 const mostDimensions = 768
+/** Documents of one import, the service's limit. */
 const importedAtOnce = 100
+/** Search results per page, the service's limit. */
 const pageSize = 100
+/** Documents per page of a list. */
 const listedAtOnce = 100
-/** Values of one condition of a filter: the service bounds the length of it. */
+/** Values in one condition of a filter: the service limits a filter's length. */
 const mostFiles = 100
+/** Concurrent calls where documents are read or deleted one by one. */
 const callsAtOnce = 8
-/** An import is done within minutes, and found some minutes later. */
+/** Looks at whether an import is done or its documents are found, which takes minutes each. */
 const looks = 400
 
 const DataStore = Schema.Struct({
@@ -76,7 +80,7 @@ const Found = Schema.Struct({
 })
 type Result = NonNullable<(typeof Found.Type)["results"]>[number]
 
-/** What a chunk says of its place, and its vector; `chunkCount` chunks are in its file. */
+/** Place and vector of a chunk's document. `chunkCount` is the number of chunks in its file. */
 const Placed = Schema.Struct({
   fileId: Schema.String,
   chunkOrdinal: Schema.Int,
@@ -90,14 +94,14 @@ const placeOf = (structData: unknown): typeof Placed.Type | undefined => {
   return found._tag === "None" ? undefined : found.value
 }
 
-const told = { type: "string", retrievable: true }
-const filtered = { ...told, indexable: true }
-/** The schema's part that is ours: what is not named here would be searched through too, as the service finds it. */
+const shown = { type: "string", retrievable: true }
+const filtered = { ...shown, indexable: true }
+/** The properties that Sluice adds to the schema. All of them are named: the service makes unnamed ones searchable by default. */
 const propertiesFor = (dimensions: number): Readonly<Record<string, Readonly<Record<string, unknown>>>> => ({
   corpusId: filtered,
   fileId: filtered,
   chunkId: filtered,
-  chunkTerms: { ...told, searchable: true },
+  chunkTerms: { ...shown, searchable: true },
   chunkVector: {
     type: "array",
     keyPropertyMapping: "embedding_vector",
@@ -106,37 +110,36 @@ const propertiesFor = (dimensions: number): Readonly<Record<string, Readonly<Rec
   },
   chunkOrdinal: { type: "integer", retrievable: true },
   chunkCount: { type: "integer", retrievable: true },
-  chunkDataType: told,
-  chunkData: told,
-  chunkRecord: told,
-  chunkHeadings: { type: "array", items: told },
+  chunkDataType: shown,
+  chunkData: shown,
+  chunkRecord: shown,
+  chunkHeadings: { type: "array", items: shown },
   chunkByteStart: { type: "integer", retrievable: true },
   chunkByteEnd: { type: "integer", retrievable: true },
   chunkFirstPage: { type: "integer", retrievable: true },
   chunkLastPage: { type: "integer", retrievable: true },
-  fileOriginalUri: told,
-  fileDisplayName: told,
-  fileMetadata: told,
-  filePermissions: told
+  fileOriginalUri: shown,
+  fileDisplayName: shown,
+  fileMetadata: shown,
+  filePermissions: shown
 })
 
-/** What has to be so for a property to be of use; that others are searched or shown besides is no harm. */
+/** Attributes of a property that have to be as Sluice needs them. Others may differ: further searchable or shown properties do no harm. */
 const deciding = ["type", "indexable", "searchable", "keyPropertyMapping", "dimension"]
 
-/** The data store that documents go into. */
+/** The data store of the corpus's documents. */
 interface Fitted {
   readonly dataStore: string
   readonly branch: string
   readonly schema: string
-  /** The whole schema as it is to be; undefined where it is so. */
+  /** The whole schema as it has to become; undefined where it fits already. */
   readonly wanted: object | undefined
 }
 
 /**
- * A corpus in a data store of Agent Search (Discovery Engine) that holds structured documents, beside others that may share
- * it: told apart by `corpusId`. A chunk is a document under an id of its own, with its vector as an embedding of one's own,
- * and its terms as the one property that is searched. The service's own ranking is left out: nearness is the dot product,
- * words are its BM25.
+ * A corpus in a data store of Agent Search (Discovery Engine) for structured documents, which other corpora may share. Corpora
+ * are distinguished by `corpusId`. Each chunk is a document with its vector as a custom embedding and its terms as the only
+ * searchable property. The service's default ranking is replaced: vectors are ranked by dot product, words by its BM25.
  */
 export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Effect.fn.Return<VectorStore, ServiceError> {
   const { space: { corpus, dimensions } } = options
@@ -147,7 +150,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
   const host = location === "global" ? "discoveryengine.googleapis.com" : `${location}-discoveryengine.googleapis.com`
   const call = rest({
     http: options.http,
-    // Searching by a vector of one's own is there only.
+    // Only v1beta searches by custom embeddings.
     baseUrl: `${options.endpoint ?? `https://${host}`}/v1beta`,
     what: place,
     fields,
@@ -178,7 +181,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
       return yield* unfit(
         field,
         `${place} takes vectors of ${mostDimensions} dimensions at most, and the embedder gives ${dimensions}`,
-        "use an embedding model of fewer, such as one of this machine (embedding.local)"
+        "use an embedding model of fewer dimensions, such as a local one (embedding.local)"
       )
     }
     const dataStore = yield* dataStoreOf
@@ -223,7 +226,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
     known === undefined ? Effect.tap(fitted, (found) => Effect.sync(() => void (known = found))) : Effect.succeed(known)
   ).pipe(Effect.map(({ branch }) => branch))
 
-  /** Waits for what was begun; fails with the first thing that the service says was wrong. */
+  /** Waits for a long-running operation; fails with the first error that the service reports. */
   const finished = Effect.fnUntraced(function*(doing: string, json: unknown) {
     let begun: unknown = json
     const { error, response } = yield* awaited(
@@ -233,7 +236,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
         begun = (yield* call(doing, `/${operation.name}`)).json
         return undefined
       }),
-      { late: `${doing} in ${place} is not done yet`, ...patience }
+      { late: `${doing} in ${place} has not finished in time`, ...patience }
     )
     const wrong = error ?? response?.errorSamples?.[0]
     if (wrong !== undefined) {
@@ -262,7 +265,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
     `${name}: ANY(${values.map((value) => JSON.stringify(value)).join(", ")})`
   const ofCorpus = has("corpusId", [corpus])
 
-  /** At most `count` results, best first, with how many the service thinks there are. */
+  /** At most `count` results, best first, with the service's estimate of the total. */
   const find = Effect.fnUntraced(function*(doing: string, filter: string, count: number, more: object = {}) {
     const results: Array<Result> = []
     for (let pageToken: string | undefined = undefined, total: number | undefined;;) {
@@ -285,7 +288,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
     }
   })
 
-  /** Every document that is there, of whichever corpus, found already or not. */
+  /** Passes every document of the data store to `each`: of any corpus, whether searches find it yet or not. */
   const listed = Effect.fnUntraced(function*(each: (structData: typeof StructData.Type) => void) {
     const from = yield* branch
     for (let pageToken = "";;) {
@@ -312,17 +315,17 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
     yield* finished("writing chunks", json)
   })
 
-  /** The vectors' schema is there, and the credentials may write. */
+  /** Fails where the credentials may not write. */
   const writable = Effect.fnUntraced(function*(found: Fitted) {
     known = found
-    // Nothing is called so: what is looked for is whether it may be written.
+    // No document has this id: the call only tests whether the credentials may write.
     yield* removeIds(["nobody"])
   })
 
   const remove = Effect.fnUntraced(function*(files: ReadonlyArray<string>) {
     for (const file of files) {
       const first = placeOf(yield* get(chunkId(corpus, file, 0)))
-      // Imports are made one after the other: without the first one's chunks there are no others.
+      // Imports run one after the other: where the first chunk is missing, at most the first import's chunks exist.
       const count = first?.chunkCount ?? importedAtOnce
       yield* removeIds(Array.from({ length: count }, (_, ordinal) => chunkId(corpus, file, ordinal)))
     }
@@ -398,7 +401,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
       }
     }),
     corpora: Effect.gen(function*() {
-      // Nothing can be filtered by what the schema does not have yet.
+      // A filter may only name properties that the schema has.
       if ((yield* fitted).wanted !== undefined) return []
       const { results } = yield* find("looking for corpora", has("corpusId", [recordsCorpus]), Infinity)
       return results.flatMap(({ document }) =>
@@ -440,7 +443,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
   }
 })
 
-/** The document of a chunk, as JSON. A vector of zeros has no direction, and would be found by everything. */
+/** The document of a chunk, as JSON. A vector of zeros is left out: it has no direction, and every search would find it. */
 const documentOf = (corpus: string, file: VectorFile, chunk: VectorChunk): string => {
   const vector = chunk.vector.every((value) => value === 0) ? "" : `"chunkVector":${vectorJson(chunk.vector)},`
   const properties = {
@@ -462,6 +465,6 @@ const hitOf = (
   return chunk === undefined || score === undefined ? [] : [{ file: chunk.fileId, ordinal: chunk.chunkOrdinal, score }]
 }
 
-/** Of unit vectors; undefined where there is none to compare. */
+/** Cosine of two unit vectors; undefined where their lengths differ. */
 const cosine = (stored: ReadonlyArray<number>, asked: Float32Array): number | undefined =>
   stored.length === asked.length ? stored.reduce((sum, value, at) => sum + value * asked[at]!, 0) : undefined

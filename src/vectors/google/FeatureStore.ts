@@ -17,28 +17,29 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { orMissing, rest } from "../Rest.ts"
-import { awaited, decoderOf, type GoogleStoreOptions } from "./Service.ts"
+import { awaited, orMissing, rest } from "../Rest.ts"
+import { decoderOf, type GoogleStoreOptions, idOf, placeIn } from "./Service.ts"
 import { type Column, mergeOf, queries, type Queried, quoted } from "./BigQuery.ts"
 
 export interface FeatureStoreOptions extends GoogleStoreOptions {
   /** `projects/{p}/locations/{l}/featureOnlineStores/{s}/featureViews/{v}`. */
   readonly featureView: string | undefined
-  /** In place of BigQuery's. */
+  /** Base URL that replaces BigQuery's own address. */
   readonly bigQuery?: string | undefined
 }
 
 const field = "featureStore.featureView"
 const fields: Fields = { address: field, key: field, part: field }
 
-/** Rows of one statement, whose parameters are less than the 10 MB that a request may have. */
+/** Rows of one statement: its parameters stay below the 10 MB limit of a request. */
 const writtenAtOnce = 100
-/** Neighbours of one query, and values of one of its filters, at most. */
+/** Most neighbours of one query. */
 const mostHits = 1_000
+/** Most values of one filter. */
 const mostFiles = 500
-/** Files of one look at whether what was written is found. */
+/** Concurrent looks at whether written files are found. */
 const lookedForAtOnce = 8
-/** A sync takes minutes. */
+/** Looks at whether a sync is done, which takes minutes. */
 const looks = 400
 
 const DistanceMeasure = Schema.optionalKey(Schema.String)
@@ -73,12 +74,12 @@ const Found = Schema.Struct({
   }))
 })
 const TableField = Schema.Struct({ name: Schema.String, type: Schema.String, mode: Schema.optionalKey(Schema.String) })
-/** Of columns that are there all is kept that the service says of them: they are sent back with ours. */
+/** A table's description. Its existing columns are kept undecoded, to be sent back unchanged beside added ones. */
 const Table = Schema.Struct({
   schema: Schema.optionalKey(Schema.Struct({ fields: Schema.optionalKey(Schema.Array(Schema.Unknown)) }))
 })
 
-/** The columns that the service documents, all but the vector's, and ours. */
+/** The columns that the service documents and those that Sluice adds, without the column of vectors. */
 const columns = {
   chunk_id: "STRING",
   corpus_id: "STRING",
@@ -103,31 +104,32 @@ const columnsWith = (vector: string): ReadonlyArray<Column> => [
   ...Object.entries(columns).map(([name, type]): Column => type === "STRINGS" ? { name, type: "STRING", repeated: true } : { name, type }),
   { name: vector, type: "FLOAT64", repeated: true }
 ]
-/** As the service tells types, by their older names. */
-const toldTypes: Readonly<Record<string, string>> = { INTEGER: "INT64", FLOAT: "FLOAT64" }
+/** Current names of types, by the legacy names that the service returns. */
+const typesByLegacyName: Readonly<Record<string, string>> = { INTEGER: "INT64", FLOAT: "FLOAT64" }
 
 const shown = (type: string, repeated: boolean): string => repeated ? `ARRAY<${type}>` : type
 
 const camelCase = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 const snakeCase = (name: string): string => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** The view as it is set up, and the table that it is filled from. */
+/** The feature view, and the table that it is filled from. */
 interface Fitted {
-  /** Calls of the online store, at its own address. */
+  /** Calls the online store at its own address. */
   readonly find: ReturnType<typeof rest>
   readonly table: TableName
   readonly vector: string
   readonly cosine: boolean
-  /** Whether the service fills the view by itself as rows come. */
+  /** Whether the service syncs the view continuously as rows come. */
   readonly continuous: boolean
-  /** Every column that the table is to have, as the service writes them; undefined where it has them. */
+  /** Every column that the table has to have, as the service describes columns; undefined where it has them all. */
   readonly wanted: ReadonlyArray<unknown> | undefined
 }
 
 /**
- * A corpus in a feature view of Vertex AI Feature Store, beside others that may share it: told apart by `corpus_id`. Rows of
- * the view's BigQuery table are what is there, with the columns that the service documents and ours; a sync brings them into
- * the view, which is what is searched, by vectors alone. An entity goes by `{corpus}/{version}/{place}`.
+ * A corpus in a feature view of Vertex AI Feature Store, which other corpora may share. Corpora are distinguished by
+ * `corpus_id`. The rows of the view's BigQuery table are the source of truth, with the columns that the service documents and
+ * further ones; a sync copies them into the view, which is searched by vectors alone. Entity ids are
+ * `{corpus}/{version}/{ordinal}`.
  */
 export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): Effect.fn.Return<VectorStore, ServiceError> {
   const { space: { corpus, dimensions } } = options
@@ -212,7 +214,7 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
     for (const { name, repeated = false, type } of columnsWith(embeddingColumn)) {
       const column = known.get(name)
       if (column === undefined) missing.push({ name, type, mode: repeated ? "REPEATED" : "NULLABLE" })
-      else if ((toldTypes[column.type] ?? column.type) !== type || (column.mode === "REPEATED") !== repeated) {
+      else if ((typesByLegacyName[column.type] ?? column.type) !== type || (column.mode === "REPEATED") !== repeated) {
         return yield* unfit(
           field,
           `the table ${uri} of ${place} is somebody else's: its column ${name} is ${shown(column.type, column.mode === "REPEATED")}, not ${
@@ -232,7 +234,7 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
     }
   })
   let known: Fitted | undefined
-  /** Columns that are lacking may be made by others at any time. */
+  /** Remembers a view whose table is complete. Missing columns may be added by others at any time, so others are looked up again. */
   const keep = (found: Fitted): void => {
     if (found.wanted === undefined) known = found
   }
@@ -241,11 +243,11 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
   )
   const tableIn = ({ table: { dataset, project, table } }: Fitted): string => quoted(`${project}.${dataset}.${table}`)
 
-  /** Columns of rows, of this corpus's or of another's, that pass the filters. */
+  /** Selects columns of the rows of corpus `of`, of some files or of all. */
   const select = Effect.fnUntraced(
     function*(doing: string, selected: ReadonlyArray<string>, of: string, files?: ReadonlyArray<string>) {
       const found = yield* set
-      // There are no rows of ours in a table that lacks our columns.
+      // A table without these columns has no rows written by Sluice.
       if (found.wanted !== undefined) return { rows: [], affected: 0 } satisfies Queried
       return yield* query(
         doing,
@@ -256,7 +258,7 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
       )
     }
   )
-  /** How many rows went. */
+  /** Deletes the rows of corpus `of`, of some files or of all, and returns their number. */
   const deleteRows = Effect.fnUntraced(function*(of: string, files?: ReadonlyArray<string>) {
     const { affected } = yield* query(
       "deleting chunks",
@@ -273,7 +275,7 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
     })
   })
 
-  /** One at a time; whoever waited while one ran is served by the next one together. */
+  /** Syncs run one at a time. Writers that wait while a sync runs share the next one. */
   const syncing = Semaphore.makeUnsafe(1)
   let asked = 0
   let served = 0
@@ -283,7 +285,7 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
     yield* syncing.withPermit(Effect.gen(function*() {
       if (served >= own) return
       const upTo = asked
-      // One that another process, or the view's own schedule, began: what it reads may be from before.
+      // A sync that another process or the view's schedule started may have read the rows before they were written.
       const begun = yield* awaited(
         call("filling the view", `/${view}:sync`, { method: "POST", body: {} }).pipe(
           Effect.flatMap(({ json }) => decoded(Started, json)),
@@ -293,14 +295,14 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
             () => Effect.succeed(undefined)
           )
         ),
-        { late: `${place} is filled by others all the time`, looks, firstMs }
+        { late: `${place} is being filled by others all the time`, looks, firstMs }
       )
       const { code = 0, message } = yield* awaited(
         Effect.map(
           Effect.flatMap(call("filling the view", `/${begun.featureViewSync}`), ({ json }) => decoded(Sync, json)),
           ({ finalStatus = {}, runTime }) => runTime?.endTime === undefined ? undefined : finalStatus
         ),
-        { late: `${place} is not filled yet`, looks, firstMs }
+        { late: `${place} was not filled in time`, looks, firstMs }
       )
       if (code !== 0) return yield* new ServiceError({ code: "INTERNAL", message: `${place} was not filled: ${message ?? `code ${code}`}` })
       served = upTo
@@ -330,10 +332,10 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
       Effect.map(neighbors("looking for what was written", vector, 100, files), (found) => holds(found) ? true : undefined),
       { late: `${place} does not show what was written`, looks, firstMs }
     )
-  // What is to be there or not is near to nothing in particular.
+  // A vector that is about equally near to every chunk.
   const anywhere = vectorJson(new Float32Array(dimensions).fill(1 / Math.sqrt(dimensions)))
 
-  /** Whether rows may be written: nothing is called so. */
+  /** Deletes a file that does not exist, to test whether rows may be written. */
   const probe = deleteRows(corpus, ["nobody"])
 
   return {
@@ -360,7 +362,7 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
     }),
     put: Effect.fnUntraced(function*(files) {
       const { vector } = yield* set
-      // A vector of zeros has no direction, and would be found by nothing.
+      // A vector of zeros has no direction, and no search would find it.
       const some = files.map((file) => ({ ...file, chunks: file.chunks.filter(({ vector }) => vector.some((value) => value !== 0)) }))
       for (const batch of chunkBatches(some, writtenAtOnce)) {
         yield* writeRows(batch.map(([file, chunk]) => rowOf(corpus, file, chunk, vector)))
@@ -392,7 +394,7 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
       if (vector === undefined || vector.every((value) => value === 0)) return { dense: [], sparse: [] }
       const { cosine } = yield* set
       const found = yield* neighbors("searching", vectorJson(vector), count, files)
-      // A distance is 1 minus the cosine, or the dot product's negative.
+      // A distance is either 1 minus the cosine, or the negative dot product.
       return { dense: found.flatMap(({ distance = 0, entityId }) => hitOf(entityId, cosine ? 1 - distance : -distance)), sparse: [] }
     }),
     corpora: Effect.map(
@@ -431,11 +433,9 @@ export const make = Effect.fnUntraced(function*(options: FeatureStoreOptions): E
   }
 })
 
-const idOf = (corpus: string, file: string, ordinal: number): string => `${corpus}/${file}/${ordinal}`
-
 const hitOf = (entityId: string, score: number): ReadonlyArray<VectorHit> => {
-  const [, file, ordinal] = /^[^/]*\/(.*)\/(\d+)$/.exec(entityId) ?? []
-  return file === undefined ? [] : [{ file, ordinal: Number(ordinal), score }]
+  const found = placeIn(entityId)
+  return found === undefined ? [] : [{ ...found, score }]
 }
 
 const withVector = (row: object, column: string, vector: string): string =>
@@ -453,15 +453,15 @@ const rowOf = (corpus: string, file: VectorFile, chunk: VectorChunk, column: str
   return withVector(row, column, vectorJson(chunk.vector))
 }
 
-/** The chunk of a row, its columns in their order with the vector behind them. */
+/** The chunk of a row: its cells in the order of the columns, the vector last. */
 const chunkIn = (row: Queried["rows"][number]) => {
-  const told = Object.fromEntries(names.map((name, at) => {
+  const properties = Object.fromEntries(names.map((name, at) => {
     const value = row[at] ?? null
     return [camelCase(name), columns[name as keyof typeof columns] === "INT64" && value !== null ? Number(value) : value]
   }))
   const vector = row[names.length]
-  return chunkOf(told, Array.isArray(vector) ? vector.map(Number) : [], {
-    metadata: jsonIn<NonNullable<VectorFile["metadata"]>>(told["fileMetadata"])?.value,
-    permissions: jsonIn<NonNullable<VectorFile["permissions"]>>(told["filePermissions"])?.value
+  return chunkOf(properties, Array.isArray(vector) ? vector.map(Number) : [], {
+    metadata: jsonIn<NonNullable<VectorFile["metadata"]>>(properties["fileMetadata"])?.value,
+    permissions: jsonIn<NonNullable<VectorFile["permissions"]>>(properties["filePermissions"])?.value
   })
 }
