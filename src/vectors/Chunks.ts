@@ -45,7 +45,10 @@ export const chunkColumns = [
   "embedding"
 ] as const
 
-/** Properties of a chunk without its vector, by the names that the service documents for Weaviate and further ones. Absent values are undefined. */
+/**
+ * Properties of a chunk without its vector, by the names that the service documents for Weaviate and further ones. Absent
+ * values are undefined.
+ */
 export const propertiesOf = (corpus: string, file: VectorFile, chunk: VectorChunk) => ({
   fileId: file.file,
   corpusId: corpus,
@@ -156,7 +159,10 @@ const recordIn = Schema.decodeUnknownOption(CorpusRecord)
 export const corpusRecordOf = (corpus: string, json: unknown): ReadonlyArray<CorpusRecordType> =>
   Option.match(recordIn(json), { onNone: () => [], onSome: (record) => [{ corpus, ...record }] })
 
-/** Parses JSON that Sluice wrote of a value of type `A`: the value, or `value: undefined` where the text is absent; undefined where it does not parse. */
+/**
+ * Parses JSON that Sluice wrote of a value of type `A`: the value, or `value: undefined` where the text is absent; undefined
+ * where it does not parse.
+ */
 export const jsonIn = <A>(text: unknown): { readonly value: A | undefined } | undefined => {
   if (text === undefined || text === null) return { value: undefined }
   try {
@@ -186,7 +192,10 @@ export interface Fields {
 
 const fieldOf = (field: string): string => `corpus.vectorDb.${field}`
 
-/** The error of a database that does not fit the corpus; nothing was written. `field` is a field of the pipeline file, under `corpus.vectorDb`. */
+/**
+ * The error of a database that does not fit the corpus; nothing was written. `field` is a field of the pipeline file, under
+ * `corpus.vectorDb`.
+ */
 export const unfit = (field: string, message: string, fix: string): ServiceError =>
   new ServiceError({ code: "FAILED_PRECONDITION", message: `${fieldOf(field)}: ${message}`, fix, field: fieldOf(field) })
 

@@ -22,7 +22,10 @@ import { awaited, orMissing, rest } from "../Rest.ts"
 import { decoderOf, type GoogleStoreOptions } from "./Service.ts"
 
 export interface AgentSearchOptions extends GoogleStoreOptions {
-  /** `projects/{p}/locations/{l}/collections/{c}/dataStores/{d}/servingConfigs/{s}`, or `…/engines/{e}/servingConfigs/{s}` of an engine with one data store. */
+  /**
+   * `projects/{p}/locations/{l}/collections/{c}/dataStores/{d}/servingConfigs/{s}`, or `…/engines/{e}/servingConfigs/{s}` of an
+   * engine with one data store.
+   */
   readonly servingConfig: string | undefined
 }
 

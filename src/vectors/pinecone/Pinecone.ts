@@ -240,7 +240,10 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     }
   })
 
-  /** Waits until the last written record is found: until the index has reached its log sequence number, where the service reports both, or else until a query returns the record. */
+  /**
+   * Waits until the last written record is found: until the index has reached its log sequence number, where the service
+   * reports both, or else until a query returns the record.
+   */
   const settled = Effect.fnUntraced(function*(lsn: string | undefined, id: string, vector: Float32Array) {
     const [file = ""] = id.split("#")
     const body = `{"namespace":${JSON.stringify(namespace)},"topK":1,"vector":${vectorJson(vector)},"filter":${
