@@ -11,13 +11,13 @@ export interface Finished {
 export interface Options {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** All of stdin. Default: there is none. */
+  /** Content of stdin. Default: none. */
   readonly input?: string
-  /** Whose permissions it has. Default: those of this process. */
+  /** User whose permissions it has. Default: the user of this process. */
   readonly uid?: number
 }
 
-/** Starts the built command line in a process of its own. */
+/** Starts the built command line in a separate process. */
 export const start = (
   args: ReadonlyArray<string>,
   options: Options
