@@ -6,7 +6,7 @@ export type Subject = "port" | "floor" | "server" | "client"
 /** All subjects under one load. */
 export interface Compared {
   readonly callers: number
-  /** What else went on during the measurement, if anything. */
+  /** Activity beside the measurement, if any. */
   readonly meanwhile?: string
   readonly loads: Readonly<Record<Subject, Load>>
 }

@@ -19,7 +19,7 @@ import { awaitFirst } from "./http/AwaitFirst.ts"
 import { knowledgeBases } from "./KnowledgeBases.ts"
 
 export interface CorpusChatOptions {
-  /** What conversations may be answered from. Default: everything. */
+  /** Limits on what conversations may be answered from. Default: everything. */
   readonly limits?: Limits
   /** Display names or ids of corpora, by further model names that they answer under. */
   readonly models?: Readonly<Record<string, string>>

@@ -220,7 +220,7 @@ const isSigned = (notice: typeof SnsNotice.Type, key: KeyObject): boolean => {
   return verify(digest, Buffer.from(lines.join("")), key, Buffer.from(notice.Signature, "base64"))
 }
 
-/** What a bucket sends when its notifications are turned on. */
+/** The test event that a bucket sends when its notifications are turned on. */
 const TestEvent = Schema.fromJsonString(Schema.Struct({ Event: Schema.Literal("s3:TestEvent") }))
 const isTestEvent = (message: string): boolean => Schema.decodeOption(TestEvent)(message)._tag === "Some"
 

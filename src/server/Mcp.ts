@@ -5,7 +5,7 @@ import { http } from "../mcp/Mcp.ts"
 import { knowledgeBases } from "./KnowledgeBases.ts"
 
 export interface McpEndpointOptions {
-  /** What agents may see, and how many tokens at once. */
+  /** Limits on what agents may see, and on the tokens of one result. */
   readonly limits?: Limits
   readonly version: string
   /** Origins of web pages that may call. */

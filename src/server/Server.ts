@@ -61,7 +61,7 @@ export interface ServeOptions {
   readonly host?: string
   /** The port to listen on; 0 picks a free one. Default 8686. */
   readonly port?: number
-  /** What callers have to send as a bearer token or as `key=`. Default: no token is required. */
+  /** Token that callers have to send, as a bearer token or as `key=`. Default: no token is required. */
   readonly token?: Redacted.Redacted<string>
   /** Origins of web pages that may call: `https://app.example.org`. Default none. */
   readonly origins?: ReadonlyArray<string>
@@ -88,10 +88,7 @@ export interface ServeOptions {
   readonly logAccess?: boolean
   /** Limits of sizes, numbers and times. Absent ones have their defaults. */
   readonly limits?: Partial<ServeLimits>
-  /**
-   * What agents that call `/mcp` and conversations with a corpus may see, and how many tokens at once. Default: everything,
-   * 4,000 tokens.
-   */
+  /** Limits on what `/mcp` and conversations show of a corpus, and on the tokens of one result. Default: everything, 4,000 tokens. */
   readonly agents?: Limits
   /** Display names or ids of corpora by further model names that they answer under, besides `corpus/{name}`. Default none. */
   readonly chatModels?: Readonly<Record<string, string>>

@@ -10,7 +10,7 @@ import type { Secrets } from "../ports/Secrets.ts"
 import type { VectorSpace } from "../ports/VectorStore.ts"
 import { blamed, type Fields, renewing } from "./Chunks.ts"
 
-/** What every store called over HTTP needs, whichever database it is. */
+/** Options of every store whose database is called over HTTP. */
 export interface RestStoreOptions {
   readonly space: VectorSpace
   readonly secrets: Secrets["Service"]

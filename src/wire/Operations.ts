@@ -53,7 +53,7 @@ export interface OperationResult extends ModelResult {
   readonly tier?: EngineTier
   /** The contexts that a retrieval found. */
   readonly contexts?: ReadonlyArray<Context>
-  /** How a retrieval had to order its contexts. */
+  /** Settings of a retrieval that decide the order of its contexts. */
   readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
   /** The data schemas that were made. */
   readonly schemas?: ReadonlyArray<DataSchema>

@@ -36,7 +36,7 @@ const FaultFile = Schema.Struct({ faults: Schema.Array(FaultRule) })
 const decode = Schema.decodeUnknownResult(FaultFile, { errors: "all", onExcessProperty: "error" })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** What is wrong, and where: `faults[1].metod is not a key of a fault; …`. */
+/** The problem in a script, with its path: `faults[1].metod is not a key of a fault; …`. */
 const problem = ({ message, path = [] }: ReturnType<typeof format>["issues"][number]): string => {
   const place = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("").slice(1)
   if (place === "") return "the script is not of the form faults: [{ method: ..., at: ..., error: ... }]"

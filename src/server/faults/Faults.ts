@@ -3,7 +3,7 @@ import { type Code, ServiceError } from "../../domain/Errors.ts"
 import type { RouteKey } from "../../wire/Routes.ts"
 import type { FaultRule } from "./FaultFile.ts"
 
-/** What goes wrong with one call. Several things may go wrong at once. */
+/** The faults of one call, several of which may be set. */
 export interface Fault {
   readonly error?: ServiceError
   /** Milliseconds of delay before the call is handled. */

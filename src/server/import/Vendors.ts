@@ -9,7 +9,7 @@ import { microsoftLogin, slackAddress } from "../../domain/sources/BuiltInSource
 import type { Connector, Listed } from "../../ports/Connector.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 
-/** What a server passes to connectors besides the request's settings. */
+/** Values that a server passes to connectors besides the request's settings. */
 interface VendorContext {
   readonly secrets: Secrets["Service"]
   readonly http: HttpClient.HttpClient

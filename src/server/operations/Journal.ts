@@ -25,7 +25,7 @@ export interface Entry {
   readonly model?: ModelResult
   /** Result of a retrieval: the contexts found. */
   readonly contexts?: ReadonlyArray<FoundContext>
-  /** How a retrieval had to order its contexts. */
+  /** Settings of a retrieval that decide the order of its contexts. */
   readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
   /** Result of a finished operation that made data schemas. */
   readonly schemas?: ReadonlyArray<DataSchema>

@@ -34,7 +34,7 @@ export interface Finished {
   readonly deployment?: Deployment
   /** Result of a retrieval: the contexts found. */
   readonly contexts?: ReadonlyArray<FoundContext>
-  /** How a retrieval had to order its contexts. */
+  /** Settings of a retrieval that decide the order of its contexts. */
   readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
   readonly schemas?: ReadonlyArray<DataSchema>
   readonly metadata?: ReadonlyArray<FileMetadata>

@@ -2,7 +2,7 @@ import type { GoogleAuth } from "../../net/GoogleAuth.ts"
 import { unfit } from "../Chunks.ts"
 import { decoder, type RestStoreOptions } from "../Rest.ts"
 
-/** What every store at Google Cloud needs. */
+/** Options of every store at Google Cloud. */
 export interface GoogleStoreOptions extends RestStoreOptions {
   /** Base URL that replaces the service's own addresses, both regional and public. */
   readonly endpoint?: string | undefined

@@ -79,7 +79,7 @@ const Found = Schema.Struct({
 type Neighbor = NonNullable<NonNullable<(typeof Found.Type)["nearestNeighbors"]>[number]["neighbors"]>[number]
 const Read = Schema.Struct({ datapoints: Schema.optionalKey(Schema.Array(Datapoint)) })
 
-/** What the crowding tag of a version's datapoints holds. */
+/** Content of the crowding tag in a version's datapoints. */
 interface Tag {
   readonly file: string
   /** Number of chunks that the version was written with. */
