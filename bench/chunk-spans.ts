@@ -1,10 +1,10 @@
 /**
- * How well chunks fit the answers in them: for each question, BM25 ranks the chunks of all documents, and the best
- * ones are read up to a budget of tokens. Recall is the share of the answer's characters among what was read; IoU is
- * the characters of the answer that were read over those read or asked for, overlaps counted as often as read.
+ * Measures how well chunks fit the answers in them. For each question, BM25 ranks the chunks of all documents, and the best ones
+ * are read up to a budget of tokens. Recall is the share of the answer's characters that were read; IoU is the number of these
+ * characters over the number in the union of what was read and the answer, with overlaps counted as often as they were read.
  *
- * With two states of a tree, what its edits cost: `embedded` is the tokens of all chunks of the later state over those
- * of a chunking that cuts nothing twice, `anew` the share of them whose text no chunk of the earlier state has.
+ * With two states of a tree it measures the cost of the edits: `embedded` is the number of tokens in all chunks of the later
+ * state, relative to a chunking without overlaps; `anew` is the share of them whose text is in no chunk of the earlier state.
  *
  * Usage: node bench/chunk-spans.ts <folder with questions.jsonl and {corpus}.md> [--before TREE --after TREE]
  */
@@ -29,7 +29,7 @@ const Question = Schema.fromJsonString(
 )
 type Question = typeof Question.Type
 
-/** Every line with text in it is a paragraph: spans are character-exact, so the text must stay as it is. */
+/** A document with every line of text as a paragraph: spans are exact to the character, so the text must not change. */
 const documentOf = (text: string): ParsedDocument => {
   const blocks: Array<Block> = []
   for (const match of text.matchAll(/\S.*/g)) {
@@ -40,13 +40,13 @@ const documentOf = (text: string): ParsedDocument => {
 
 const terms = (text: string): Array<string> => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 
-/** A chunk and the document it is of. */
+/** A chunk and its document. */
 interface Passage {
   readonly corpus: string
   readonly chunk: Chunk
 }
 
-/** BM25 with Lucene's k1 and b. Equal scores keep the order of the text. */
+/** Ranks passages by BM25 with Lucene's k1 and b. Equal scores keep the order of the text. */
 const ranker = (passages: ReadonlyArray<Passage>): (query: string) => Array<Passage> => {
   const postings = new Map<string, Map<number, number>>()
   const lengths = passages.map(({ chunk }, i) => {
@@ -76,7 +76,7 @@ const ranker = (passages: ReadonlyArray<Passage>): (query: string) => Array<Pass
   }
 }
 
-/** Recall and IoU of one question, over the best passages up to the budget; the last of them counts in part. */
+/** Recall and IoU of one question, over the best passages up to the budget. The last passage counts in part. */
 const measure = (question: Question, length: number, ranked: ReadonlyArray<Passage>): { recall: number; iou: number } => {
   const wanted = new Uint8Array(length)
   for (const { end_index, start_index } of question.references) wanted.fill(1, start_index, end_index)
@@ -96,7 +96,7 @@ const measure = (question: Question, length: number, ranked: ReadonlyArray<Passa
   return { recall: hit / asked, iou: hit / (read + asked - hit) }
 }
 
-/** What reads of a tree's files give; those that cannot be read are left out. */
+/** The parsed files of a tree; unreadable ones are left out. */
 const treeOf = async (folder: string): Promise<ReadonlyArray<ParsedDocument>> => {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const read = await Promise.allSettled(files.map(async ({ name, parentPath }) => {
@@ -142,7 +142,7 @@ const configurations: Array<Chunking> = (["fixed", "structure"] as const).flatMa
   }))
 )
 
-// So that no clock runs while the vocabulary is loaded and the code is cold.
+// Loads the vocabulary and warms up the code before anything is timed.
 for (const document of documents.values()) chunk(document, configurations[0]!)
 console.log(`strategy   size  overlap  chunks  tokens/chunk  recall   IoU   MB/s${states === undefined ? "" : "  embedded   anew"}`)
 for (const chunking of configurations) {

@@ -1,6 +1,6 @@
 /**
- * A retrieval collection (`corpus.jsonl`, `queries.jsonl`, `qrels.tsv`) and a plain BM25 over it (k1 0.9, b 0.4), so
- * that what is measured over it repeats without an index.
+ * Loads a retrieval collection (`corpus.jsonl`, `queries.jsonl`, `qrels.tsv`) with a plain BM25 over it (k1 0.9, b 0.4), so that
+ * measurements are repeatable without an index.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -17,17 +17,17 @@ export interface Doc {
 export interface Query {
   readonly id: string
   readonly text: string
-  /** Strings any of which a right answer has, where the collection tells. */
+  /** Strings of which a right answer contains at least one, where the collection has them. */
   readonly answers?: ReadonlyArray<string>
-  /** Gain by document. */
+  /** Gains by document. */
   readonly gains: ReadonlyMap<string, number>
 }
 
 export interface Collection {
   readonly docs: ReadonlyArray<Doc>
-  /** Those with judgements. */
+  /** Queries with judgements. */
   readonly queries: ReadonlyArray<Query>
-  /** The best documents among those allowed, as contexts. */
+  /** Returns the best allowed documents as contexts. */
   readonly search: (query: string, topK: number, allowed?: (doc: Doc) => boolean) => Array<Context>
 }
 
@@ -36,7 +36,7 @@ const tokens = (text: string): Array<string> =>
     isCjk(word) && word.length > 2 ? Array.from({ length: word.length - 1 }, (_, at) => word.slice(at, at + 2)) : [word]
   )
 
-/** `limit` queries at most, spread evenly over the file. */
+/** Loads a collection with at most `limit` queries, spread evenly over the file. */
 export const loadCollection = (folder: string, limit: number): Collection => {
   const lines = (file: string): Array<string> => readFileSync(join(folder, file), "utf8").split("\n").filter((line) => line !== "")
   const postings = new Map<string, Array<readonly [number, number]>>()

@@ -1,22 +1,22 @@
 /**
- * Makes collections for the bench of quality, in BEIR's layout, of what is published in other forms:
+ * Converts published data sets into collections in BEIR's layout, for the quality bench:
  *
  *     node bench/collections.ts squad FOLDER/NAME FILE… [--queries N]
  *     node bench/collections.ts paragraphs FOLDER/NAME FILE… [--characters 28]
  *     node bench/collections.ts numbered FOLDER/NAME FILE… [--queries N]
  *     node bench/collections.ts manual FOLDER/NAME FILE… [--queries N]
  *
- * `squad`: files as SQuAD has them (XQuAD, JaQuAD, DRCD, CMRC, KorQuAD, PersianQA). Each paragraph is a document, found by
- * each question that it answers; at most --queries of them, spread over the files.
+ * `squad`: files in SQuAD's format (XQuAD, JaQuAD, DRCD, CMRC, KorQuAD, PersianQA). Each paragraph is a document, relevant to
+ * each question that it answers; at most --queries questions, spread over the files.
  *
- * `paragraphs`: pages in HTML. Each paragraph of more than 60 characters is a document, found by what stands near its beginning,
- * after a third and after two thirds of it, so many characters each, from a blank on where one is near.
+ * `paragraphs`: HTML pages. Each paragraph of more than 60 characters is a document. Its queries are excerpts of --characters
+ * characters, near its start, after a third and after two thirds of it, each from a nearby blank on.
  *
- * `numbered`: files that go by a number, such as `pep-0008.rst`, each a document of that name. Each is found by its number and one
- * of its headings that another file has too: "References of pep 8".
+ * `numbered`: files with a number in their name, such as `pep-0008.rst`, each a document of that name. Its query is its number and
+ * one of its headings that another file has too: "References of pep 8".
  *
- * `manual`: manual pages (`man1/ls.1.gz`) in any language. Each without its first section is a document, found by what that
- * section says it does; where that is in English, as in pages that are not translated, nothing is asked.
+ * `manual`: manual pages (`man1/ls.1.gz`) in any language. Each page without its first section is a document. Its query is the
+ * description in that section, unless it is in English, as in untranslated pages.
  */
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
@@ -26,10 +26,10 @@ import { parseDocument, DomUtils } from "htmlparser2"
 import { numberedName } from "../src/text/FileNames.ts"
 
 interface Made {
-  /** Their ids; absent: their places. */
+  /** Ids of the documents. Absent: their indices. */
   readonly names?: ReadonlyArray<string>
   readonly documents: ReadonlyArray<string>
-  /** Each with the document that it finds. */
+  /** Questions, each with the index of the relevant document. */
   readonly questions: ReadonlyArray<{ readonly text: string; readonly document: number }>
 }
 
@@ -70,7 +70,7 @@ const paragraphs = (files: ReadonlyArray<string>, characters: number): Made => {
       const blank = text.indexOf(" ", place)
       const from = blank >= 0 && blank - place < 25 ? blank + 1 : place
       const excerpt = text.slice(from, from + characters).trim()
-      // What is left at a paragraph's end may be in others too.
+      // A short rest at a paragraph's end may occur in other paragraphs too.
       return excerpt.length < characters * 0.7 ? [] : [{ text: excerpt, document }]
     })
   )
@@ -96,7 +96,7 @@ const numbered = (files: ReadonlyArray<string>, most: number): Made => {
   }
 }
 
-/** Of Markdown, or of reStructuredText, whose headings are underlined. */
+/** A heading of Markdown, or of reStructuredText, where headings are underlined. */
 const heading = /(?<=^#{1,6} ).+$|^(\S.*)(?=\n[=~"'^*+#-]{4,}$)/gm
 
 const manual = (files: ReadonlyArray<string>, most: number): Made => {
@@ -115,7 +115,7 @@ const manual = (files: ReadonlyArray<string>, most: number): Made => {
 
 const english = /\b(?:the|and|or|of|to|for|with|file|files)\b/
 
-/** The text of a page: of a request to the formatter what it prints, and no escapes. */
+/** The text of a manual page: without escapes, and without formatting requests except for the text that they print. */
 const withoutRequests = (page: string): string =>
   page
     .replace(/^[.'](?:\\"|TH|Dd|Dt|Os|PP|P|LP|TP|Pp|sp|br|RS|RE|nf|fi|ie|el|if|ad|ds|de|so|ft|in|ti|ta|\.).*$/gm, "")

@@ -1,5 +1,5 @@
 /**
- * The generated corpus of the performance bench: Markdown pages in folders, the same for the same options everywhere.
+ * The generated corpus of the performance bench: Markdown pages in folders, identical for equal options on any machine.
  *
  *     node bench/corpus.ts FOLDER [--files 2000] [--bytes 10000000] [--seed 1]    writes the pages
  *     node bench/corpus.ts FOLDER --edit 0.01 [--files …] [--seed …]              changes one paragraph in 1% of them
@@ -14,7 +14,7 @@ import { Vocabulary } from "./lib/Vocabulary.ts"
 
 export interface CorpusOptions {
   readonly files: number
-  /** Of all pages together; met to within one block of text. */
+  /** Bytes of all pages together, met to within one block of text. */
   readonly bytes: number
   readonly seed: number
 }
@@ -27,14 +27,14 @@ const topicWords = 8
 const pagePath = (page: number): string =>
   join(`part-${String(Math.floor(page / filesPerFolder)).padStart(3, "0")}`, `page-${String(page).padStart(6, "0")}.md`)
 
-/** Every page draws from a sequence of its own, so that one page can be made again without the others. */
+/** The random sequence of a page. Pages have separate sequences, so that one page can be made again without the others. */
 const pageRandom = (seed: number, page: number, purpose: number): Random =>
   new Random(Math.imul(seed, 0x9e3779b1) ^ Math.imul(page + 1, 0x85ebca6b) ^ Math.imul(purpose, 0xc2b2ae35))
 
 const topicOf = (vocabulary: Vocabulary, seed: number, page: number): Array<string> =>
   pageRandom(seed, page, 1).sample(vocabulary.content, topicWords)
 
-/** Writes all pages below `folder` and returns their bytes. */
+/** Writes all pages below `folder`, and returns their number of bytes. */
 export const writeCorpus = (folder: string, { bytes, files, seed }: CorpusOptions): number => {
   const vocabulary = new Vocabulary(seed)
   const shared = Array.from({ length: 40 }, (_, at) => {
@@ -45,7 +45,7 @@ export const writeCorpus = (folder: string, { bytes, files, seed }: CorpusOption
   for (let page = 0; page < files; page++) {
     const random = pageRandom(seed, page, 3)
     const share = (bytes - written) / (files - page)
-    // Pages differ in length as real ones do; what one page takes too much or too little the later ones make up for.
+    // Pages differ in length as real ones do; later pages compensate for what a page takes too much or too little.
     const size = page === files - 1 ? share : share * (0.3 + 1.4 * random.next())
     const text = new PageWriter(vocabulary, random, topicOf(vocabulary, seed, page)).page(size, shared)
     const path = join(folder, pagePath(page))
@@ -56,7 +56,7 @@ export const writeCorpus = (folder: string, { bytes, files, seed }: CorpusOption
   return written
 }
 
-/** Rewrites one paragraph in `fraction` of the pages, at least in one page. Another `round` is another edit. */
+/** Rewrites one paragraph in `fraction` of the pages, in at least one. Each `round` makes different edits. */
 export const editCorpus = (
   folder: string,
   { files, seed }: CorpusOptions,
@@ -83,7 +83,7 @@ export const editCorpus = (
   })
 }
 
-/** Questions that some page is about: two to five of its topic words among common ones. */
+/** Questions about some page each: two to five of its topic words among common words. */
 export const corpusQueries = ({ files, seed }: CorpusOptions, count: number): ReadonlyArray<string> => {
   const vocabulary = new Vocabulary(seed)
   return Array.from({ length: count }, (_, at) => {
@@ -94,7 +94,7 @@ export const corpusQueries = ({ files, seed }: CorpusOptions, count: number): Re
   })
 }
 
-/** The generated pages as a bench takes them. */
+/** The generated pages as the text corpus of a bench. */
 export const generatedText = (options: CorpusOptions): TextCorpus => ({
   about: `${options.files} generated files of Markdown, seed ${options.seed}`,
   files: options.files,

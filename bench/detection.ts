@@ -1,10 +1,10 @@
 /**
- * How often the analyzer of a short text is the right one: alone, by a hint or a prior that is right, and by a prior
- * that is wrong (English, of English German).
+ * Measures how often the right analyzer is detected for a short text: without help, with a right hint or prior, and with a wrong
+ * prior (English, or German for English texts).
  *
  * Usage: node bench/detection.ts <file with lines of {"lang": ISO 639-1, "text": ...}>
  *
- * Texts count by the number of words they have. Languages without a stemmer are right as `simple`.
+ * Results are by the number of words in a text. For languages without a stemmer, `simple` is right.
  */
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"

@@ -1,11 +1,11 @@
 /**
- * Replays the history of a documentation tree, commit by commit with a run after each, and counts what was embedded.
+ * Replays the history of a documentation tree with a run after each commit, and counts the embedded texts.
  *
  *     node bench/history.ts --before TREE --after TREE --commits commits.jsonl [--every 1]
  *
  * A line of the commits is `{ changes: [{ s: "A" | "M" | "D" | "R", path, from? }] }`. Only the first and the last
- * version of a file are at hand, so the versions between are mixed of both: their first lines new, the others old.
- * Exits 1 if a run does anything to a file that its commits did not touch, or if the corpus is not the last tree.
+ * version of a file are at hand, so versions in between are mixed: the first lines from the last version, the others from the
+ * first. Exits 1 if a run changes a file that its commits did not touch, or if the corpus differs from the last tree.
  */
 import { Effect } from "effect"
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
@@ -39,7 +39,7 @@ const textAt = (path: string): string | undefined => existsSync(path) ? readFile
 const commits: ReadonlyArray<ReadonlyArray<Change>> = readFileSync(commitsFile, "utf8").split("\n").filter((line) => line !== "")
   .map((line) => JSON.parse(line).changes)
 
-/** How often a path is written, so that its last version is the last one's. */
+/** Number of writes of each path, so that the last write has the last version. */
 const writes = new Map<string, number>()
 for (const { path, s } of commits.flat()) if (s !== "D") writes.set(path, (writes.get(path) ?? 0) + 1)
 
@@ -103,7 +103,7 @@ const replay = Effect.gen(function*() {
       if (acted && !touched.has(path)) wrong.push(`commit ${at}: ${path} was ${outcome}, and nobody had touched it`)
     }
   }
-  // Files the history does not speak of (it is a part of the whole) come last, as one more commit.
+  // Files without commits (the history is a part of the whole) come last, as one more commit.
   const rest = new Set([...filesIn(after), ...filesIn(docs)].filter((path) => textAt(join(docs, path)) !== textAt(join(after, path))))
   for (const path of rest) {
     if (!existsSync(join(after, path))) rmSync(join(docs, path))
@@ -128,7 +128,7 @@ const replay = Effect.gen(function*() {
 }).pipe(Effect.provide(Embedded.layer({ dataDir: join(workspace, "data") })))
 
 try {
-  // Without the times and permissions of the tree, which may be read-only.
+  // Times and permissions of the tree are not copied: it may be read-only.
   for (const path of filesIn(before)) {
     mkdirSync(dirname(join(docs, path)), { recursive: true })
     writeFileSync(join(docs, path), readFileSync(join(before, path)))

@@ -1,13 +1,13 @@
 /**
- * Parses every file of a folder, a subfolder a format, in a child process that is replaced when a file takes it down
- * or too long. Prints what became of the files, and, given texts by other means, the share of their words found (recall)
- * and the share of the words found that they have (precision): median and lowest tenth of a format, and the worst files.
- * Words are compared as multisets. What `lib/References.ts` excuses by rule is not expected; `strict` is the lowest
- * tenth of recall with nothing excused.
+ * Parses every file of a folder, with a subfolder for each format, in a child process that is replaced when a file crashes it or
+ * takes too long. Prints the outcomes and, given reference texts, recall (the share of the reference's words that were found) and
+ * precision (the share of the found words that the reference has): median and lowest decile by format, and the worst files. Words
+ * are compared as multisets. Words that `lib/References.ts` excuses by a rule are not expected; `strict` is the lowest decile of
+ * recall with nothing excused.
  *
- * Without a folder it reads documents that it makes itself, of which it knows every word and where it stands, and fails
- * where one is lost or out of its place. `order`: pairs of lines read in their order; `heads`: headings found at their level, where the first
- * one's is what it is; `cells`: cells of a table found in their row and column.
+ * Without a folder it parses generated documents of which it knows every word and its place, and fails where one is lost or out
+ * of place. `order`: pairs of lines read in order; `heads`: headings found at their level relative to the first one; `cells`:
+ * cells of a table found in their row and column.
  *
  * Usage: node bench/parse.ts [<folder>] [--reference <folder with {format}/{file}.txt>] [--format <subfolder>] [--list]
  */
@@ -28,8 +28,9 @@ interface Result {
   readonly text?: string
   readonly problem?: DocumentProblem | "bug"
   readonly message?: string
-  /** Milliseconds, and peak resident bytes of the child so far. */
+  /** Milliseconds that parsing took. */
   readonly taken: number
+  /** Peak resident bytes of the child so far. */
   readonly memory: number
 }
 
@@ -38,9 +39,9 @@ interface Score {
   /** Recall with no word excused. */
   readonly strict: number
   readonly precision: number
-  /** Words of the reference. */
+  /** Number of words in the reference. */
   readonly words: number
-  /** Words that are missing and that a rule excuses, by rule. */
+  /** Numbers of missing words that are excused, by rule. */
   readonly excused: ReadonlyMap<string, number>
 }
 
@@ -64,7 +65,7 @@ const parseFile = async (path: string): Promise<Result> => {
   }
 }
 
-/** The process that parses, one file at a time. */
+/** The process that parses one file at a time. */
 class Child {
   #process: ChildProcess | undefined = undefined
 
@@ -85,7 +86,7 @@ class Child {
       const lost = (problem: DocumentProblem): void =>
         settle({ problem, message: "the process ended", taken: performance.now() - started, memory: 0 }, false)
       const timer = setTimeout(() => lost("timeout"), defaultLimits.timeMs)
-      // Only this file's own child sends, and only results.
+      // Only this child sends messages, and only results.
       child.once("message", (result) => settle(result as Result, true))
       child.once("exit", () => lost("crash"))
       child.send(path)
@@ -99,7 +100,7 @@ class Child {
   }
 }
 
-/** `undefined` where no words are expected. Words that rules excuse are expected as often as they were found. */
+/** Scores the words of a document; undefined where none are expected. Excused words are expected as often as they were found. */
 const scoreOf = (expected: string, actual: string, excused: ReturnType<typeof excuses> = []): Score | undefined => {
   const found = wordCounts(actual)
   let all = 0
@@ -160,7 +161,7 @@ const row = (format: string, findings: ReadonlyArray<Finding>): string => {
   ].join(" ")
 }
 
-/** Order, headings and cells; `undefined` where the document has none to score. */
+/** Scores of order, headings and cells; undefined for those that the document does not have. */
 const layoutScores = ({ blocks, text }: ParsedDocument, { cells, headings, order }: Layout = {}): ReadonlyArray<number | undefined> => {
   const texts = blocks.map(({ end, kind, level, start }) => ({ kind, level, text: text.slice(start, end) }))
   const found = texts.filter(({ kind }) => kind === "heading")
@@ -204,7 +205,7 @@ const pairsInOrder = (places: ReadonlyArray<number>): number => {
   return right / pairs
 }
 
-/** Documents of which every word is known: all of them are to be found, and nothing else. */
+/** Parses the generated documents. All of their words have to be found, and no others. */
 const synthetic = async (): Promise<void> => {
   console.log("document             pages    words   recall     prec    order    heads    cells       ms")
   let lost = false
@@ -247,7 +248,7 @@ const main = async (): Promise<void> => {
     for (const name of filesOf(join(folder, format))) {
       const result = await child.parse(join(folder, format, name))
       const reference = join(values.reference ?? folder, format, `${name}.txt`)
-      // Files that cannot be had, such as those behind a password, have no reference either.
+      // Unreadable files, such as encrypted ones, have no reference either.
       const score = values.reference !== undefined && existsSync(reference)
         ? against(join(folder, format, name), readFileSync(reference, "utf8"), result.text ?? "")
         : undefined

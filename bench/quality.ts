@@ -1,35 +1,35 @@
 /**
- * The quality bench: what a user gets. Each document of a collection is a Markdown file, put into a corpus by `runPipeline`
- * with default settings; hits are files, in the order of their best contexts.
+ * The quality bench measures what a user gets. Each document of a collection is a Markdown file, stored in a corpus by
+ * `runPipeline` with default settings; hits are files, ordered by their best context.
  *
  *     npm run bench:quality -- FOLDER [COLLECTION…] [--queries 2000] [--slips 1] [--chunk-size N] [--keep DIRECTORY] [--json FILE]
  *     npm run bench:quality -- FOLDER [COLLECTION…] [--embedding MODEL] [--rank MODEL] [--queries N] [--chunk-size N] [--keep DIRECTORY]
  *     npm run bench:quality -- FOLDER [COLLECTION…] --vary NAME=VALUE,VALUE… [--vary …] [--slips N] [--embedding MODEL] [--queries N] [--chunk-size N] [--keep DIRECTORY] [--json FILE]
  *     npm run bench:quality -- --porter FOLDER
  *
- * FOLDER holds a folder for each collection in BEIR's layout (`collections.ts` makes them of other forms), and may hold
- * `lucene-reference.json` (figures by `collection|analyzer|k1/b`, of whole documents), which `quality/Lucene.java` writes. Per
- * collection, nDCG@10 and Recall@100: Lucene's BM25; ours (alpha 0); the default; the offline embedder alone (alpha 1), all of
- * 100 contexts; the default at the ten contexts that a request gets that names no number; then BM25 and the default for
- * misspelt questions (two words, or every sixth of more), without correction and with it, and how many of the slips are read
- * as what was meant. Spelling is corrected but where that is said. --slips N asks the misspelt questions N times, with other
- * slips each time, and prints the mean. At most --queries questions are asked, spread over the file; the reference has all
- * of them. --keep leaves the corpora for the next time; small chunks (--chunk-size, in tokens, no overlap) show what becomes of files
- * that are longer than a chunk.
+ * FOLDER contains a folder for each collection in BEIR's layout (`collections.ts` converts other formats), and optionally
+ * `lucene-reference.json` (figures by `collection|analyzer|k1/b`, for whole documents), which `quality/Lucene.java` writes. The
+ * table has nDCG@10 and Recall@100 by collection: of Lucene's BM25, our BM25 (alpha 0), the default, and the offline embedder
+ * alone (alpha 1), each with 100 contexts; of the default with the ten contexts that a request without a number gets; then of
+ * BM25 and the default for misspelt questions (two words, or every sixth of longer questions), without and with correction, and
+ * how many of the slips are corrected to the intended word. Spelling is corrected except where stated. --slips N asks the
+ * misspelt questions N times with different slips, and prints the mean. At most --queries questions are asked, spread over the
+ * file; the reference has all of them. --keep keeps the corpora for further runs. Small chunks (--chunk-size, in tokens, without
+ * overlap) show the results for files that are longer than a chunk.
  *
- * With --embedding or --rank, from offline to full: Lucene, BM25, the default, the default with the model's vectors, these
- * alone, and the best 50 of the last but one ordered by the one that ranks, each with the milliseconds of half of the
- * questions. An embedding model is a folder (`./all-MiniLM-L6-v2`) or one of a server that speaks OpenAI's protocol
- * (`http://127.0.0.1:1234/v1#all-minilm`); so is the one that ranks, whose server has `/rerank` as Cohere's does.
+ * With --embedding or --rank the table compares, from offline to full: Lucene, BM25, the default, the default with the model's
+ * vectors, these vectors alone, and the default with the model's vectors whose best 50 are reranked, each with the milliseconds
+ * of half of the questions. An embedding model is a folder (`./all-MiniLM-L6-v2`) or a model of a server that speaks OpenAI's
+ * protocol (`http://127.0.0.1:1234/v1#all-minilm`); so is the reranker, whose server has `/rerank` as Cohere's does.
  *
- * With --vary, Lucene, BM25 and the default with each value of `alpha` or of a constant of `src/search/Ranking.ts`, with
- * milliseconds of processor time a question; several --vary are several tables of one run, each constant varied alone. Each
- * question is asked with all values before the next, another one first each time, so that times can be compared on a busy
- * machine: `--vary sharedChunks=0,10` is without shared words and with them. "least" is the collection that does least well
- * beside BM25. "left out" is what a choice of the value is worth where it was not made: each collection with the value that
- * is best on the others. With --slips the questions are misspelt.
+ * With --vary the table compares Lucene, BM25, and the default with each value of `alpha` or of a constant of
+ * `src/search/Ranking.ts`, with milliseconds of processor time per question. Several --vary make several tables of one run, each
+ * with one constant varied. Each question is asked with all values before the next, starting with another value each time, so
+ * that times are comparable on a busy machine: `--vary sharedChunks=0,10` compares without and with shared words. "least" is the
+ * collection with the smallest gain over BM25. "left out" is leave-one-out cross-validation: each collection counts with the
+ * value that is best on the others. With --slips the questions are misspelt.
  *
- * With --porter, FOLDER holds `voc.txt` and `output.txt`, and every stem is checked.
+ * With --porter, FOLDER contains `voc.txt` and `output.txt`, and every stem is checked.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
@@ -60,7 +60,7 @@ const { positionals: [folder, ...wanted], values } = parseArgs({
 
 const offline = ["lucene", "bm25", "default", "dense", "default@10", "typos bm25", "fixed bm25", "typos", "fixed", "right"]
 const toFull = ["lucene", "bm25", "default", "model", "model dense", "ranked"]
-/** A constant, or `alpha`, and the values that it is given, the others as chosen. */
+/** A constant, or `alpha`, and the values to compare. Other constants keep their chosen values. */
 interface Varied {
   readonly name: string
   readonly settings: ReadonlyArray<string>
@@ -73,10 +73,10 @@ const vary = values.vary.map((one): Varied => {
 const fixed = { ...ranking }
 const chosen: Readonly<Record<string, number>> = {
   ...fixed,
-  // Which alpha a model has by default, its engine knows: each value is asked for.
+  // Only the engine knows the default alpha of a model, so that no value counts as the default.
   alpha: values.embedding === undefined ? defaultAlpha.words : Number.NaN
 }
-/** What is chosen is one way, whatever is varied. */
+/** Name of a setting in the table. The chosen value of every constant is the same way, `default`. */
 const wayOf = (name: string, setting: string): string => Number(setting) === chosen[name] ? "default" : `${name} ${setting}`
 const ways = [...new Set(vary.flatMap(({ name, settings }) => settings.map((setting) => wayOf(name, setting))))]
 const columns = ways.length > 0
@@ -93,7 +93,7 @@ const engine: EngineOptions = {
   chunking: chunkSize === undefined ? undefined : { ...defaultChunking, size: Number(chunkSize), overlap: 0 }
 }
 
-/** From offline to full: with a model's vectors and a cross encoder, where they are named. */
+/** Measures the ways from offline to full: with a model's vectors and a reranker, where they are named. */
 const measureModels = async (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Row> => {
   const judgements = judged(collection, asked)
   const runs = (search: Search) => (how: Parameters<Search>[1] = {}) =>
@@ -119,7 +119,7 @@ const measureModels = async (collection: Collection, asked: ReadonlyMap<string, 
   })
 }
 
-/** The default with each of the values, in turns. */
+/** Measures the default with each of the values, in turns. */
 const measureVaried = (collection: Collection, asked: ReadonlyMap<string, string>): Promise<Row> =>
   withEngine(collection, { ...engine, embedding: values.embedding }, async (search) => {
     const how = { correctSpelling: true, topK: 100 }
@@ -130,7 +130,7 @@ const measureVaried = (collection: Collection, asked: ReadonlyMap<string, string
         return search(textOf(query), { ...how, hybrid: { alpha: 0 } })
       }
       const withValues = ways.map((way, at) => (query: string) => {
-        // The engine keeps its answers, which know nothing of constants that change: each value has a question of its own.
+        // The engine caches results by question, regardless of constants: trailing blanks make each value's question different.
         const text = `${textOf(query)}${" ".repeat(at + 1)}`
         const [name = "", value] = way.split(" ")
         const { alpha, ...constants } = { ...chosen, ...(value === undefined ? {} : { [name]: Number(value) }) }
@@ -148,7 +148,7 @@ const measureVaried = (collection: Collection, asked: ReadonlyMap<string, string
 
 const rowOf = (figures: ReadonlyArray<Figures>): Row => Object.fromEntries(["bm25", ...ways].map((way, at) => [way, figures[at]]))
 
-/** So many ways to misspell a question, each with slips of its own. */
+/** Functions that misspell a question, each with different slips. */
 const misspellings = (count: number) =>
   Array.from({ length: count }, (_, run) => {
     const misspelt = (text: string, query: string) => misspell(text.toLowerCase(), Number.parseInt(query.slice(-6), 36) + run)
@@ -223,7 +223,7 @@ const sumOf = (corrected: ReadonlyArray<Corrected>): Corrected => ({
   right: corrected.reduce((sum, { right }) => sum + right, 0)
 })
 
-/** Of all collections; of figures that not all have there is none. */
+/** Means over all collections; undefined for a column that not all collections have. */
 const overall = (rows: ReadonlyArray<Row>, column: string): Figures | Corrected | undefined => {
   const known = rows.flatMap((row) => row[column] ?? [])
   const corrected = known.flatMap((one) => "slips" in one ? one : [])
@@ -231,7 +231,7 @@ const overall = (rows: ReadonlyArray<Row>, column: string): Figures | Corrected 
   return known.length < rows.length ? undefined : meanOf(known.flatMap((one) => "slips" in one ? [] : one))
 }
 
-/** The least that a way gains over BM25 in any collection, of either figure. */
+/** The smallest gain of a way over BM25 in any collection, for each figure. */
 const leastOf = (rows: ReadonlyArray<Row>, way: string): string => {
   const least = (of: "ndcg10" | "recall100") => Math.min(...rows.map((row) => (row[way] as Figures)[of] - (row["bm25"] as Figures)[of]))
   return `${least("ndcg10").toFixed(4)} ${least("recall100").toFixed(3)}`

@@ -1,6 +1,6 @@
 /**
- * Measures the lexical ranker: `node bench/ranking.ts FOLDER…` prints nDCG@10 of BM25's first 20 as they come and as the
- * ranker orders them, for each retrieval collection (see `collection.ts`).
+ * Measures the lexical ranker: `node bench/ranking.ts FOLDER…` prints nDCG@10 of BM25's first 20 documents, unchanged and
+ * reranked, for each retrieval collection (see `collection.ts`).
  */
 import { rankLexically } from "../src/models/LexicalRanker.ts"
 import { loadCollection } from "./collection.ts"

@@ -1,16 +1,15 @@
 /**
- * The performance bench: one corpus, every figure of one run beside its budget, the floor and the peers.
+ * The performance bench: measures one corpus, and prints every figure beside its budget, the floor and the peers.
  *
  *     npm run bench -- [--files 2000] [--bytes 10000000] [--seed 1] [--chunk-size 256] [--overlap 50]
  *                      [--queries 300] [--repeat 3] [--scale 1,10,100] [--peers langchain,lancedb,orama,fts5 | --no-peer]
  *                      [--text FOLDER] [--json results.json] [--cli FILE]
  *
- * Needs a build, or the file of another one as --cli. Figures of one run compare with each other and with nothing else:
- * machines differ, and so does the same machine tomorrow. A slow figure is printed, not failed. With several --scale, the
- * corpus is measured at each multiple of its size, every figure is printed with its growth, and one that grew by more
- * than 1.5 times what it may fails the command: a cliff is a bug. The peers are measured at the
- * smallest size only, each for what it does. With --text the corpus is that of a folder, which is copied, instead of a
- * generated one, at one size.
+ * Needs a build, or another build's file as --cli. Figures are only comparable within one run: machines differ, and so does the
+ * same machine tomorrow. A slow figure is printed, and does not fail the command. With several --scale, the corpus is measured at
+ * each multiple of its size, every figure is printed with its growth, and a figure that grew by more than 1.5 times its expected
+ * growth fails the command: a cliff is a bug. Peers are measured at the smallest size only, each for what it supports. With
+ * --text the corpus is a copy of a folder instead of a generated one, at one size.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -48,7 +47,7 @@ const scales = values.scale.split(",").map(Number).toSorted((a, b) => a - b)
 if (values.text !== undefined && scales.length > 1) throw new Error("--text is measured as it is: one --scale")
 const compared = values.peer ? peersOf(values.peers) : []
 if (!scales.every((scale) => scale > 0)) throw new Error("--scale takes numbers above 0, such as 1,10,100")
-/** Smaller than the default, so that 10 MB make the 12,000 chunks that the budgets of queries speak of. */
+/** Smaller chunks than the default, so that 10 MB make the 12,000 chunks that the budgets of queries assume. */
 const chunking = { strategy: "fixed", size: Number(values["chunk-size"]), overlap: Number(values.overlap) } as const
 const repeat = Number(values.repeat)
 const cliStarts = 5
@@ -204,7 +203,7 @@ const bench = async (workspace: string, scale: number): Promise<{ readonly scale
   return { scale, rows }
 }
 
-/** Each size in a workspace of its own, gone before the next: a hundredfold corpus is gigabytes. */
+/** Measures one size in a separate workspace, deleted before the next size: a hundredfold corpus takes gigabytes. */
 const atScale = async (scale: number) => {
   const workspace = mkdtempSync(join(tmpdir(), "sluice-bench-"))
   try {

@@ -1,17 +1,17 @@
 /**
- * The server bench: what HTTP costs beside the Retrieval port called directly, and what the hosted engine's client costs
- * beside plain sockets, over one generated corpus in one run.
+ * The server bench: measures the cost of HTTP compared to direct calls of the Retrieval port, and of the hosted engine's client
+ * compared to plain sockets, over one generated corpus in one run.
  *
  *     npm run bench:server -- [--seconds 5] [--files 2000] [--bytes 10000000] [--seed 1] [--queries 2000]
  *                             [--connections 1,8,64] [--no-ingest] [--minutes 0] [--json results.json] [--cli FILE]
  *
- * Four ask the same questions, --seconds each, with as many requests at once as each of --connections says: `port` in
- * this process; `server` over plain sockets from `sluice serve` in a process of its own; `client` by the hosted engine from
- * the same server; `floor` over plain sockets from a server of nothing but `node:http`, which answers as many bytes. Then
- * once more with the most connections, all asking what was asked before, and while `sluice run` takes edited files in,
- * again and again, in a process of its own. No other question is asked twice. With --minutes the server is asked for so
- * long, and the command fails where its memory grows. Needs a build, or the file of another one as --cli. The ratios of
- * one run are what counts.
+ * Four subjects get the same questions, for --seconds each, with as many concurrent requests as each of --connections says:
+ * `port` calls the port in this process; `server` uses plain sockets to `sluice serve` in a separate process; `client` uses the
+ * hosted engine with the same server; `floor` uses plain sockets to a bare `node:http` server with equally large responses. Then
+ * the largest number of connections is measured again, once with repeated questions only, and once while `sluice run` keeps
+ * storing edited files in a separate process. No other question is asked twice. With --minutes the server is under load for that
+ * long, and the command fails if its memory grows. Needs a build, or another build's file as --cli. Only the ratios within one
+ * run are meaningful.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -46,24 +46,24 @@ const corpus: CorpusOptions = { files: Number(values.files), bytes: Number(value
 const queries = corpusQueries(corpus, Number(values.queries))
 const seconds = Number(values.seconds)
 const minutes = Number(values.minutes)
-/** Twelve thousand of ten megabytes, of which the budgets speak. */
+/** Chunking that makes about 12,000 chunks of 10 MB, as the budgets assume. */
 const chunking = { strategy: "fixed", size: 256, overlap: 50 } as const
 const loads = values.connections.split(",").map(Number).toSorted((a, b) => a - b)
 const connections = loads.at(-1) ?? 1
-/** Of the files, edited before each run that goes on meanwhile. */
+/** Fraction of the files that are edited before each run during the measurement. */
 const editedFraction = 0.05
 const turns = 5
 const queriesCompared = 20
-/** Questions of those who ask what was asked before. */
+/** Number of different questions where questions are repeated. */
 const queriesAgain = 100
 const words = [...new Set(queries.flatMap((query) => query.split(" ")))]
-/** Questions without end: the same ones with another word each time round. */
+/** An endless sequence of questions: the list with another word added in each round. */
 const questionOf = (number: number): string => {
   const round = Math.floor(number / queries.length)
   const query = queries[number % queries.length] ?? ""
   return round === 0 ? query : `${query} ${words[(round + number) % words.length]}`
 }
-// Whatever proxy this machine has, the server is on it.
+// The server is on this machine, so any proxy has to be bypassed.
 process.env["NO_PROXY"] = "127.0.0.1"
 
 const bench = (workspace: string) =>
@@ -91,7 +91,7 @@ const bench = (workspace: string) =>
 
     const compared: Array<Compared> = []
     let asked = 0
-    /** Nobody is asked what somebody was asked before: the server keeps its answers while the corpus stays as it is. */
+    /** A question that was not asked before: the server caches results while the corpus does not change. */
     const anew = () => questionOf(asked++)
     const subjectsAsking = (question: (request: number) => string): Readonly<Record<Subject, LoadSubject>> => {
       const asking = (ask: (query: string) => Promise<unknown>) => (request: number) => ask(question(request))

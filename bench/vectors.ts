@@ -1,14 +1,15 @@
 /**
- * Ingest, edits and questions with the vectors in each database that is there, beside the managed one. The documents are
- * generated; each database has a process of its own.
+ * Measures ingest, edits and questions with the vectors in each available database, beside the managed one. The documents are
+ * generated; each database is measured in a separate process.
  *
  *     npm run bench:vectors -- [--files 2000] [--only postgres,weaviate,qdrant,lancedb,pinecone] [--recall]
  *
- * `--recall`: also how many of the 100 nearest chunks PostgreSQL's index finds, beside comparing each, and how long it takes.
+ * `--recall` also measures how many of the 100 nearest chunks PostgreSQL's index finds, compared to an exact search, and the time
+ * of both.
  *
- * Where they are: POSTGRES_URL, WEAVIATE_URL, QDRANT_URL, LANCEDB_URI (a folder), PINECONE_INDEX with PINECONE_API_KEY
- * (2,048 dimensions, dot product). One that has nothing there is left out, so is what --only does not name; the managed one
- * is always measured, because figures of one run compare with each other and with nothing else.
+ * The databases are named by POSTGRES_URL, WEAVIATE_URL, QDRANT_URL, LANCEDB_URI (a folder), and PINECONE_INDEX with
+ * PINECONE_API_KEY (2,048 dimensions, dot product). Databases whose variable is not set, or that --only does not name, are left
+ * out; the managed one is always measured, because figures are only comparable within one run.
  */
 import { Effect, Layer, Redacted } from "effect"
 import postgresClient from "postgres"
@@ -41,11 +42,11 @@ const { values } = parseArgs({
 const files = Number(values.files)
 const questions = 100
 
-/** Numbers that repeat. */
+/** State of the seeded random numbers. */
 let state = 7
 const next = (): number => (state = (state * 1_664_525 + 1_013_904_223) >>> 0) / 2 ** 32
 
-/** Words as often as words are: the n-th a share of 1/n. */
+/** Words with realistic frequencies: the n-th in proportion to 1/n. */
 const vocabulary = Array.from(
   { length: 8_000 },
   () => Array.from({ length: 3 + Math.floor(next() * 7) }, () => "etaoinshrdlucmfw"[Math.floor(next() ** 1.5 * 16)]).join("")
@@ -64,7 +65,7 @@ const key = SecretVersion.make("projects/p/secrets/key/versions/1")
 interface Place {
   readonly name: string
   readonly vectorDb: VectorDb
-  /** What its secret version holds. */
+  /** Value of its secret version. */
   readonly secret?: string | undefined
 }
 
@@ -86,7 +87,7 @@ const places: Readonly<Record<string, Place | undefined>> = {
     : { name: "Pinecone", vectorDb: { _tag: "pinecone", indexName: PINECONE_INDEX, apiKey: key }, secret: PINECONE_API_KEY }
 }
 
-/** As `sluice run` does: the engine is closed when all is stored, which is when PostgreSQL makes its index of vectors. */
+/** Fills a database as `sluice run` does. The engine is closed at the end, which is when PostgreSQL makes its index of vectors. */
 const fill = (name: string, vectorDb: VectorDb) =>
   Effect.gen(function*() {
     const corpora = yield* Corpora
@@ -128,7 +129,7 @@ const edit = ({ corpus, stored }: Filled) =>
       }), { concurrency: 64 })
   })
 
-/** What PostgreSQL's index finds of the nearest chunks, as it finds them itself where it may not use it. */
+/** Recall of PostgreSQL's index of vectors, compared to PostgreSQL's search without the index. */
 const recall = (vectorDb: VectorDb, url: string, { corpus }: Filled) =>
   Effect.gen(function*() {
     const wanted = 100
@@ -152,7 +153,7 @@ const recall = (vectorDb: VectorDb, url: string, { corpus }: Filled) =>
           [JSON.stringify([...vector])]
         )
       )
-      // Chunks that are as near as the last of them are as good.
+      // Chunks as near as the last exact one count as found.
       const least = Number(exact.at(-1)?.score) - 1e-5
       found += dense.filter(({ score }) => score >= least).length
     }
@@ -168,7 +169,7 @@ const measure = async ({ name, secret = "", vectorDb }: Place): Promise<void> =>
     Layer.provide([HashEmbedder, TextPool.layer()]),
     Layer.provideMerge(vectorStores({ packages: join(import.meta.dirname, "../node_modules/.lancedb") }).pipe(Layer.provide(secrets)))
   )
-  /** With an engine of its own: the seconds that it takes and those of this process's processor time, opening and closing among them. */
+  /** Runs an effect with a new engine, and returns its seconds and processor seconds, including opening and closing the engine. */
   const timed = async <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof engine>>) => {
     const before = process.cpuUsage()
     const began = performance.now()

@@ -1,4 +1,4 @@
-// An embedder of one's own in place of the built-in one: node examples/custom-embedder.ts
+// A custom embedder in place of the built-in one: node examples/custom-embedder.ts
 import { Console, Effect, Layer } from "effect"
 import { Embedded, Embedder, Pipeline, runMain } from "sluice"
 import { local } from "sluice/connectors"

@@ -1,9 +1,9 @@
-// A stage of one's own between retrieving and answering: one context a file. node examples/custom-stage.ts
+// A custom stage between retrieving and answering: one context per file. node examples/custom-stage.ts
 import { Console, Effect } from "effect"
 import { compose, Embedded, generate, Pipeline, retrieve, type Retrieved, runMain, type Stage } from "sluice"
 import { local } from "sluice/connectors"
 
-/** Keeps one context a file, so that no long document crowds out the others. */
+/** Keeps one context per file, so that no long document crowds out the others. */
 const onePerFile: Stage<Retrieved, Retrieved> = (input) => {
   const seen = new Set<string>()
   return Effect.succeed({ ...input, contexts: input.contexts.filter(({ file }) => !seen.has(file) && seen.add(file)) })

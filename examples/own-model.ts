@@ -7,7 +7,7 @@ import { local } from "sluice/connectors"
 
 const script = "Five unused days carry over [1: \"five unused days\"]. Zebras graze on Mars [1: \"zebras graze on Mars\"]."
 
-/** Says the same to everybody, half of it invented. Take a provider's in its place, such as `OpenAiLanguageModel.model`. */
+/** A model that always gives the same answer, half of it invented. Use a provider's instead, such as `OpenAiLanguageModel.model`. */
 const model = LanguageModel.make({
   generateText: () => Effect.succeed([{ type: "text", text: script }]),
   streamText: () =>

@@ -1,4 +1,4 @@
-// A pipeline from a file that uses a parser and a chunker of one's own: node examples/own-parser.ts
+// A pipeline file that uses a custom parser and a custom chunker: node examples/own-parser.ts
 import { Console, Effect } from "effect"
 import { Embedded, Pipeline, runMain } from "sluice"
 import { connectors } from "sluice/connectors"

@@ -1,4 +1,4 @@
-// A source of one's own, written with the kit: the pages of an HTTP API, in turn. node examples/own-source.ts
+// A custom source, written with the kit: it reads the pages of an HTTP API. node examples/own-source.ts
 import { Console, Effect, Schema } from "effect"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -41,7 +41,7 @@ const notes = defineConnector({
   }
 })
 
-/** A server to read from: put your own in its place. */
+/** Texts of the server to read from. Replace the server by your own. */
 const texts = ["Five unused days of leave carry over.", "Managers approve travel.", "The VPN needs a key."]
 const server = createServer((request, response) => {
   const { pathname, searchParams } = new URL(request.url ?? "", "http://localhost")

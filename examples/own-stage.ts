@@ -1,4 +1,4 @@
-// A pipeline from a file that uses a stage of one's own: node examples/own-stage.ts
+// A pipeline file that uses a custom stage: node examples/own-stage.ts
 import { Console, Effect } from "effect"
 import { Embedded, Pipeline, runMain } from "sluice"
 import { connectors } from "sluice/connectors"

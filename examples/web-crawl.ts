@@ -8,7 +8,7 @@ import { web } from "sluice/connectors"
 const page = (title: string, text: string, links = "") =>
   `<html><head><title>${title}</title></head><body><nav><a href="/docs/">Home</a></nav><main><h1>${title}</h1><p>${text}</p>${links}</main></body></html>`
 
-/** A site of one's own. Of one on the Internet, its address is all that is needed. */
+/** A local site for the example. For a site on the Internet, its address is all you need. */
 const site: Record<string, string> = {
   "/robots.txt": "User-agent: *\nDisallow: /docs/drafts/\n",
   "/docs/": page(
@@ -32,7 +32,7 @@ const program = Effect.gen(function*() {
   const { port } = server.address() as AddressInfo
   const handbook = Pipeline.make("web-crawl", {
     corpus: { displayName: "Web crawl" },
-    // This machine is no public address, so it is named.
+    // This machine's address is not public, so it has to be allowed.
     sources: { site: web({ url: `http://127.0.0.1:${port}/docs/`, requestsPerSecond: 20, privateHosts: ["127.0.0.1"] }) }
   })
   const { totals } = yield* handbook.run

@@ -1,9 +1,9 @@
-/** What the entries of the package export, read from their modules: for the reference, and for the test that all of it is documented. */
+/** Reads the exports of the package's entries from their modules: for the reference, and for the test that every export is documented. */
 import { readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
 import { parseSync } from "rolldown/utils"
 
-/** The entries by the names they are imported by, each with its module. */
+/** The modules of the entries, by the name that each is imported by. */
 export const entries: Readonly<Record<string, string>> = {
   sluice: "src/index.ts",
   "sluice/promise": "src/Promise.ts",
@@ -14,9 +14,9 @@ export const entries: Readonly<Record<string, string>> = {
   "sluice/server": "src/compose/Server.ts"
 }
 
-/** One exported name. A name that is a value and a type has two declarations. */
+/** An exported name. A name that is both a value and a type has two declarations. */
 export interface Exported {
-  /** With the namespace it is in: `Pipeline.make`. */
+  /** Name with its namespace: `Pipeline.make`. */
   readonly name: string
   readonly file: string
   readonly declarations: ReadonlyArray<Declaration>
@@ -24,15 +24,15 @@ export interface Exported {
 
 export interface Declaration {
   readonly text: string
-  /** The comment before it, without its frame. Empty: there is none. */
+  /** The doc comment before the declaration, without its delimiters. Empty where it has none. */
   readonly docs: string
 }
 
 interface Module {
   readonly declared: ReadonlyMap<string, ReadonlyArray<Declaration>>
-  /** In the order of the file. `local` is undefined for a whole module under a name. */
+  /** Exports in the order of the file. `local` is undefined for a whole module under a name. */
   readonly exported: ReadonlyArray<{ readonly name: string; readonly local: string | undefined; readonly from: string | undefined }>
-  /** Names that are imported, for exports of what another module declares. */
+  /** Imported names, to resolve exports that another module declares. */
   readonly imported: ReadonlyMap<string, { readonly local: string; readonly from: string }>
 }
 
@@ -86,7 +86,7 @@ const read = (file: string): Module => {
   return { declared, exported, imported }
 }
 
-/** What a module exports, followed to where it is declared. `file` is TypeScript, or a declaration file beside others. */
+/** The exports of a module, resolved to their declarations. `file` is a TypeScript file, or a declaration file beside others. */
 export const exportsOf = (file: string, within = ""): ReadonlyArray<Exported> => {
   const module = read(file)
   return module.exported.flatMap(({ from, local, name }): ReadonlyArray<Exported> => {

@@ -11,15 +11,18 @@ const { dependencies, optionalDependencies, peerDependencies }: Record<string, R
   readFileSync("package.json", "utf8")
 )
 
-/** What is native, or loads files of its own, stays a package. All else is bundled: installed whole it would be three times the size. */
+/**
+ * Packages that are native, or load their own files, are not bundled. All others are: installed whole they would take three
+ * times the space.
+ */
 const unbundled = [...Object.keys(dependencies ?? {}), ...Object.keys(optionalDependencies ?? {})]
 
 const external = (names: ReadonlyArray<string>) => names.map((name) => new RegExp(`^${name}(/|$)`))
 
-/** What the command line loads late on purpose, the library may load at once. */
+/** The command line loads some modules lazily on purpose; the library may load them at once. */
 const checks = { ineffectiveDynamicImport: false }
 
-/** Workers are entries, so that they can be started by file name from beside the code that starts them. */
+/** Workers are entries, so that the code that starts them finds their files beside it. */
 const textWorker = "src/text/pool/worker.ts"
 const textGuard = "src/text/pool/guard.worker.ts"
 const storeWriter = "src/engines/embedded/store/writer.worker.ts"
@@ -29,27 +32,27 @@ const modelWorker = "src/models/local/model.worker.ts"
 
 const output = (dir: string) => ({ dir, format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }) as const
 
-/** Names stay: stacks of errors are read. */
+/** Names are kept, so that stack traces stay readable. */
 const minify = { compress: true, mangle: false } as const
 
-/** Built beside the last build and put in its place whole: a program that runs meanwhile finds one or the other. */
+/** The build is made beside the last one and then replaces it as a whole, so that running programs find either the old or the new one. */
 const fresh = `dist-${process.pid}`
 
 /**
- * `markdown-it` is compiled for engines without class fields, to calls that look at each key before they set it: a
- * twentieth of the time of parsing. On objects that have just been made an assignment does the same.
+ * `markdown-it` is compiled for engines without class fields: to calls that check each key before they set it, which take a
+ * twentieth of the parsing time. On new objects an assignment does the same, so this plugin replaces the calls.
  */
 const plainFields: Plugin = {
   name: "plain-fields",
   transform(code, id) {
     if (!/[\\/]markdown-it\.mjs$/.test(id)) return undefined
     const call = /_defineProperty\(\s*this,\s*(?:\/\*(?:[^*]|\*(?!\/))*\*\/\s*)?"(\w+)",\s*([^;]*?)\s*\);/g
-    // Its sources are not shipped: a map has nothing to lead to.
+    // Its sources are not shipped, so a source map would be of no use.
     return { code: code.replace(call, (_, field: string, value: string) => `this.${field} = ${value};`), map: { mappings: "" } }
   }
 }
 
-/** Code that is loaded at one time, by where it begins: most of a start is finding and opening files. */
+/** Roots of the code that is loaded at the same time, and so goes into one file: most of the start-up time is finding and opening files. */
 const loadedTogether = {
   pipeline: [
     "src/compose/Host.ts",
@@ -61,13 +64,13 @@ const loadedTogether = {
   ],
   search: ["src/engines/embedded/EmbeddedRetrieval.ts", "src/engines/embedded/search/Searcher.ts", "src/pipeline/AskPipeline.ts"]
 }
-/** Parsers are processes of their own, which start as often: what they have in common with the others is apart. */
+/** Parsers are separate processes that start as often, so the code that they share with the others is kept apart. */
 const parsing = [textWorker, "src/text/pool/PrepareFile.ts"]
 
 type Together = Readonly<Record<string, ReadonlyArray<string>>>
 type Chunks = ReadonlyArray<OutputChunk>
 
-/** The modules that come with some, or may come later too, by how they would be split if nothing were said of it. */
+/** The modules that are loaded with some roots, by the default split into chunks. With `later`, lazily loaded ones are included. */
 const loadedWith = (chunks: Chunks, roots: ReadonlyArray<string>, later = false): ReadonlySet<string> => {
   const files = new Set<string>()
   const load = (chunk: OutputChunk | undefined): void => {
@@ -86,8 +89,9 @@ const loadedWith = (chunks: Chunks, roots: ReadonlyArray<string>, later = false)
 }
 
 /**
- * The same in a file for each name of `together`, without what those before it have. Two builds: only the first tells what is
- * used of each module. `packages`: those of packages as well, which are then with the maps and names of sources.
+ * Bundles into one file for each name of `together`, each without the modules of the files before it. It takes two builds: only
+ * the first shows which parts of each module are used. `packages`: whether modules of packages are grouped too, which then
+ * have source maps and unminified names.
  */
 const inFewFiles = async (
   bundle: BuildOptions & { readonly output: OutputOptions },
@@ -97,7 +101,7 @@ const inFewFiles = async (
   const { output } = await build({ ...bundle, checks, write: false, plugins: [plainFields] })
   const chunks = output.filter((chunk) => chunk.type === "chunk")
   const parsed = loadedWith(chunks, parsing)
-  // What reads some format: a parser loads it without all that others load with it.
+  // Code that reads a format: a parser loads it without the code that others load with it.
   const reading = loadedWith(chunks, parsing, true)
   const nameOf = new Map([...parsed].map((id) => [id, "parsing"]))
   for (const [name, roots] of Object.entries(together).reverse()) {
@@ -105,7 +109,7 @@ const inFewFiles = async (
       nameOf.set(id, parsed.has(id) ? `${name}-parsing` : reading.has(id) ? `${name}-reading` : name)
     }
   }
-  // Entries stay by themselves: one that awaits what it loads must not wait for its own file.
+  // Entries stay separate: an entry that awaits a module must not wait for its own file.
   for (const { facadeModuleId, isEntry } of chunks) if (isEntry && facadeModuleId !== null) nameOf.delete(facadeModuleId)
   const isTaken = (id: string) => packages || !id.includes("/node_modules/")
   const groups = [...new Set(nameOf.values())].map((name) => ({ name, test: (id: string) => nameOf.get(id) === name && isTaken(id) }))
@@ -116,7 +120,7 @@ const inFewFiles = async (
   }
 }
 
-/** The library shares effect with the program that imports it; `main` is the command line for who brings code of their own. */
+/** The library shares `effect` with the program that imports it. `main` is the command line for users with custom code. */
 const library = {
   input: {
     index: "src/index.ts",
@@ -135,7 +139,7 @@ const library = {
   output: { ...output(fresh), sourcemap: true, sourcemapExcludeSources: true }
 } as const
 
-/** The command line brings its own, in few files: that is what makes it start fast. */
+/** The command line bundles `effect`, in a small number of files, which makes it start fast. */
 const commandLine = {
   input: { bin: "src/bin.ts", textWorker, modelWorker },
   platform: "node",
@@ -145,7 +149,7 @@ const commandLine = {
 
 const bundles: ReadonlyArray<BuildOptions> = [
   await inFewFiles(library, { start: ["src/index.ts"], ...loadedTogether }, false),
-  // Threads share nothing: with the little of effect that they need inside, the library's threads start in a third of the time.
+  // Threads share no modules: with the parts of effect that they need bundled, the library's threads start in a third of the time.
   {
     input: { textGuard, storeWriter, storeAnalysis, storeSearch },
     platform: "node",
@@ -162,11 +166,11 @@ const bundles: ReadonlyArray<BuildOptions> = [
   }
 ]
 
-/** The packages whose code is in these chunks. */
+/** The packages whose code is in some chunks. */
 const packagesIn = (chunks: Chunks): ReadonlySet<string> =>
   new Set(chunks.flatMap(({ moduleIds }) => moduleIds.flatMap((id) => /.*\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(id)?.[1] ?? [])))
 
-/** A map leads to sources, and those of packages are not beside it: a chunk of nothing else goes without, and is minified. */
+/** Minifies a chunk of nothing but package code, and drops its source map: the sources of packages are not shipped. */
 const shrink = ({ fileName, moduleIds, sourcemapFileName }: OutputChunk): void => {
   if (sourcemapFileName === null || !moduleIds.every((id) => id.includes("/node_modules/") || id.startsWith("\0"))) return
   rmSync(join(fresh, sourcemapFileName), { force: true })
@@ -176,7 +180,7 @@ const shrink = ({ fileName, moduleIds, sourcemapFileName }: OutputChunk): void =
   writeFileSync(path, code)
 }
 
-/** What their licences ask to be kept with a copy. */
+/** The notices that the licences of packages require in copies. */
 const notices = (names: Iterable<string>): string =>
   [...names].sort().map((name) => {
     const folder = join("node_modules", name)
@@ -195,13 +199,13 @@ try {
     for (const name of packagesIn(code)) packages.add(name)
     code.forEach(shrink)
   }
-  // The threads of the command line are those of the library.
+  // The command line uses the threads of the library.
   for (const name of ["textGuard", "storeWriter", "storeAnalysis", "storeSearch"]) {
     writeFileSync(join(fresh, "cli", `${name}.js`), `import "../${name}.js"\n`)
   }
   packages.add("js-tiktoken")
   writeFileSync(join(fresh, "THIRD_PARTY_LICENSES.txt"), notices(packages))
-  // Of packages that bring the same data in many forms, the one that is read.
+  // Packages that ship their data in several forms: only the form that is read.
   const require = createRequire(import.meta.url)
   writeFileSync(join(fresh, "o200k.bin"), packEncoding(require("js-tiktoken/ranks/o200k_base")))
   copyFileSync(require.resolve("@hyzyla/pdfium/pdfium.wasm"), join(fresh, "pdfium.wasm"))
@@ -210,7 +214,7 @@ try {
   }
   copyFileSync("src/text/tokens/tokens.wasm", join(fresh, "tokens.wasm"))
   for (const name of ["page.css", "icon.svg"]) copyFileSync(join("src/ui/page", name), join(fresh, "ui", name))
-  // What gRPC needs of the protos, which JSON does without.
+  // The part of the protos that gRPC needs; JSON needs none.
   const protos = JSON.stringify(pruned(ofPackages(require.resolve("@google-cloud/aiplatform/build/protos/protos.json"))))
   writeFileSync(join(fresh, "protos.json.br"), brotliCompressSync(protos))
   const last = `${fresh}-last`

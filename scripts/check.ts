@@ -1,19 +1,20 @@
 /**
- * `npm run check`: what a change has to pass before it is shown to anybody. Types with Effect's diagnostics, lint, layout,
- * and the tests that need no build. Two run at a time; what fails is printed whole. With names of checks, those alone.
+ * `npm run check`: the checks that a change has to pass before review: types with Effect's diagnostics, lint, format, and the
+ * tests that need no build. Two checks run at a time; the output of a failed one is printed whole. Arguments name the checks to
+ * run.
  */
 import { execFile, execFileSync } from "node:child_process"
 import { availableParallelism } from "node:os"
 
-/** Effect's build of the compiler tells its diagnostics with the errors of types: one pass over the code, not two. */
+/** Effect's build of the compiler reports its diagnostics together with type errors, in one pass over the code. */
 const compiler = execFileSync("effect-tsgo", ["get-exe-path"], { encoding: "utf8" }).trim()
 
 type Check = readonly [name: string, command: string, ...args: ReadonlyArray<string>]
 
-/** Half of the fast tests: they take longer than all else, so that each of the two that run at a time has a half. */
+/** Half of the fast tests. They take longer than all other checks, so they are split between the two that run at a time. */
 const half = (of: 1 | 2): Check => ["tests", "vitest", "run", "--project", "fast", `--shard=${of}/2`, "--maxWorkers=1", "--reporter=dot"]
 
-/** The longest first. */
+/** The checks, longest first. */
 const checks: ReadonlyArray<Check> = [
   half(1),
   half(2),
@@ -25,7 +26,7 @@ const checks: ReadonlyArray<Check> = [
 
 const seconds = (since: number): string => `${((performance.now() - since) / 1000).toFixed(1)} s`
 
-/** npm puts the repository's programs first on the path. */
+/** Runs a check. npm puts the repository's programs first on the path. */
 const passes = ([name, command, ...args]: Check): Promise<boolean> =>
   new Promise((resolve) => {
     const started = performance.now()
@@ -39,7 +40,7 @@ const passes = ([name, command, ...args]: Check): Promise<boolean> =>
 const named = process.argv.slice(2)
 const unknown = named.filter((name) => !checks.some(([known]) => known === name))
 if (unknown.length > 0) {
-  throw new Error(`no check is called ${unknown.join(", ")}: ${[...new Set(checks.map(([name]) => name))].join(", ")}`)
+  throw new Error(`unknown check ${unknown.join(", ")}; the checks are ${[...new Set(checks.map(([name]) => name))].join(", ")}`)
 }
 const started = performance.now()
 const open = checks.filter(([name]) => named.length === 0 || named.includes(name)).values()

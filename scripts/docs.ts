@@ -1,6 +1,6 @@
 /**
- * `npm run docs`: the reference of the package, a page for each entry in `docs/api` (not in git), from the declarations
- * that are packed. TypeDoc does not run on TypeScript 7.
+ * `npm run docs`: writes the reference of the package to `docs/api` (not in git), one page per entry, from the packed
+ * declarations. TypeDoc does not run on TypeScript 7.
  */
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -10,7 +10,7 @@ const folder = "docs/api"
 
 const anchor = (name: string): string => name.toLowerCase().replace(/[^a-z0-9]+/g, "")
 
-/** Without the tags of TypeScript, and with examples under a word of their own. */
+/** The text of a doc comment, without TypeScript's tags, and with examples under a heading. */
 const proseOf = (docs: string): string =>
   docs.replace(/\{@link ([^}]+)\}/g, "`$1`").replace(/^@example\n?/m, "\nExample:\n\n").replace(/^@throws /m, "\nThrows: ")
 

@@ -1,6 +1,6 @@
 /**
- * `npm run format`: lays out every TypeScript file by dprint, with the settings that Effect's own sources have but for longer
- * lines. With `--check` nothing is written: files that are laid out otherwise are named, and the command fails.
+ * `npm run format`: formats every TypeScript file with dprint, with the settings of Effect's sources except for longer lines.
+ * With `--check` nothing is written: files with another format are listed, and the command fails.
  */
 import { createFromBuffer } from "@dprint/formatter"
 import { getPath } from "@dprint/typescript"
@@ -14,14 +14,14 @@ formatter.setConfig({ indentWidth: 2, lineWidth: 140, newLineKind: "lf" }, {
   trailingCommas: "never",
   operatorPosition: "maintain",
   "arrowFunction.useParentheses": "force",
-  // The order of imports says nothing, and a tool's order says no more.
+  // The order of imports has no meaning, so it is left alone.
   "module.sortImportDeclarations": "maintain",
   "module.sortExportDeclarations": "maintain",
   "importDeclaration.sortNamedImports": "maintain",
   "exportDeclaration.sortNamedExports": "maintain"
 })
 
-/** A second pass may break a line that the first one made too long. */
+/** The formatted text. Passes are repeated, because a second pass may break a line that the first one made too long. */
 const laidOut = (filePath: string, fileText: string, passes = 5): string => {
   const formatted = formatter.formatText({ filePath, fileText })
   return formatted === fileText || passes === 0 ? formatted : laidOut(filePath, formatted, passes - 1)

@@ -1,6 +1,6 @@
 /**
- * Compiles what is written in AssemblyScript to the bytes that are kept beside it, and notes in `kernels.json` what they were
- * compiled from. With `--check` nothing is written: the command fails where the bytes kept are others.
+ * Compiles the AssemblyScript kernels to the WebAssembly files that are kept in git, and records in `kernels.json` the hashes of
+ * what they were compiled from. With `--check` nothing is written: the command fails where the kept files differ.
  */
 import { createHash } from "node:crypto"
 import { globSync, readFileSync, writeFileSync } from "node:fs"
@@ -8,20 +8,20 @@ import { dirname, join, resolve } from "node:path"
 
 const root = resolve(import.meta.dirname, "..")
 
-/** By the bytes that are kept: what they are compiled from, and options that are not those of all. */
+/** The kernels by their compiled file: each with its source, and options beyond the common ones. */
 const kernels: Readonly<Record<string, ReadonlyArray<string>>> = {
   "src/engines/embedded/kernel/kernel.wasm": ["src/engines/embedded/kernel/assembly/Kernel.ts"],
-  // Their memory is their caller's to give out.
+  // The caller allocates their memory.
   "src/engines/embedded/kernel/postings.wasm": ["src/engines/embedded/kernel/assembly/Postings.ts", "--importMemory"],
   "src/engines/embedded/kernel/scores.wasm": ["src/engines/embedded/kernel/assembly/Scores.ts", "--importMemory"],
   "src/text/tokens/tokens.wasm": ["src/text/tokens/assembly/Tokens.ts"]
 }
 const options = ["--runtime", "stub", "--optimizeLevel", "3", "--converge", "--noAssert", "--enable", "simd"]
 
-/** Where the hashes of the last compilation are: to compile again takes far longer than to look. */
+/** File with the hashes of the last compilation. Comparing them is much faster than compiling again. */
 export const noted = "scripts/kernels.json"
 
-/** Of each kernel's bytes and all that makes them: compiler, options, and the folder of its sources. */
+/** Hash of each kernel: over its compiled file, compiler, options, and the folder of its sources. */
 export const hashes = (folder = root): Readonly<Record<string, string>> => {
   const { devDependencies: { assemblyscript } } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
   return Object.fromEntries(

@@ -1,4 +1,4 @@
-/** `npm run schema` writes `docs/pipeline.md` with it: every key of a pipeline file, from the schema that checks it. */
+/** Writes `docs/pipeline.md` for `npm run schema`: every key of a pipeline file, from the schema that checks it. */
 import { writeFileSync } from "node:fs"
 import { pipelineJsonSchema } from "../src/pipeline/definition/JsonSchema.ts"
 
@@ -19,19 +19,19 @@ interface Field {
 
 const code = (text: unknown): string => `\`${String(text)}\``
 
-/** What an environment variable may stand for is said once, in the page's introduction, and not again of every number. */
+/** Types of a field, without the environment variable that may stand for a number: the page's introduction explains that once. */
 const typesOf = ({ type }: Field): ReadonlyArray<string> => {
   const types = [type ?? []].flat()
   return types.length > 1 ? types.filter((type) => type !== "string") : types
 }
 
-/** Of numbers without a bound of their own. */
+/** Upper bound of numbers without a specific bound. */
 const largest = 2 ** 31 - 1
 
 const rangeOf = ({ maximum = largest, minimum }: Field): string =>
   minimum === undefined ? "" : maximum < largest ? `, ${minimum} to ${maximum}` : `, ${minimum} or more`
 
-/** `#/properties/stages/items/properties/rank` as a file writes it. */
+/** The key in a pipeline file for a reference such as `#/properties/stages/items/properties/rank`. */
 const keyOf = (ref: string): string =>
   ref.split("/").slice(1).filter((part) => !["properties", "anyOf"].includes(part) && !/^\d+$/.test(part)).map(decodeURIComponent)
     .map((part) => part === "items" ? "[]" : part === "patternProperties" ? "" : part.startsWith("^") ? "NAME" : part)
@@ -55,7 +55,7 @@ type Row = readonly [key: string, value: string, required: boolean, meaning: str
 const meaningOf = ({ default: initial, description = "" }: Field): string =>
   [description, initial === undefined ? "" : `Default ${code(JSON.stringify(initial))}.`].filter((text) => text !== "").join(" ")
 
-/** A field's own row, and those of what it holds, which are named from here on. */
+/** The row of a field, and the rows of its nested fields, with keys relative to the section. */
 const rowsOf = (key: string, field: Field, required: boolean): ReadonlyArray<Row> => [
   [key, valueOf(field), required, meaningOf(field)],
   ...rowsWithin(key, field)
@@ -79,14 +79,14 @@ const table = (rows: ReadonlyArray<Row>): string =>
     ...rows.map(([key, value, required, meaning]) => `| ${code(key)}${required ? " *" : ""} | ${cell(value)} | ${cell(meaning)} |`)
   ].join("\n")
 
-/** Fields of one section, which the section's own key is left out of. */
+/** A section with the rows of its fields, whose keys omit the key of the section. */
 const section = (title: string, field: Field): string => {
   const rows = rowsWithin("", field).map(([key, ...row]): Row => [key.replace(/^\./, ""), ...row])
   return [title, meaningOf(field), ...(rows.length === 0 ? [`Value: ${valueOf(field)}.`] : [table(rows)])]
     .filter((text) => text !== "").join("\n\n")
 }
 
-/** Of a source and of a stage the kinds are told one by one. */
+/** A section with a subsection for each kind, of sources or of stages. */
 const byKind = (title: string, field: Field): string => {
   const kinds = Object.values(field.patternProperties ?? {})[0] ?? field.items ?? {}
   return [

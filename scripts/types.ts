@@ -1,6 +1,6 @@
 /**
- * Copies the declarations that an entry of the package leads to into `dist/types`. The compiler writes all of them elsewhere,
- * where they stay when `dist` is replaced: it writes only what has changed since.
+ * Copies the declarations that an entry of the package depends on into `dist/types`. The compiler writes all declarations to
+ * another folder, which survives when `dist` is replaced, so that it only has to write changed ones.
  */
 import { copyFileSync, mkdirSync, readFileSync, rmSync } from "node:fs"
 import { dirname, join, relative, resolve } from "node:path"

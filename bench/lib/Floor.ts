@@ -1,6 +1,6 @@
 /**
- * The floor: reads every file below a folder and counts its tokens with the tokenizer that chunking uses. No ingest that
- * cuts by tokens can be faster on one core. `node bench/lib/Floor.ts FOLDER`
+ * The floor of ingest: reads every file below a folder, and counts its tokens with the tokenizer of chunking. No ingest that
+ * chunks by tokens can be faster on one core. `node bench/lib/Floor.ts FOLDER`
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"

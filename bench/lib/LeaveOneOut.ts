@@ -1,6 +1,6 @@
 /**
- * Cross-validation over collections: of each row (a collection, with something measured by way) what was measured by the way
- * whose scores are the highest in sum over the other rows, the first of equals. In the order of `rows`.
+ * Leave-one-out cross-validation over collections. Each row is a collection with a measurement for each way. Returns for each
+ * row, in order, the measurement of the way with the highest sum of scores over the other rows; the first of equal ways.
  */
 export const leaveOneOut = <A>(rows: ReadonlyArray<ReadonlyArray<A>>, scoreOf: (measured: A) => number): ReadonlyArray<A> =>
   rows.map((row) => {

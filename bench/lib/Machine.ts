@@ -1,6 +1,6 @@
 import { cpus } from "node:os"
 
-/** What figures were taken on: they compare with nothing that was taken on another. */
+/** The machine that figures were measured on: they are not comparable with those of another one. */
 export const machine = {
   node: process.versions.node,
   platform: `${process.platform} ${process.arch}`,

@@ -8,13 +8,14 @@ import { quantile, warmUpQueries } from "./Statistics.ts"
 import type { Answered, Subject, Synced } from "./Subject.ts"
 import type { Edit, TextCorpus } from "./TextCorpus.ts"
 
-/** What one subject took; times are medians over the repetitions, memory the worst of them. */
+/** Figures of one subject. Times are medians over the repetitions, memory is the maximum. */
 export interface SubjectFigures {
   readonly cold: Synced
-  /** Absent, like what follows, of a subject that does not look for changes. */
+  /** Sync of an unchanged folder. Absent for a subject that does not look for changes. */
   readonly unchanged?: Synced
+  /** Sync of a slightly edited folder. Absent for a subject that does not look for changes. */
   readonly edited?: Synced
-  /** Texts embedded after all edits together. */
+  /** Number of texts embedded after all edits together. Absent for a subject that does not look for changes. */
   readonly embeddedAfterEdits?: number
   readonly answered: Answered
   /** Bytes of the store after all syncs. */
@@ -23,7 +24,7 @@ export interface SubjectFigures {
 
 export interface Task {
   readonly docs: string
-  /** Stores are made below it. */
+  /** Folder below which stores are made. */
   readonly workspace: string
   readonly corpus: TextCorpus
   readonly queries: number
@@ -34,8 +35,8 @@ export interface Task {
 const editedFraction = 0.01
 
 /**
- * Cold syncs into fresh stores, then syncs of an unchanged and of a slightly edited folder into the last store, then
- * queries. Subjects take turns in everything, so that a machine that slows down slows all of them.
+ * Measures subjects: cold syncs into new stores, then syncs of an unchanged and a slightly edited folder into the last store,
+ * then queries. Subjects take turns in every step, so that a machine that slows down affects all of them.
  */
 export const measure = async (
   subjects: ReadonlyArray<Subject>,
@@ -43,7 +44,7 @@ export const measure = async (
 ): Promise<{ readonly figures: ReadonlyArray<SubjectFigures>; readonly edits: ReadonlyArray<Edit> }> => {
   const store = (subject: Subject, round: number): string => join(task.workspace, `${subject.name}-${round}`)
   const last = task.repeat - 1
-  /** For each round, what each subject took. */
+  /** Syncs every subject in each round, and returns their results by round. */
   const syncs = (
     doing: string,
     of: ReadonlyArray<Subject>,
@@ -86,7 +87,7 @@ export const measure = async (
   return { figures, edits }
 }
 
-/** Syncs from nothing into fresh stores, and nothing else. */
+/** Measures cold syncs into new stores only. */
 export const measureCold = async (subject: Subject, { docs, note, repeat, workspace }: Task): Promise<Synced> =>
   median(
     await rounds(repeat, (round) => {
@@ -95,13 +96,13 @@ export const measureCold = async (subject: Subject, { docs, note, repeat, worksp
     })
   )
 
-/** A Node program run several times, each in a process of its own. */
+/** Measures a Node program, run several times in separate processes. */
 export const measureProgram = async (
   args: ReadonlyArray<string>,
   repeat: number
 ): Promise<Pick<Finished, "seconds" | "peakRss" | "cpu">> => median(await rounds(repeat, () => succeed(process.execPath, args)))
 
-/** Chunks of edited pages whose text the page did not have before: what an ideal sync embeds. */
+/** Number of chunks in edited pages whose text the page did not contain before: those that an ideal sync embeds. */
 export const changedChunks = async (edits: ReadonlyArray<Edit>, chunking: Chunking): Promise<number> => {
   const chunksOf = async (name: string, text: string): Promise<ReadonlyArray<string>> => {
     const { chunks } = await prepareFile({ content: Buffer.from(text), name, chunking }, defaultLimits)
@@ -124,7 +125,7 @@ const rounds = async <A>(count: number, run: (round: number) => Promise<A>): Pro
 const inTurn = <A, B>(items: ReadonlyArray<A>, run: (item: A) => Promise<B>): Promise<ReadonlyArray<B>> =>
   rounds(items.length, (at) => run(items[at]!))
 
-/** The run with the median time, with the worst memory of all runs. */
+/** The run with the median time, with the maximum memory of all runs. */
 const median = <A extends { readonly seconds: number; readonly peakRss?: number }>(runs: ReadonlyArray<A>): A => {
   const middle = quantile(runs.map(({ seconds }) => seconds), 0.5)
   const typical = runs.find(({ seconds }) => seconds === middle)!

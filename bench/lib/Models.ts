@@ -1,4 +1,4 @@
-/** The models that a bench is given: of a server that speaks OpenAI's protocol (`URL#MODEL`), or of this machine (a folder). */
+/** Opens the models that a bench is given: of a server that speaks OpenAI's protocol (`URL#MODEL`), or local ones (a folder). */
 import { tmpdir } from "node:os"
 import { basename, join, resolve } from "node:path"
 import { Effect, Layer, Redacted, Schema, type Scope } from "effect"
@@ -13,7 +13,10 @@ import type { Embedder } from "../../src/ports/Embedder.ts"
 import type { Ranker } from "../../src/ports/Ranker.ts"
 import * as EnvironmentSecrets from "../../src/secrets/EnvironmentSecrets.ts"
 
-/** `URL#MODEL`, the URL up to and including the version; `OPENAI_API_KEY` is sent where it is set. @throws for another form */
+/**
+ * The connection of `URL#MODEL`, with the URL up to and including the version. `OPENAI_API_KEY` is sent where it is set.
+ * @throws for another form
+ */
 export const connectionOf = (flag: string, served: string): Connection => {
   const [url = "", model = ""] = served.split("#")
   if (!/^https?:\/\//.test(url) || model === "") throw new Error(`${flag} ${served}: give URL#MODEL, as http://127.0.0.1:1234/v1#qwen`)
@@ -21,19 +24,19 @@ export const connectionOf = (flag: string, served: string): Connection => {
   return { baseUrl: url.replace(/\/+$/, ""), model, ...(key === undefined ? {} : { apiKey: Redacted.make(key) }) }
 }
 
-/** What its servers need. */
+/** Services that models of servers need. */
 export const network = Layer.mergeAll(Http.layer(), EnvironmentSecrets.layer({}))
 
-/** The runtime is found where the tests have it, or installed beside Sluice. */
+/** Options of local models. The runtime is taken from the tests' folder, or from an installation beside Sluice. */
 const localModels = { cache: join(tmpdir(), "sluice-models"), from: join(import.meta.dirname, "../../node_modules/.onnx") }
 
 const isServed = (named: string): boolean => named.includes("#")
 
-/** What a folder of vectors is called after the model that made them. */
+/** Name of the folder for the vectors of a model. */
 export const folderOf = (named: string): string =>
   (isServed(named) ? named.slice(named.indexOf("#") + 1) : basename(named)).replace(/[^\w.-]/g, "-")
 
-/** A server is asked once, for the length of its vectors. */
+/** An embedder by its name. A server is called once, to find the length of its vectors. */
 export const embedderOf = async (named: string): Promise<Layer.Layer<Embedder, ServiceError>> => {
   if (!isServed(named)) return LocalEmbedder.layer({ model: resolve(named) }, localModels)
   const connection = connectionOf("--embedding", named)
@@ -52,7 +55,7 @@ const decodeVectors = Schema.decodeUnknownSync(
   Schema.Struct({ data: Schema.NonEmptyArray(Schema.Struct({ embedding: Schema.Array(Schema.Finite) })) })
 )
 
-/** A reranker of a server with `/rerank`, or a cross encoder in a folder; open as long as the scope is. */
+/** A reranker of a server with `/rerank`, or a cross encoder in a folder, which stays open as long as the scope. */
 export const rankerOf = (named: string): Effect.Effect<Ranker["Service"], ServiceError, Scope.Scope> =>
   isServed(named)
     ? Effect.gen(function*() {

@@ -1,7 +1,7 @@
 import type { Random } from "./Random.ts"
 import type { Vocabulary } from "./Vocabulary.ts"
 
-/** Writes Markdown about a few topic words, which come up far more often than chance, as on a real page. */
+/** Writes Markdown about a few topic words, which occur far more often than by chance, as on real pages. */
 export class PageWriter {
   readonly #vocabulary: Vocabulary
   readonly #random: Random
@@ -13,7 +13,7 @@ export class PageWriter {
     this.#topic = topic
   }
 
-  /** A page of at least `bytes` (ASCII), less than one block longer. `shared` are paragraphs that many pages have. */
+  /** A page of at least `bytes` bytes (ASCII), by less than one block longer. `shared` are paragraphs that several pages contain. */
   page(bytes: number, shared: ReadonlyArray<string>): string {
     const blocks = [`# ${this.#title()}`]
     let length = blocks[0]!.length

@@ -6,7 +6,7 @@ import type { Answered, Subject } from "./Subject.ts"
 
 const folder = join(import.meta.dirname, "..", "peers")
 
-/** Who else is measured, by the name of the program: only LangChain.js looks for what changed in a folder. */
+/** The measured peers, by the name of their program. Only LangChain.js looks for changes in a folder. */
 const known = {
   langchain: { name: "LangChain.js", looksForChanges: true },
   lancedb: { name: "LanceDB", looksForChanges: false },
@@ -18,7 +18,7 @@ export type Peer = keyof typeof known
 
 export const allPeers = Object.keys(known) as ReadonlyArray<Peer> // the keys of the object above
 
-/** @throws for a name that is none of {@link allPeers} */
+/** The peers in a comma-separated list. @throws for a name that is not one of {@link allPeers} */
 export const peersOf = (names: string): ReadonlyArray<Peer> =>
   names.split(",").filter((name) => name !== "").map((name) => {
     const peer = allPeers.find((peer) => peer === name)
@@ -26,17 +26,17 @@ export const peersOf = (names: string): ReadonlyArray<Peer> =>
     return peer
   })
 
-/** English and Markdown have about four characters to a token; the splitter of the peers counts characters. */
+/** Characters per token in English and Markdown, about: the peers' splitter counts characters. */
 const charactersPerToken = 4
 
-/** Brute force over every chunk takes too long for hundreds of queries. */
+/** Seconds after which queries of a peer stop: brute force takes too long for hundreds of queries. */
 const maxQuerySeconds = 15
 
-/** The peers, installed into `bench/peers` when they are not there as its lock file has them. @throws when npm cannot */
+/** The peers as subjects. They are installed into `bench/peers` where they differ from its lock file. @throws when npm fails */
 export const peers = async (names: ReadonlyArray<Peer>, { overlap, size }: Chunking): Promise<ReadonlyArray<Subject>> => {
   if (names.length > 0 && !isInstalled()) {
     process.stderr.write("installing the peers into bench/peers, once: 420 MB\n")
-    // Not `npm ci`: it refuses a lock that names no package of another platform, and npm writes such locks.
+    // Not `npm ci`: it refuses lock files without the packages of other platforms, which npm itself writes.
     await succeed("npm", ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund"], { cwd: folder }).catch(
       (cause: unknown) => {
         throw new Error("the peers could not be installed: run with --no-peer to do without", { cause })

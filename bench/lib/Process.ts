@@ -1,20 +1,20 @@
 import { spawn } from "node:child_process"
 import { readdirSync, readFileSync } from "node:fs"
 
-/** What a process did and what it took. */
+/** The outcome of a process, and the resources it took. */
 export interface Finished {
   readonly exitCode: number | null
   readonly stdout: string
   readonly stderr: string
-  /** From before the spawn to the exit: what a person waits. */
+  /** Seconds from before the spawn to the exit, the time that a user waits. */
   readonly seconds: number
-  /** Resident bytes of the process and all its descendants at the worst moment seen; absent without /proc. */
+  /** Peak resident bytes of the process and all its descendants, by samples. Absent without /proc. */
   readonly peakRss?: number
-  /** Absent without /proc. */
+  /** Processor time. Absent without /proc. */
   readonly cpu?: Cpu
 }
 
-/** Seconds of processor time: of a process with all its threads, and of all its descendants. */
+/** Seconds of processor time, of a process with all its threads and of all its descendants. */
 export interface Cpu {
   readonly own: number
   readonly descendants: number
@@ -23,10 +23,10 @@ export interface Cpu {
 const sampleEvery = 20
 const familyEvery = 5
 const pageSize = 4096
-/** Of the times in /proc, on every Linux. */
+/** Unit of the times in /proc, the same on every Linux. */
 const ticksPerSecond = 100
 
-/** Runs a program to its end, watching the memory of its whole process tree. */
+/** Runs a program to its end, and samples the memory of its process tree. */
 export const run = (
   command: string,
   args: ReadonlyArray<string>,
@@ -39,13 +39,13 @@ export const run = (
     const stderr: Array<Buffer> = []
     child.stdout.on("data", (data: Buffer) => stdout.push(data))
     child.stderr.on("data", (data: Buffer) => stderr.push(data))
-    // A child that ends without reading its input is not our failure.
+    // A child that ends without reading its input is no error here.
     child.stdin.on("error", () => undefined)
     child.stdin.end(options.input ?? "")
     let family: ReadonlyArray<number> = []
     let samples = 0
     let peak = 0
-    /** Last seen of each process: what it takes after that, up to {@link sampleEvery}, is missed. */
+    /** Last sample of each process. Time taken after it, up to {@link sampleEvery}, is missed. */
     const cpu = new Map<number, number>()
     const sampler = setInterval(() => {
       if (samples++ % familyEvery === 0) family = familyOf(child.pid)
@@ -70,7 +70,7 @@ export const run = (
     })
   })
 
-/** Like {@link run}, failing with the program's own words unless it ends well. */
+/** Runs a program by {@link run}, and rejects with its output unless it exits with 0. */
 export const succeed = async (...call: Parameters<typeof run>): Promise<Finished> => {
   const finished = await run(...call)
   if (finished.exitCode !== 0) {
@@ -79,7 +79,7 @@ export const succeed = async (...call: Parameters<typeof run>): Promise<Finished
   return finished
 }
 
-/** The process and its descendants, by the parents that /proc names. */
+/** Ids of a process and its descendants, by the parents in /proc. */
 const familyOf = (root: number | undefined): ReadonlyArray<number> => {
   if (root === undefined || process.platform !== "linux") return []
   const children = new Map<number, Array<number>>()
@@ -94,10 +94,10 @@ const familyOf = (root: number | undefined): ReadonlyArray<number> => {
   return family
 }
 
-/** What follows the program's name, which stands in brackets and may hold blanks: state, parent, … (proc(5)). */
+/** The fields of a process after the program's name, which is in brackets and may contain blanks: state, parent, … (proc(5)). */
 const statOf = (pid: number): ReadonlyArray<string> => contentOf(`/proc/${pid}/stat`).replace(/^.*\) /s, "").split(" ")
 
-/** In user and in system mode, all threads together. */
+/** Processor time of a process in user and system mode, of all its threads. */
 const cpuSeconds = (pid: number): number => {
   const stat = statOf(pid)
   return (Number(stat[11] ?? 0) + Number(stat[12] ?? 0)) / ticksPerSecond
@@ -105,7 +105,7 @@ const cpuSeconds = (pid: number): number => {
 
 const residentBytes = (pid: number): number => Number(contentOf(`/proc/${pid}/statm`).split(" ")[1] ?? 0) * pageSize
 
-/** Empty for a process that has just ended. */
+/** Content of a file in /proc; empty for a process that has just ended. */
 const contentOf = (path: string): string => {
   try {
     return readFileSync(path, "utf8")

@@ -1,6 +1,6 @@
 /**
- * Opens a data directory as a library user would, by the built package, and asks its pipeline questions. Prints an `Answered`
- * as JSON.
+ * Opens a data directory with the built package, as a user of the library would, and asks its pipeline questions. Prints an
+ * `Answered` as JSON.
  *
  *     node bench/lib/Queries.ts DATA_DIR < queries.json
  */

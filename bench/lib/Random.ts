@@ -6,7 +6,7 @@ export class Random {
     this.#state = seed >>> 0
   }
 
-  /** In [0, 1). */
+  /** A number in [0, 1). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1)
@@ -27,7 +27,7 @@ export class Random {
     return items[Math.floor(this.next() * items.length)]!
   }
 
-  /** `count` different items, in random order; all of them when there are fewer. */
+  /** `count` different items in random order, or all items where there are fewer. */
   sample<A>(items: ReadonlyArray<A>, count: number): Array<A> {
     const shuffled = [...items]
     for (let i = 0; i < Math.min(count, shuffled.length); i++) {

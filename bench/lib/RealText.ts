@@ -3,17 +3,17 @@ import { extname, join } from "node:path"
 import { Random } from "./Random.ts"
 import type { Edit, TextCorpus } from "./TextCorpus.ts"
 
-/** Endings of the files that are taken of a folder of real texts. */
+/** Extensions of the files that are used from a folder of real texts. */
 export const textEndings = [".md", ".rst", ".txt"] as const
 
 const isText = (name: string): boolean => textEndings.some((ending) => ending === extname(name))
 
-/** Words of a question. */
+/** Least and most words of a question. */
 const [fewest, most] = [3, 6] as const
 
 /**
- * Texts that people wrote: those of a folder, copied, as edits rewrite some of them. Questions are words that stand
- * together somewhere in them, edits move one paragraph's words about. The same for the same folder and seed.
+ * A corpus of texts that people wrote: a copy of a folder, since edits rewrite some of the files. Questions are consecutive words
+ * from the texts; edits shuffle the words of one paragraph. It is the same for equal folders and seeds.
  */
 export const realText = (from: string, seed: number): TextCorpus => {
   const filesOf = (folder: string): ReadonlyArray<string> =>

@@ -3,7 +3,7 @@ import { childAt, childElements, descendants, parseXml, textContent, type XmlEle
 import { openZip } from "../../src/text/parse/Zip.ts"
 import { defaultLimits } from "../../src/text/Prepared.ts"
 
-/** Words and how often they stand in a text: Unicode word runs in lower case, NFKC; CJK characters count one each. */
+/** Frequencies of the words in a text: runs of Unicode word characters in lower case, NFKC. Each CJK character is a word. */
 export const wordCounts = (text: string): Map<string, number> => {
   const counts = new Map<string, number>()
   const plain = text.normalize("NFKC").toLowerCase().replace(/[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]/g, " $& ")
@@ -11,15 +11,15 @@ export const wordCounts = (text: string): Map<string, number> => {
   return counts
 }
 
-/** Words of a reference that a reader need not give, and the rule that says so. */
+/** Words of a reference that a parser need not find, and the rule that excuses them. */
 interface Excuse {
   readonly rule: string
   readonly words: ReadonlyMap<string, number>
 }
 
 /**
- * What a reference has and a reader leaves out on purpose, or has wrong itself. Each rule is told by the file or the
- * reference alone, never by what was read; a word is excused as often as the rule names it.
+ * Words that are in the reference but that parsers omit on purpose, or that are wrong in the reference. Each rule depends on the
+ * file or the reference alone, never on the parsed text. A word is excused as often as a rule names it.
  */
 export const excuses = (name: string, bytes: Uint8Array, reference: string): ReadonlyArray<Excuse> => {
   const extension = name.slice(name.lastIndexOf(".") + 1).toLowerCase()
@@ -62,7 +62,7 @@ const besides = (bytes: Uint8Array): string => {
   return texts.join("")
 }
 
-/** The parts of a package whose names match, as trees; none where it cannot be opened. */
+/** The XML trees of the parts of a package whose names match; an empty list where it cannot be opened. */
 const parts = (bytes: Uint8Array, names: RegExp): ReadonlyArray<XmlElement> => {
   try {
     const zip = openZip(bytes, defaultLimits)
@@ -85,7 +85,7 @@ const fallbacks = (bytes: Uint8Array): string =>
     descendants(one, "w:p").map(textContent).join(" ")
   ).join(" ")
 
-/** Character data, with a blank between elements. */
+/** The text of an element, with a blank between child elements. */
 const spaced = (element: XmlElement): string =>
   element.children.map((child) => typeof child === "string" ? child : ` ${spaced(child)} `).join("")
 

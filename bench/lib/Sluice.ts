@@ -7,7 +7,7 @@ import type { Answered, Subject } from "./Subject.ts"
 
 const root = join(import.meta.dirname, "..", "..")
 
-/** The built command line that `package.json` names. @throws when it was not built */
+/** Path of the built command line that `package.json` names. @throws when it was not built */
 export const builtCommandLine = (): string => {
   const { bin }: { bin: { sluice: string } } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
   const path = join(root, bin.sluice)
@@ -15,7 +15,7 @@ export const builtCommandLine = (): string => {
   return path
 }
 
-/** Sluice as a user runs it: a pipeline file and `sluice run`; queries through the engine's own ports. */
+/** Sluice as a user runs it: with a pipeline file and `sluice run`. Queries go through the engine's ports. */
 export const sluice = (commandLine: string, workspace: string, chunking?: Chunking): Subject => ({
   name: "sluice",
   looksForChanges: true,
@@ -51,7 +51,7 @@ export const sluice = (commandLine: string, workspace: string, chunking?: Chunki
   }
 })
 
-/** The report is the last event of a run. */
+/** The report of a run, which is its last event. */
 const reportOf = (events: string): { readonly chunks: number; readonly embedded: number } => {
   const last: { type?: string; report?: { chunks: number; embedded: number } } = JSON.parse(events.trimEnd().split("\n").at(-1) ?? "{}")
   if (last.type !== "report" || last.report === undefined) throw new Error("the run ended without a report event")

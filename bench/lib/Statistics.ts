@@ -1,22 +1,25 @@
-/** The value below which `fraction` of the values lie, by the nearest rank. */
+/** Products such as 0.07 * 100 are slightly above the whole number that they stand for. */
+const tolerance = 1e-9
+
+/** The quantile of the values by the nearest rank: the smallest value that at least `fraction` of them do not exceed. NaN for no values. */
 export const quantile = (values: ReadonlyArray<number>, fraction: number): number => {
   const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.max(0, Math.ceil(fraction * sorted.length) - 1)] ?? Number.NaN
+  return sorted[Math.max(0, Math.ceil(fraction * sorted.length - tolerance) - 1)] ?? Number.NaN
 }
 
-/** Milliseconds of single queries. */
+/** Latencies of single queries, in milliseconds. */
 export interface Latency {
   readonly queries: number
   readonly p50: number
   readonly p99: number
 }
 
-/** Queries that are asked before the ones that count, so that these meet a process that has been serving. */
+/** Number of queries that warm up a process before the measured ones. */
 export const warmUpQueries = 200
 
 /**
- * Runs every query once, in order, and says how long each took after the first `warmUp`. Stops early after
- * `maxSeconds`, for engines that would take all day.
+ * Runs every query once, in order, and returns the latencies of those after the first `warmUp`. Stops early after `maxSeconds`,
+ * for engines that would take too long.
  */
 export const latencies = async (
   queries: ReadonlyArray<string>,

@@ -1,4 +1,4 @@
-/** A document made here, and every word that it has. */
+/** A generated document, and all of its words. */
 export interface Synthetic {
   readonly name: string
   readonly bytes: Uint8Array
@@ -6,17 +6,17 @@ export interface Synthetic {
   readonly layout?: Layout
 }
 
-/** Where things stand, as far as the document shows it. */
+/** The known layout of a document. */
 export interface Layout {
-  /** Words that stand in it once, in the order in which a person reads them. */
+  /** Words that occur once, in the order in which a person reads them. */
   readonly order?: ReadonlyArray<string>
   readonly headings?: ReadonlyArray<{ readonly level: number; readonly text: string }>
-  /** Of its one table, header first. */
+  /** Cells of its only table by row, header first. */
   readonly cells?: ReadonlyArray<ReadonlyArray<string>>
 }
 
 interface Line {
-  /** Points from the lower left corner. */
+  /** Position in points from the lower left corner. */
   readonly x: number
   readonly y: number
   readonly size: number
@@ -27,7 +27,7 @@ const vocabulary =
   "alpha bravo charlie delta echo foxtrot golf hotel india juliet kilo lima mike november oscar papa quebec romeo sierra tango uniform victor whiskey xray yankee zulu"
     .split(" ")
 
-/** Numbers that are the same in every run. */
+/** A seeded source of random numbers, the same in every run. */
 const makeRandom = (seed: number) => {
   let state = seed
   return (most: number): number => {
@@ -50,7 +50,10 @@ const shown = (text: string, apart: number): string =>
     : `[${Array.from(text, (letter) => `${literal(letter)} ${letter === " " ? 0 : -apart}`).join(" ")}] TJ`
 const literal = (text: string): string => `(${text.replace(/[()\\]/g, "\\$&")})`
 
-/** Writes a PDF in Helvetica. `turned` puts the text on its side, `rotate` the page; `apart` sets letters apart, by thousandths of their size. */
+/**
+ * Writes a PDF in Helvetica. `turned` turns the text by 90°, `rotate` turns the page; `apart` spaces letters, in thousandths of
+ * their size.
+ */
 const pdf = (content: ReadonlyArray<ReadonlyArray<Line>>, { apart = 0, rotate = 0, turned = false } = {}): Uint8Array => {
   const objects = ["<< /Type /Catalog /Pages 2 0 R >>", "", "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>"]
   const kids = content.map((page) => {
@@ -91,12 +94,12 @@ const document = (
   layout
 })
 
-/** Lines that each begin with a word of their own, counted in the order in which they are read. */
+/** Lines that each start with a unique word, numbered in reading order. */
 const marked = (from: number, count: number, x: number, top: number, step: number, width: number): ReadonlyArray<Line> =>
   lines(count, x, top, step, (i) => `mark${from + i} ${words(width)}`)
 const marks = (count: number): ReadonlyArray<string> => Array.from({ length: count }, (_, i) => `mark${i}`)
 
-/** The same chapters as a PDF that shows headings by their size alone, as HTML and as Markdown. */
+/** Chapters that are written as HTML, as Markdown, and as a PDF whose headings show by their size alone. */
 const chapters = Array.from({ length: 6 }, (_, chapter) => ({
   title: `Chapter ${chapter + 1} on ${vocabulary[chapter]}`,
   sections: Array.from(
@@ -132,7 +135,7 @@ const texts = (name: string, source: string, layout: Layout): Synthetic => ({
   layout
 })
 
-/** What readers of layout lose: numbers at the edges of pages, columns, text on its side, the pages after the thousandth. */
+/** Documents with parts that layout parsers lose: numbers at the edges of pages, columns, turned text, pages after the thousandth. */
 export const syntheticDocuments = (): ReadonlyArray<Synthetic> => [
   document(
     "statements.pdf",

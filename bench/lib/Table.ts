@@ -1,15 +1,15 @@
-/** One figure of the bench. Budgets are those of the design, for the default size of the corpus. */
+/** One figure of the bench. */
 export interface Row {
   readonly figure: string
   readonly unit: Unit
   readonly sluice: number | undefined
-  /** Not more than this. */
+  /** Most that the figure should be, by the design, for the default size of the corpus. */
   readonly budget?: number
-  /** The least it could take: the work that nobody can avoid. */
+  /** The least that it could take: the work that cannot be avoided. */
   readonly floor?: number
-  /** In the order of the peers' names; a peer that does no such thing has none. */
+  /** The peers' figures, in the order of their names; undefined for peers without such a figure. */
   readonly peers?: ReadonlyArray<number | undefined>
-  /** How it may grow with the corpus: not at all, or as the tenfold corpus to this power of ten (1: in proportion). Default: not judged. */
+  /** Exponent of the allowed growth with the size of the corpus: 0 for none, 1 for proportional. Default: growth is not judged. */
   readonly growth?: number
 }
 
@@ -23,7 +23,7 @@ const units = {
   count: (value: number) => Math.round(value).toLocaleString("en-US")
 } satisfies Record<string, (value: number) => string>
 
-/** The rows as a table of plain text; what was not measured is a dash. */
+/** The rows as a table of plain text. A dash stands for figures that were not measured. */
 export const table = (rows: ReadonlyArray<Row>, peers: ReadonlyArray<string>): string => {
   const lines = [
     ["", "sluice", "budget", "", "floor", "sluice/floor", ...peers.flatMap((peer) => [peer, "/sluice"])],
@@ -46,7 +46,7 @@ export const table = (rows: ReadonlyArray<Row>, peers: ReadonlyArray<string>): s
   return aligned(lines)
 }
 
-/** Columns as wide as their longest cells. */
+/** Lines with columns as wide as their longest cells. */
 export const aligned = (lines: ReadonlyArray<ReadonlyArray<string>>): string => {
   const widths = lines[0]!.map((_, column) => Math.max(...lines.map((line) => line[column]!.length)))
   return lines
@@ -56,7 +56,7 @@ export const aligned = (lines: ReadonlyArray<ReadonlyArray<string>>): string => 
     .join("\n")
 }
 
-/** A figure at one size that grew more than it may since the smallest. */
+/** A figure at one size that grew more than allowed since the smallest size. */
 export interface Cliff {
   readonly figure: string
   readonly scale: number
@@ -64,13 +64,13 @@ export interface Cliff {
   readonly expected: number
 }
 
-/** More than the expected growth by this factor is a cliff: machines are noisy. */
+/** Factor by which growth may exceed the allowed growth before it is a cliff: machines are noisy. */
 const tolerance = 1.5
 
-/** Below this a figure is made of start-up and noise, and its growth says nothing. */
+/** Figures below this are mostly start-up and noise, so their growth is meaningless. */
 const least: Partial<Record<Unit, number>> = { seconds: 0.3, milliseconds: 0.3 }
 
-/** The same figures at several sizes, each with its growth since the smallest, and those that grew too much. */
+/** Figures at several sizes, each with its growth since the smallest size, and the cliffs among them. */
 export const growth = (
   sizes: ReadonlyArray<{ readonly scale: number; readonly rows: ReadonlyArray<Row> }>
 ): { readonly text: string; readonly cliffs: ReadonlyArray<Cliff> } => {

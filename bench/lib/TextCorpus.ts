@@ -1,11 +1,11 @@
-/** Files to take in, and what is asked of them: generated, or of people. */
+/** Files to store, with questions about them: generated, or written by people. */
 export interface TextCorpus {
-  /** What it is, for people. */
+  /** Description for the output. */
   readonly about: string
   readonly files: number
-  /** Writes the files below a folder and gives their bytes. */
+  /** Writes the files below a folder, and returns their number of bytes. */
   readonly write: (folder: string) => number
-  /** Changes a paragraph in a share of the files. Another `round` is another edit. */
+  /** Changes a paragraph in a fraction of the files. Each `round` makes different edits. */
   readonly edit: (folder: string, fraction: number, round: number) => ReadonlyArray<Edit>
   readonly queries: (count: number) => ReadonlyArray<string>
 }

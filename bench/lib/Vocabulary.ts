@@ -1,6 +1,6 @@
 import { Random } from "./Random.ts"
 
-/** Commonest first, as in English prose: the head of the Zipf curve. */
+/** Function words, most frequent first, as in English prose: the head of the Zipf curve. */
 const functionWords = (
   "the of and to in a is that for it as with be on by this are or from an at not have which will can if you has when " +
   "all each more than must only one other their its before after into between no any where may then also two so our " +
@@ -60,12 +60,11 @@ const properName = (random: Random): string => {
 }
 
 /**
- * About 16,000 words in an order that depends only on the seed: plain English ones, so that a tokenizer and a stemmer
- * meet what they were made for, then made-up names as the long tail that real text has. Sampled by Zipf's law: the word
- * of rank r comes up in proportion to (r + 2.7) ^ -1.1.
+ * About 16,000 words in an order that depends only on the seed: English words, as tokenizers and stemmers expect, then made-up
+ * names as the long tail of real text. They are sampled by Zipf's law: the word of rank r in proportion to (r + 2.7) ^ -1.1.
  */
 export class Vocabulary {
-  /** Words that carry meaning, any of which may be a page's topic. */
+  /** Content words, any of which may be a page's topic. */
   readonly content: ReadonlyArray<string>
   readonly #words: ReadonlyArray<string>
   readonly #cumulative: Float64Array
@@ -89,7 +88,7 @@ export class Vocabulary {
     }
   }
 
-  /** One word, the common ones most often. */
+  /** A random word, by its frequency. */
   word(random: Random): string {
     const wanted = random.next() * this.#cumulative.at(-1)!
     let low = 0

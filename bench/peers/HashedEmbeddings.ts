@@ -3,8 +3,8 @@ import { Embeddings } from "@langchain/core/embeddings"
 const dimensions = 256
 
 /**
- * Hashed words, deterministic and nearly free, so that what is measured is the framework and not a model. Counts the
- * texts it was given.
+ * Embeddings of hashed words. They are deterministic and nearly free, so that the framework is measured, not a model. Counts the
+ * embedded texts.
  */
 export class HashedEmbeddings extends Embeddings {
   embedded = 0

@@ -3,8 +3,8 @@ import type { DocumentInterface } from "@langchain/core/documents"
 import { readValue, writeValue } from "./values.ts"
 
 /**
- * LangChain's in-memory store with the two things its indexing API asks of a store and this one lacks: ids given by the
- * caller and deletion by id; and a file, so that a later process finds what an earlier one did. Of the stores that
+ * LangChain's in-memory store with the two features that its indexing API requires and the store lacks: ids given by the caller,
+ * and deletion by id; and with a file, so that a later process finds the work of an earlier one. Of the stores that
  * LangChain.js offers without a server, LanceDB and HNSWLib cannot delete by id, libSQL does not keep the caller's ids,
  * and FAISS must be compiled or downloaded from outside npm.
  */

@@ -25,7 +25,7 @@ await run({
     const db = new DatabaseSync(file(store), { readOnly: true })
     const best = db.prepare("SELECT text, source, rank FROM pieces WHERE pieces MATCH ? ORDER BY rank LIMIT ?")
     return {
-      // Any of the words, as the others search; quoted, they are words and no syntax.
+      // Matches any of the words, as the other peers do. Quoted words are not taken for syntax.
       sparse: async (query) => best.all((query.match(/[\p{L}\p{N}]+/gu) ?? []).map((word) => `"${word}"`).join(" OR "), topK)
     }
   }

@@ -1,4 +1,4 @@
-/** LanceDB: columns in files, its full-text index, vectors looked at one by one. See `program.ts`. */
+/** LanceDB: columns in files, with its full-text index and an exact scan of vectors. See `program.ts`. */
 import { connect, Index, rerankers } from "@lancedb/lancedb"
 import { HashedEmbeddings } from "./HashedEmbeddings.ts"
 import { piecesOf } from "./pieces.ts"

@@ -1,6 +1,6 @@
 /**
- * LangChain.js doing the bench's work with its own parts: directory loader, Markdown splitter, indexing API with its
- * record manager, BM25 and ensemble retrievers. See `program.ts`.
+ * LangChain.js with its own parts: directory loader, Markdown splitter, indexing API with its record manager, BM25 and ensemble
+ * retrievers. See `program.ts`.
  */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"

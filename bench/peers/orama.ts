@@ -1,4 +1,4 @@
-/** Orama, in memory, kept in a file by its own export. See `program.ts`. */
+/** Orama, in memory, saved to a file by its own export. See `program.ts`. */
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { create, insertMultiple, load, save, search } from "@orama/orama"

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { RecursiveCharacterTextSplitter } from "@langchain/textsplitters"
 
-/** A piece of a file, as a database that cuts nothing itself is given it. */
+/** A piece of a file, for databases without a splitter. */
 export interface Piece {
   readonly id: string
   readonly source: string
   readonly text: string
 }
 
-/** Every text file below a folder in pieces of so many characters, cut as LangChain.js cuts Markdown. */
+/** Splits every text file below a folder into pieces of `chunkSize` characters, as LangChain.js splits Markdown. */
 export const piecesOf = async (folder: string, chunkSize: number, chunkOverlap: number): Promise<Array<Piece>> => {
   const splitter = RecursiveCharacterTextSplitter.fromLanguage("markdown", { chunkSize, chunkOverlap })
   const pieces: Array<Piece> = []

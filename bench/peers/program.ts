@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs"
 import { type Latency, latencies } from "../lib/Statistics.ts"
 
-/** How a peer is asked: each way it has. Contexts are read, so that no answer is only promised. */
+/** The searches that a peer offers. Contexts are read, so that no lazy result counts as an answer. */
 export interface Asked {
   readonly sparse?: (query: string) => Promise<unknown>
   readonly dense?: (query: string) => Promise<unknown>
@@ -9,22 +9,22 @@ export interface Asked {
 }
 
 export interface Peer {
-  /** Takes a folder in, in pieces of so many characters. */
+  /** Stores a folder, in pieces of a number of characters. */
   readonly ingest: (
     docs: string,
     store: string,
     chunkSize: number,
     chunkOverlap: number
   ) => Promise<{ readonly chunks: number; readonly embedded: number }>
-  /** Opens what was taken in. */
+  /** Opens a store. */
   readonly open: (store: string) => Promise<Asked>
 }
 
-/** Contexts of an answer. */
+/** Contexts per query. */
 export const topK = 10
 
 /**
- * A peer as a program. Prints one line of JSON.
+ * Runs a peer as a program, which prints one line of JSON.
  *
  *     node PEER.ts ingest DOCS STORE CHARACTERS OVERLAP
  *     node PEER.ts query STORE SECONDS < queries.json

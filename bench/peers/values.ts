@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs"
 import { deserialize, serialize } from "node:v8"
 
-/** What {@link writeValue} wrote, in the fastest form Node has; undefined when nothing was written yet. */
+/** The value that {@link writeValue} wrote, in Node's fastest format; undefined where none was written yet. */
 export const readValue = (path: string) => (existsSync(path) ? deserialize(readFileSync(path)) : undefined)
 
 export const writeValue = (path: string, value: unknown): void => {

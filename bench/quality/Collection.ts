@@ -6,7 +6,7 @@ export interface Collection {
   readonly name: string
   readonly documents: ReadonlyArray<{ readonly id: string; readonly title: string; readonly text: string }>
   readonly queries: ReadonlyArray<{ readonly id: string; readonly text: string }>
-  /** Query to document to grade. */
+  /** Grades by query and document. */
   readonly judgements: ReadonlyMap<string, ReadonlyMap<string, number>>
 }
 

@@ -24,17 +24,17 @@ export type Search = (
 ) => Promise<ReadonlyArray<Hit>>
 
 export interface EngineOptions {
-  /** A directory that stays for the next time. */
+  /** Directory that is kept for further runs. Absent: a temporary one. */
   readonly keep?: string
-  /** In place of the default: small chunks make files of several chunks from short documents. */
+  /** Chunking that replaces the default: small chunks make several chunks even of short documents. */
   readonly chunking?: Chunking
-  /** In place of the offline embedder: `URL#MODEL` of a server, or a model's folder. */
+  /** Model that replaces the offline embedder: `URL#MODEL` of a server, or a model's folder. */
   readonly embedding?: string | undefined
 }
 
 /**
- * A collection as a user would have it: a file for each document, put into a corpus by a pipeline with default settings.
- * Hits are files, each at its best chunk's place.
+ * Runs a measurement on a collection as a user would have it: one file per document, stored in a corpus by a pipeline with
+ * default settings. Hits are files, each ranked by its best chunk.
  */
 export const withEngine = async <A>(
   collection: Collection,
@@ -61,7 +61,7 @@ export const withEngine = async <A>(
     const said = reasons.map(({ count, message = "", outcome, path, reason }) => `${count} ${outcome}, ${reason}: ${path}: ${message}`)
     throw new Error([`${totals.failed} files failed, ${totals.skipped} were skipped; the run was ${ended}`, why ?? "", ...said].join("\n"))
   }
-  // The engine's own ports: a pipeline opens it anew for every question.
+  // Uses the engine's ports: a pipeline would open the engine again for every question.
   const runtime = ManagedRuntime.make(
     Engine.layer({ dataDir }).pipe(Layer.provide(Layer.mergeAll(embedder, rankers, TextPool.layerInline())))
   )
@@ -86,7 +86,7 @@ export const withEngine = async <A>(
   }
 }
 
-/** Cross encoders, each opened once. */
+/** Rerankers, each opened once. */
 const rankers = Layer.effect(
   Rankers,
   Effect.gen(function*() {
@@ -101,17 +101,17 @@ const rankers = Layer.effect(
   })
 )
 
-/** What a document's file is called. Ids may be addresses, so files are numbered, but where the id is a name of a file. */
+/** Name of a document's file. Ids may be addresses, so files are numbered, except where the id is a file name. */
 const fileName = (id: string, place: number): string => /^[\w-]+\.(?:md|rst|txt)$/.test(id) ? id : `${place}.md`
 
-/** Document by name of its file. */
+/** Ids of documents by the name of their file. */
 const fileNames = ({ documents }: Collection): ReadonlyMap<string, string> =>
   new Map(documents.map(({ id }, place) => [fileName(id, place), id]))
 
 const writeFiles = (collection: Collection, docs: string): ReadonlyMap<string, string> => {
   mkdirSync(docs, { recursive: true })
   collection.documents.forEach(({ id, text, title }, place) => {
-    // What is nothing but a title is a document too, but one without a word is none.
+    // A document may be a title alone, but a document without any word is left out.
     if (`${title}${text}`.trim() !== "") writeFileSync(join(docs, fileName(id, place)), title === "" ? text : `# ${title}\n\n${text}`)
   })
   return fileNames(collection)

@@ -4,29 +4,29 @@ import type { TermWeight } from "../../src/domain/Retrieval.ts"
 export interface Figures {
   readonly ndcg10: number
   readonly recall100: number
-  /** Of half of the questions, one after the other, by the clock. */
+  /** Milliseconds of wall clock time for half of the questions, one after the other. */
   readonly milliseconds?: number
-  /** Milliseconds of this process's processor time, mean over the questions. */
+  /** Milliseconds of this process's processor time per question, the mean. */
   readonly processor?: number
 }
 
 export interface Hit {
   readonly id: string
   readonly score: number
-  /** What was looked for, where that was asked. */
+  /** The terms that were searched for, where they were requested. */
   readonly terms?: ReadonlyArray<TermWeight>
 }
 
 /**
- * Means over the queries with a relevant document, as trec_eval reckons them: gain = grade, discount log2(rank + 1),
- * ties by id, descending. A query without hits counts 0.
+ * Evaluates a search: means over the queries with a relevant document, as trec_eval computes them, with gain = grade, discount
+ * log2(rank + 1), and ties ordered by id, descending. A query without hits counts 0.
  */
 export const evaluate = async (
   judgements: ReadonlyMap<string, ReadonlyMap<string, number>>,
   hitsOf: (query: string) => Promise<ReadonlyArray<Hit>>
 ): Promise<Figures> => (await evaluateEach(judgements, [hitsOf]))[0]!
 
-/** The same of several ways to search, each query by all of them, one after the other and another one first each time. */
+/** Evaluates several ways to search. Each query is searched in all ways before the next, starting with another way each time. */
 export const evaluateEach = async (
   judgements: ReadonlyMap<string, ReadonlyMap<string, number>>,
   ways: ReadonlyArray<(query: string) => Promise<ReadonlyArray<Hit>>>
@@ -61,8 +61,8 @@ export const evaluateEach = async (
 }
 
 /**
- * Cross-validation over collections: each counts with the way that has the best mean nDCG@10 over the others, the first of
- * equals. `rows` are collections, each with a figure by way.
+ * Leave-one-out cross-validation: each collection counts with the way that has the best mean nDCG@10 over the others, the first
+ * of equals. `rows` are collections, each with figures by way.
  */
 export const leftOut = (rows: ReadonlyArray<ReadonlyArray<Figures>>): Figures => {
   const chosen = leaveOneOut(rows, ({ ndcg10 }) => ndcg10)

@@ -3,13 +3,13 @@ import type { Search } from "./Engine.ts"
 
 export interface Misspelt {
   readonly text: string
-  /** Words that are no longer as they were, in their order. */
+  /** The misspelt words and their misspellings, in order. */
   readonly slips: ReadonlyArray<{ readonly word: string; readonly slip: string }>
 }
 
 /**
- * The question with one slip in each of two words of five letters or more, of a longer question in every sixth: a letter
- * lost, added, changed or swapped. Scripts without blanks have the words that a dictionary finds, of four letters or more.
+ * Misspells a question: one slip, a letter lost, added, changed or swapped, in each of two words of five letters or more, or in
+ * every sixth word of a longer question. For scripts without blanks, words of four letters or more are found by a dictionary.
  */
 export const misspell = (question: string, seed: number): Misspelt => {
   const random = new Random(seed)
@@ -30,16 +30,16 @@ export const misspell = (question: string, seed: number): Misspelt => {
 }
 
 export interface Corrected {
-  /** In words that the corpus has. */
+  /** Number of slips in words that the corpus contains. */
   readonly slips: number
   /**
-   * Those for which the search looks for the word that was meant: what it takes for the likeliest is a term of that, or another
-   * word of the question is. A slip that makes another word of the corpus is not right.
+   * Number of slips for which the search finds the intended word: the likeliest correction is a term of the word, or another word
+   * of the question is. A slip that makes another word of the corpus does not count.
    */
   readonly right: number
 }
 
-/** How many slips of a question the search reads as what was meant. */
+/** Counts the slips of a question that the search corrects to the intended word. */
 export const correctedIn = async (search: Search, question: string, { slips, text }: Misspelt): Promise<Corrected> => {
   const termsOf = async (query: string) => {
     const [best] = await search(query, { topK: 1, explain: true })
@@ -53,7 +53,7 @@ export const correctedIn = async (search: Search, question: string, { slips, tex
     return terms.size === 0 ? [] : [{ slip, terms }]
   })
   const right = known.filter(({ slip, terms }) => {
-    // Of corrections the likeliest comes first.
+    // The likeliest correction comes first.
     const likeliest = read.find(({ corrected, from }) => corrected && from === slip)
     return read.some((one) => (one === likeliest || !one.corrected) && terms.has(one.term))
   })
@@ -69,7 +69,7 @@ const wordsOf = (question: string): ReadonlyArray<{ readonly from: number; reado
     )
     : [...question.matchAll(/\p{L}{5,}/gu)].map(({ 0: word, index: from }) => ({ from, word }))
 
-/** What a finger may hit instead: of another alphabet, the letters of the word. */
+/** Letters that may replace one: the English alphabet, or for unspaced scripts the letters of the word. */
 const letters = (word: string): string => unspaced.test(word) ? word : "abcdefghijklmnopqrstuvwxyz"
 
 const slipIn = (word: string, letters: string, random: Random): string => {

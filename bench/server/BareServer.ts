@@ -1,6 +1,6 @@
 /**
- * The floor of the server bench: `node:http` alone, which reads the body of a request as JSON and answers with the file it
- * is given. No server in Node answers sooner. `node bench/server/BareServer.ts ANSWER`
+ * The floor of the server bench: a bare `node:http` server that parses the body of a request as JSON, and responds with a given
+ * file. No server in Node is faster. `node bench/server/BareServer.ts ANSWER`
  */
 import { readFileSync } from "node:fs"
 import { createServer } from "node:http"
@@ -18,7 +18,7 @@ const server = createServer((request, response) => {
     response.end(body)
   })
 })
-// As long as the other server's: subjects take turns.
+// The same as the other server's: connections are idle while other subjects have their turn.
 server.keepAliveTimeout = 65_000
 server.listen(0, "127.0.0.1", () => {
   const { port } = server.address() as AddressInfo // it listens on a port

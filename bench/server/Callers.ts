@@ -18,14 +18,14 @@ import type { RetrieveContextsResponse } from "../../src/wire/messages/Retrieval
 import { lastSegment, retrieveRequestToWire } from "../../src/wire/rag/Retrievals.ts"
 import { encodeRequest, path, routes } from "../../src/wire/Routes.ts"
 
-/** Texts of the contexts for a question, best first. */
+/** Returns the texts of the contexts for a question, best first. */
 export type Retrieve = (query: string) => Promise<ReadonlyArray<string>>
 
 const location = "us-central1"
 const corpusOf = (project: string, corpusId: string): CorpusName =>
   CorpusName.make(`projects/${project}/locations/${location}/ragCorpora/${corpusId}`)
 
-/** The port itself, in this process, over the one corpus of a data directory. */
+/** Calls the port directly, in this process, on the only corpus of a data directory. */
 export const port = (
   dataDir: string
 ): Effect.Effect<{ readonly retrieve: Retrieve; readonly corpusId: string }, ServiceError | StateError, Scope.Scope> =>
@@ -36,12 +36,12 @@ export const port = (
     return { retrieve: through(Context.get(engine, Retrieval), corpus.name), corpusId: lastSegment(corpus.name) }
   })
 
-/** Retrievals that the service allows a project in a minute. */
+/** Retrievals per minute that the service allows a project. */
 const projectAllowance = 1_500
 
 /**
- * The hosted engine's client as a pipeline has it, with its quotas in a state database. It asks for one project after
- * the other, because it would wait for the next minute when a project has had its turns. The server does not mind.
+ * The hosted engine's client as a pipeline uses it, with its quotas in a state database. It rotates through projects, because the
+ * client would wait for the next minute when the quota of a project is used up. The server accepts any project.
  */
 export const hostedClient = (
   url: string,
@@ -72,8 +72,8 @@ export const hostedClient = (
   })
 
 /**
- * The same requests over plain sockets, encoded beforehand but for the question: what asks shares the processors with
- * what answers, and no client can do with less. Gives the body of an answer.
+ * Sends the requests over plain sockets, encoded beforehand except for the question: the caller shares the processors with the
+ * server, and this is the least that any client needs. Returns the body of a response.
  */
 export const bareSockets = (
   url: string,
@@ -101,14 +101,14 @@ export const bareSockets = (
     }
   })
 
-/** Sends one request after the other; answers say how long they are. */
+/** A connection that sends one request after the other. Responses have a Content-Length. */
 class Connection {
   readonly #host: string
   readonly #port: number
   #socket: Socket | undefined
   #parts: Array<Buffer> = []
   #received = 0
-  /** Bytes of the answer with its head, once that has come. */
+  /** Bytes of the response including its head, known once the head has arrived. */
   #whole: number | undefined
   #asked: { readonly answered: (answer: Buffer) => void; readonly failed: (cause: Error) => void } | undefined
 
@@ -117,11 +117,11 @@ class Connection {
     this.#port = port
   }
 
-  /** @throws for an answer other than 200 */
+  /** Sends a request, and returns the response. @throws for a status other than 200 */
   async ask(request: string): Promise<string> {
     const kept = this.#socket
     const answer = await this.#exchange(kept ?? await this.#open(), request).catch(async (cause: Error) => {
-      // A server closes what has been idle for long, also while a request is on its way.
+      // A server closes connections that were idle for long, even while a request is on its way.
       if (kept === undefined || this.#received > 0) throw cause
       this.#drop(kept)
       return this.#exchange(await this.#open(), request)
@@ -182,7 +182,7 @@ class Connection {
   }
 }
 
-/** Bytes of an answer with its head, as soon as that is there. One that does not say how long it is ends there. */
+/** Bytes of a response including its head; undefined until the head is complete. Without a Content-Length the head is all. */
 const lengthOf = (begun: Buffer): number | undefined => {
   const end = begun.indexOf("\r\n\r\n")
   if (end === -1) return undefined
@@ -190,11 +190,14 @@ const lengthOf = (begun: Buffer): number | undefined => {
 }
 
 export const textsOf = (answer: string): ReadonlyArray<string> => {
-  const { contexts }: RetrieveContextsResponse = JSON.parse(answer) // that it is one, `agree` shows
+  const { contexts }: RetrieveContextsResponse = JSON.parse(answer) // `agree` checks that it has this form
   return (contexts?.contexts ?? []).map(({ text = "" }) => text)
 }
 
-/** @throws unless all give the same contexts, and some; their order is each one's own: the wire has them by distance */
+/**
+ * Checks that all callers return the same contexts, and at least one. The order may differ: the API orders them by distance.
+ * @throws where they differ
+ */
 export const agree = async (retrieves: ReadonlyArray<Retrieve>, queries: ReadonlyArray<string>): Promise<void> => {
   for (const query of queries) {
     const answers = new Set(await Promise.all(retrieves.map(async (retrieve) => JSON.stringify((await retrieve(query)).toSorted()))))

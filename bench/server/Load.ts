@@ -1,32 +1,34 @@
 import { quantile } from "../lib/Statistics.ts"
 import type { Taken } from "./Serve.ts"
 
-/** What callers saw who each asked for the next as soon as they had the last: a closed loop. */
+/** Figures of a closed loop: each caller sends the next request as soon as it has the last response. */
 export interface Load {
   readonly requestsPerSecond: number
-  /** Milliseconds of one request, its wait for a free server included. */
+  /** Median of the milliseconds of a request, including its wait for the server. */
   readonly p50: number
+  /** 99th percentile of the milliseconds of a request. */
   readonly p99: number
-  /** Milliseconds of processor time of this process per request: the caller's, and nobody else's. */
+  /** Milliseconds of this process's processor time per request, the caller's share. */
   readonly cpu: number
-  /** Of the server that was asked, where it is another process. */
+  /** Figures of the server, where it is another process. */
   readonly server?: ServerLoad
 }
 
 export interface ServerLoad {
-  /** Milliseconds of its processor time per request, all its threads. */
+  /** Milliseconds of the server's processor time per request, of all its threads. */
   readonly cpu: number
-  /** Of these, its main thread's. */
+  /** Milliseconds of the main thread's processor time per request. */
   readonly main: number
-  /** Milliseconds for which its event loop was held: the worst turn's 99th percentile, and the longest of all. */
+  /** 99th percentile of the milliseconds for which the event loop was blocked, in the worst turn. */
   readonly loopP99: number
+  /** Longest time in milliseconds for which the event loop was blocked. */
   readonly loopMost: number
 }
 
-/** Answers the request of this number. */
+/** Sends the request with a number. */
 export type Ask = (request: number) => Promise<unknown>
 
-/** One turn of one subject, undigested. */
+/** Raw results of one turn of a subject. */
 interface Turn {
   readonly taken: ReadonlyArray<number>
   readonly seconds: number
@@ -34,21 +36,21 @@ interface Turn {
   readonly server: Taken | undefined
 }
 
-/** Who is asked, and what tells what the server behind it took since the last time. */
+/** A subject: how it is called, and how to read the resources that its server has taken since the last reading. */
 export interface LoadSubject {
   readonly ask: Ask
   readonly taken?: () => Promise<Taken>
 }
 
 export interface LoadOptions {
-  /** Requests under way at once. */
+  /** Number of concurrent requests. */
   readonly callers: number
-  /** Of each subject, all its turns together. One more turn before them warms up. */
+  /** Seconds of all turns of a subject together, after one turn that warms up. */
   readonly seconds: number
   readonly turns: number
 }
 
-/** The subjects under the same load, in turns, so that a machine that slows down slows all of them. */
+/** Measures subjects under the same load, in turns, so that a machine that slows down affects all of them. */
 export const compare = async <K extends string>(
   subjects: Readonly<Record<K, LoadSubject>>,
   { callers, seconds, turns }: LoadOptions
@@ -66,11 +68,11 @@ export const compare = async <K extends string>(
       if (turn > 0) results[at]!.push(result)
     }
   }
-  // A load for every name, and the names are all of K.
+  // Every name has a load, and the names are all of K.
   return Object.fromEntries(names.map((name, at) => [name, together(results[at]!)])) as Record<K, Load>
 }
 
-/** Keeps so many requests under way for a time. */
+/** Keeps a number of requests in flight for some seconds. */
 export const loadFor = async (seconds: number, callers: number, ask: () => Promise<unknown>): Promise<Omit<Turn, "server">> => {
   const taken: Array<number> = []
   const cpu = process.cpuUsage()

@@ -6,7 +6,7 @@ export type Subject = "port" | "floor" | "server" | "client"
 /** All subjects under one load. */
 export interface Compared {
   readonly callers: number
-  /** What was different, if anything. */
+  /** Activity beside the measurement, if any. */
   readonly meanwhile?: string
   readonly loads: Readonly<Record<Subject, Load>>
 }
@@ -36,7 +36,7 @@ const figures: ReadonlyArray<Figure> = [
   { name: "loop held, most", of: ofServer("loopMost"), show: milliseconds }
 ]
 
-/** A row for each figure under each load: the server beside the port and the floor, and the client beside the server. */
+/** The report, with a row for each figure and load: the server compared to the port and the floor, and the client to the server. */
 export const report = (compared: ReadonlyArray<Compared>): string => {
   const ratio = (value: number | undefined, base: number | undefined): string =>
     value === undefined || base === undefined ? "-" : `${(value / base).toFixed(2)} x`
@@ -54,7 +54,7 @@ export const report = (compared: ReadonlyArray<Compared>): string => {
           shown(port),
           shown(floor),
           shown(server),
-          // The server's work is done by another process.
+          // The server's work is done in another process.
           name.startsWith("caller's") ? "-" : ratio(of(server), of(port)),
           ratio(of(server), of(floor)),
           shown(client),

@@ -3,15 +3,15 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** What a server took since it was asked last. */
+/** Resources that a server has taken since the last reading. */
 export interface Taken {
-  /** Of all its threads. */
+  /** Microseconds of processor time of all its threads. */
   readonly cpuMicros: number
-  /** Of the thread that has its event loop. */
+  /** Microseconds of processor time of its main thread. */
   readonly mainMicros: number
-  /** Milliseconds for which its event loop was held, or the machine gave it no processor: of a hundred times one was longer, … */
+  /** 99th percentile of the milliseconds for which its event loop was blocked, or had no processor. */
   readonly loopP99: number
-  /** … and none was longer than this. */
+  /** Longest time in milliseconds for which its event loop was blocked. */
   readonly loopMost: number
   readonly residentBytes: number
 }
@@ -19,24 +19,24 @@ export interface Taken {
 export interface Served {
   readonly url: string
   readonly taken: () => Promise<Taken>
-  /** The same after a collection of its main thread's garbage, which V8 lets lie for as long as there is room. */
+  /** Reads the resources after a garbage collection in its main thread: V8 delays collections while there is room. */
   readonly settled: () => Promise<Taken>
   readonly stop: () => Promise<void>
 }
 
-/** Milliseconds to get ready in, and to end in before it is made to. */
+/** Milliseconds within which a server has to start, and within which it has to end before it is killed. */
 const patience = 20_000
-/** Characters of its messages that are kept, for when it does not start. */
+/** Most characters kept of its output, for the error where it does not start. */
 const mostSaid = 4_000
 
-/** `sluice serve` over a data directory, on a free port of this machine, in a process of its own. @throws when it does not start */
+/** Starts `sluice serve` over a data directory, on a free port, in a separate process. @throws when it does not start */
 export const serve = (commandLine: string, dataDir: string): Promise<Served> =>
   start(commandLine, ["serve", "--port", "0", "--data-dir", dataDir])
 
-/** A server of nothing but `node:http` that reads each request and answers with `answer`: see `BareServer.ts`. */
+/** Starts a bare `node:http` server that responds to every request with `answer`: see `BareServer.ts`. */
 export const serveBare = (answer: string): Promise<Served> => start(join(import.meta.dirname, "BareServer.ts"), [answer])
 
-/** A program that says its address in its first line. @throws when it does not start */
+/** Starts a program that prints its address in its first line. @throws when it does not start */
 const start = async (program: string, args: ReadonlyArray<string>): Promise<Served> => {
   const watch = join(import.meta.dirname, "Watch.ts")
   const child = spawn(process.execPath, ["--expose-gc", "--import", watch, program, ...args], { stdio: ["ignore", "pipe", "pipe", "ipc"] })

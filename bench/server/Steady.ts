@@ -3,19 +3,20 @@ import type { Served } from "./Serve.ts"
 
 export interface Steady {
   readonly requestsPerSecond: number
-  /** Resident bytes of the server, least of the first quarter of the time and of the last: what is between them is not given back. */
+  /** Least resident bytes of the server in the first quarter of the time after the warm-up. */
   readonly before: number
+  /** Least resident bytes of the server in the last quarter of the time. */
   readonly after: number
   readonly grew: boolean
 }
 
 const slices = 40
-/** Caches fill, and the collector of garbage finds its pace, before the first is measured: a share of the time. */
+/** Share of the time before the first measurement, in which caches fill and garbage collection settles. */
 const warmUp = 0.25
-/** More than this of the first is growth. */
+/** Ratio of the last to the first measurement above which memory counts as growing. */
 const tolerance = 1.1
 
-/** The same load for a long time: a server whose memory grows with its requests ends one day. */
+/** Measures memory under a constant load for a long time: a server whose memory grows with its requests fails one day. */
 export const steady = async ({ settled }: Served, ask: Ask, callers: number, seconds: number): Promise<Steady> => {
   let asked = 0
   const next = () => ask(asked++)

@@ -1,7 +1,7 @@
 /**
- * Loaded into a server before its own code (`node --import`): tells whoever started it what it took since it was asked last.
- * The collector of garbage is left alone, as its pauses are part of what callers wait for, unless it is asked for what is
- * left after it.
+ * Loaded into a server before its own code (`node --import`): reports to the parent process the resources taken since the last
+ * reading. Garbage collection is not forced, as its pauses are part of what callers wait for, unless the parent requests the
+ * memory after a collection.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks"
 import type { Taken } from "./Serve.ts"
@@ -18,7 +18,7 @@ process.on("message", (message) => {
   cpu = process.cpuUsage()
   const own = process.threadCpuUsage(main)
   main = process.threadCpuUsage()
-  // The histogram has the timer's own millisecond in it.
+  // The histogram includes the timer's interval of one millisecond.
   const held = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - 1)
   const taken: Taken = {
     cpuMicros: system + user,
@@ -30,5 +30,5 @@ process.on("message", (message) => {
   delay.reset()
   process.send?.(taken)
 })
-// It ends when it would without us.
+// The channel must not keep the server alive.
 process.channel?.unref()

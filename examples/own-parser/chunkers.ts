@@ -1,4 +1,4 @@
-// What pipeline.yaml names under `use`: a chunker of one's own, which keeps what a speaker says together.
+// The module that pipeline.yaml names under `use`: a custom chunker, which keeps the words of a speaker together.
 import { Effect } from "effect"
 import { defineChunker, type TextSpan } from "sluice"
 

@@ -1,4 +1,4 @@
-// What pipeline.yaml names under `use`: a parser of one's own, for transcripts of calls with a turn a line.
+// The module that pipeline.yaml names under `use`: a custom parser, for transcripts of calls with one turn per line.
 import { Effect, Schema } from "effect"
 import { defineParser, DocumentError } from "sluice"
 
@@ -27,7 +27,7 @@ export const calls = defineParser({
         const turns = yield* Schema.decodeUnknownEffect(Schema.Array(Turn))(rest)
         const kept = turns.filter(({ who }) => !leaveOut.includes(who))
         return [
-          // Front matter is what the document says of itself: the pipeline's rules for metadata may name it.
+          // Front matter describes the document; the pipeline's rules for metadata may use it.
           `---\ntitle: ${JSON.stringify(title)}\ndate: ${JSON.stringify(date)}\n---`,
           ...kept.map(({ at, text, who }) => `## ${who}, after ${at} seconds\n\n${text}`)
         ].join("\n\n")

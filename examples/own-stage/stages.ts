@@ -1,4 +1,4 @@
-// What pipeline.yaml names under `use`: a stage of one's own, whose settings are checked with line and column.
+// The module that pipeline.yaml names under `use`: a custom stage, whose settings are checked with line and column.
 import { Effect, Schema } from "effect"
 import { defineStage, type Retrieved } from "sluice"
 

@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { join } from "node:path"
-import { Context, Deferred, Effect, Layer, type Redacted, type Scope } from "effect"
+import { Context, Deferred, Effect, Layer, type Scope } from "effect"
 import { HttpClient } from "effect/http"
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
@@ -34,14 +34,12 @@ import { ObjectStore } from "../ports/ObjectStore.ts"
 import { Retrieval } from "../ports/Retrieval.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { TableStore } from "../ports/TableStore.ts"
-import type { Limits } from "../mcp/KnowledgeBase.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
-import type { HookOptions } from "../server/Hooks.ts"
 import { readFaults } from "../server/faults/FaultFile.ts"
 import { ownFileBytes, serviceFileBytes } from "../server/import/ImportLimits.ts"
 import { importFiles } from "../server/import/ImportRun.ts"
 import * as RowModels from "../server/RowModels.ts"
-import { serve, type ServeLimits, type Serving } from "../server/Server.ts"
+import { serve, type ServeOptions, type Serving } from "../server/Server.ts"
 import { countedChat, countedCorpusEmbedder, countedFiles, countedGenerator } from "../server/Telemetry.ts"
 import { LedgerWrites } from "../state/LedgerWrites.ts"
 import * as SqliteLedger from "../state/SqliteLedger.ts"
@@ -66,21 +64,27 @@ import { vectorStores } from "./VectorStores.ts"
 import type { VendorConnectors, VendorEndpoints, VendorOptions } from "../server/import/Vendors.ts"
 
 /** What a server of the embedded engine serves, to whom, and what it may reach. */
-export interface EmbeddedServerOptions {
+export interface EmbeddedServerOptions extends
+  Pick<
+    ServeOptions,
+    | "version"
+    | "host"
+    | "port"
+    | "token"
+    | "origins"
+    | "embeddingModel"
+    | "vertexQuotas"
+    | "logAccess"
+    | "limits"
+    | "agents"
+    | "chatModels"
+    | "hooks"
+  >
+{
   /** Holds everything: made if it is not there, and readable by its owner alone. */
   readonly dataDir: string
   /** Bundles (`sluice export`) that are served beside the corpora of the directory, and can only be read. Default none. */
   readonly bundles?: ReadonlyArray<string>
-  /** What it says of itself in its greeting and its metrics. */
-  readonly version: string
-  /** The address to listen on. Default `127.0.0.1`; any that is not loopback fails without a `token`. */
-  readonly host?: string
-  /** Default 8686; 0 takes one that is free. */
-  readonly port?: number
-  /** What callers have to bring as a bearer token or as `key=`. Default: none is asked for. */
-  readonly token?: Redacted.Redacted<string>
-  /** Web pages that may call, by their origins: `https://app.example.org`. Default none. */
-  readonly origins?: ReadonlyArray<string>
   readonly storage: StorageFactory
   /** Makes the connectors of Drive, Slack, Jira and SharePoint. Asked for only when imports may fetch from elsewhere. */
   readonly vendors?: Effect.Effect<VendorConnectors>
@@ -111,23 +115,12 @@ export interface EmbeddedServerOptions {
   readonly secrets?: Layer.Layer<Secrets>
   /** Look for secrets that imports name in Secret Manager too, with this machine's Google credentials. Default false: a request starts no look for credentials. */
   readonly secretManager?: boolean
-  readonly embeddingModel?: string
-  readonly vertexQuotas?: boolean
   /** A catalog of models, YAML or JSON. Default `models.yaml` of the data directory, else the one that comes with Sluice. */
   readonly catalog?: string
   /** Addresses of model servers by an endpoint's id or display name. Default: those that the catalog names. */
   readonly endpointUpstreams?: Readonly<Record<string, string>>
   /** A script of faults, in YAML: see `readFaults`. */
   readonly faults?: string
-  /** Log each request. Default false. */
-  readonly logAccess?: boolean
-  readonly limits?: Partial<ServeLimits>
-  /** What agents that call `/mcp` may see, and how much of it at once; conversations with a corpus too. Default: everything, 4,000 tokens. */
-  readonly agents?: Limits
-  /** Names of models that a corpus answers for, by its display name or id, besides `corpus/{name}`. Default none. */
-  readonly chatModels?: Readonly<Record<string, string>>
-  /** Notices that are taken under `/hooks`. Default none. */
-  readonly hooks?: HookOptions
   /**
    * Serve gRPC too, on a port of its own; 0 picks a free one. With TLS, and on loopback without it as well. Default
    * certificate: one made in the data directory, which signs itself. Default: no gRPC.

@@ -14,20 +14,20 @@ import { facetsOf, type Files, filesNamed, stillThere } from "../ports/Files.ts"
 import { type Page, pages } from "../ports/Paging.ts"
 import { countTokens } from "../text/Tokens.ts"
 
-/** How a knowledge base fails. */
+/** Errors of a knowledge base. */
 export type KnowledgeError = ServiceError | StateError | SecretError
 
-/** What the operator lets every caller see, and how much of it at once. No caller can widen it. */
+/** Limits that the operator sets on what callers see, and how much of it at once. No caller can widen them. */
 export interface Limits {
-  /** Only what this principal may read. Default: the owner, who reads all. */
+  /** The principal whose permissions apply. Default: the owner, who may read everything. */
   readonly principal?: string
-  /** Only files that pass this expression over their metadata (`MetadataFilter.ts`). Default: all. */
+  /** Filter expression over metadata that files have to pass (`MetadataFilter.ts`). Default: all files. */
   readonly where?: string
-  /** Tokens (o200k) of text in one result. Default 4,000. */
+  /** Most tokens (o200k) of text in one result. Default 4,000. */
   readonly tokens?: number
 }
 
-/** A question to be searched or answered, with the limits in it. */
+/** A question to be searched or answered, with the limits applied. */
 export interface Inquiry extends Pick<RetrievalRequest, "principal" | "topK" | "filter" | "hybrid" | "explain"> {
   readonly question: string
 }
@@ -38,15 +38,15 @@ export interface Answered {
   readonly contexts: ReadonlyArray<Passage>
 }
 
-/** What a caller asks for, within what the operator allows. */
+/** A caller's own restrictions, within the operator's limits. */
 export interface Narrowing {
-  /** Only files whose metadata pass this too. */
+  /** Filter expression over metadata that files have to pass too. */
   readonly where?: string
-  /** Only what this principal may read. `PERMISSION_DENIED` where the operator has fixed another. */
+  /** The principal whose permissions apply. `PERMISSION_DENIED` where the operator has set another. */
   readonly as?: string
 }
 
-/** What a knowledge base is made of: a corpus with the way to search it and, where there is one, to answer from it. */
+/** Parts of a knowledge base: a corpus, and functions that search it and answer from it. */
 export interface KnowledgeBaseParts {
   readonly title: string
   readonly description?: string
@@ -54,14 +54,14 @@ export interface KnowledgeBaseParts {
   readonly files: Files["Service"]
   readonly retrieve: (inquiry: Inquiry) => Effect.Effect<ReadonlyArray<Passage>, KnowledgeError>
   readonly answer: (inquiry: Inquiry) => Effect.Effect<Answered, KnowledgeError>
-  /** How it stands: what the last run did, what waits, what failed. */
+  /** State of the corpus: what the last run did, what is waiting, and what failed. */
   readonly status: Effect.Effect<Readonly<Record<string, unknown>>, KnowledgeError>
 }
 
 /** Passages found for a question, best first. */
 export interface Found {
   readonly passages: ReadonlyArray<Passage>
-  /** Passages that the budget of tokens had no room for. */
+  /** Number of passages left out because they exceed the limit of tokens. */
   readonly leftOut: number
 }
 
@@ -69,87 +69,91 @@ export interface Found {
 export interface Portion {
   readonly file: RagFile
   readonly text: string
-  /** UTF-8 byte of the document's text that `text` begins at. */
+  /** Offset of `text` in the document's text, in bytes of UTF-8. */
   readonly from: number
-  /** Where to read on; absent at the end. */
+  /** Offset in bytes at which to continue reading; absent at the end. */
   readonly next?: number
 }
 
-/** Documents that stand for all. */
+/** A sample of the documents. */
 export interface Sample {
   readonly documents: ReadonlyArray<{ readonly file: RagFile; readonly vector: SparseVector }>
-  /** How many there are to choose from. */
+  /** Number of documents that the sample was chosen from. */
   readonly of: number
-  /** Documents that were chosen, and have no vector here. */
+  /** Number of chosen documents that have no vector in the engine's database. */
   readonly without: number
 }
 
-/** A corpus as an agent may use it: within what its operator allows, in pieces that fit a prompt. */
+/** A corpus for agents: within the operator's limits, in pieces that fit a prompt. */
 export class KnowledgeBase extends Context.Service<KnowledgeBase, {
   readonly title: string
   readonly description?: string
-  /** What its operator lets every caller see. */
+  /** The operator's limits. */
   readonly limits: Limits
-  /** `limit`: how many passages, 1 to 50. */
+  /** Searches the passages. `limit` is their number, from 1 to 50. */
   readonly search: (
     question: string,
     options: Narrowing & Pick<Inquiry, "hybrid" | "explain"> & { readonly limit?: number }
   ) => Effect.Effect<Found, KnowledgeError>
+  /** Answers a question from the corpus. */
   readonly answer: (question: string, options: Narrowing) => Effect.Effect<Answered, KnowledgeError>
   /**
-   * A document, by its path or its full name. `NOT_FOUND` where there is none, or none that may be read: which of them is
-   * not told.
+   * A document, by its path or its full name. `NOT_FOUND` where it does not exist or may not be read; the error does not
+   * distinguish the two.
    */
   readonly find: (document: string) => Effect.Effect<RagFile, KnowledgeError>
-  /** A document as it is kept: `count` of its chunks, from one of them on, or from the one that a byte of its text is in. */
+  /** A document with `count` of its chunks, starting with the one of an ordinal, or the one that contains a byte of the text. */
   readonly chunks: (
     document: string,
     from: { readonly ordinal: number } | { readonly byte: number },
     count: number
   ) => Effect.Effect<{ readonly file: RagFile; readonly chunks: ReadonlyArray<FileChunk> }, KnowledgeError>
-  /** The text of a document, from a byte of it on; found as by `find`. */
+  /** The text of a document from a byte on. The document is found as by `find`. */
   readonly read: (document: string, from?: number) => Effect.Effect<Portion, KnowledgeError>
-  /** Documents whose path begins with `prefix`; `token` is that of the page before. */
+  /** Lists documents whose path starts with `prefix`. `token` is the page token of the page before. */
   readonly list: (
     options: { readonly prefix?: string; readonly where?: string; readonly token?: string }
   ) => Effect.Effect<Page<RagFile>, KnowledgeError>
-  /** How many documents have which values under these keys; under all that people and rules wrote where none are named. */
+  /** Counts documents by their values under some metadata keys. Without `keys`, under all keys that people and rules wrote. */
   readonly facets: (
     options: Narrowing & { readonly keys?: ReadonlyArray<string> }
   ) => Effect.Effect<ReadonlyArray<Facet>, KnowledgeError>
   /**
-   * Up to `most` documents with the vectors of their first chunks, spread over all of them; the same ones while the corpus
-   * stays as it is, and nearly so after. `UNIMPLEMENTED` where the engine gives no vectors back.
+   * A sample of up to `most` documents with the vectors of their first chunks. It is the same while the corpus does not change,
+   * and nearly the same after small changes. `UNIMPLEMENTED` where the engine returns no vectors.
    */
   readonly sample: (most: number) => Effect.Effect<Sample, KnowledgeError>
+  /** State of the corpus: what the last run did, what is waiting, and what failed. */
   readonly status: Effect.Effect<Readonly<Record<string, unknown>>, KnowledgeError>
 }>()("sluice/mcp/KnowledgeBase") {}
 
 const usualTokens = 4_000
 const mostPassages = 50
-/** Documents of a page of a listing, and of one that documents are chosen from. */
+/** Documents per page of a list. */
 const listed = 50
+/** Documents per page when a sample is chosen. */
 const chosenOf = 500
-/** Pages of the corpus that one page of a listing looks at, so that a rare prefix is no walk of everything. */
+/** Most pages of the corpus that are scanned for one page of a list, so that a rare prefix does not scan the whole corpus. */
 const mostLookedAt = 40
-/** Chunks fetched at once, where a piece of a text is wanted, and where chunks are. */
+/** Chunks per fetch when text is read. */
 const chunksRead = 50
+/** Most chunks per fetch when chunks are read. */
 const mostChunksRead = 1_000
 
 const notYours = new ServiceError({
   code: "PERMISSION_DENIED",
-  message: "whose permissions hold here is fixed by the operator",
+  message: "the operator has set whose permissions apply here",
   fix: "leave `as` out"
 })
 
-/** A knowledge base of a corpus. Fails where the operator's own filter cannot be read. */
+/** Makes a knowledge base of a corpus. Fails where the operator's filter cannot be parsed. */
 export const make = (
   { answer, corpus, description, files, retrieve, status, title }: KnowledgeBaseParts,
   limits: Limits = {}
 ): Result.Result<KnowledgeBase["Service"], ServiceError> =>
   Result.map(parsed(limits.where, "where"), (allowed) => {
     const { principal, tokens = usualTokens, where } = limits
-    /** The caller's filter is read by itself first: joined to the operator's as text alone, it could end that one's parentheses. */
+    /** The caller's filter joined to the operator's. It is parsed alone first: as mere text it could close the operator's parentheses. */
     const narrowed = (asked: string | undefined) =>
       Effect.fromResult(Result.map(parsed(asked, "where"), (filter) => ({
         filter: allowed === undefined || filter === undefined ? allowed ?? filter : { _tag: "all" as const, of: [allowed, filter] },
@@ -180,7 +184,7 @@ export const make = (
       return (yield* filesNamed(files, parent, document)).find(isAllowed) ?? (yield* missing)
     })
 
-    /** Some of the documents that may be read. */
+    /** A sample of the readable documents. */
     const chosenFrom = Effect.fnUntraced(function*(parent: CorpusName, most: number) {
       if (files.sample !== undefined) {
         const { names, of } = yield* files.sample(parent, most, seen)
@@ -253,7 +257,7 @@ export const make = (
     })
   })
 
-/** FNV-1a, stirred: names that differ in their last digit are far apart. */
+/** FNV-1a hash of a name with further mixing, so that names that differ only in the last digit are far apart. */
 const rankOf = (name: string): number => {
   let hash = 0x811c9dc5
   for (let at = 0; at < name.length; at++) hash = Math.imul(hash ^ name.charCodeAt(at), 0x01000193)
@@ -264,7 +268,7 @@ const rankOf = (name: string): number => {
 const parsed = (expression: string | undefined, field: string): Result.Result<MetadataFilter | undefined, ServiceError> =>
   expression === undefined ? Result.succeed(undefined) : parseMetadataFilter(expression, field)
 
-/** As many of the passages as fit; the first is always among them, cut where it does not fit by itself. */
+/** As many of the passages as fit. The first is always included, cut where it does not fit alone. */
 const within = (passages: ReadonlyArray<Passage>, tokens: number): Found => {
   const fitting: Array<Passage> = []
   let room = tokens
@@ -277,13 +281,13 @@ const within = (passages: ReadonlyArray<Passage>, tokens: number): Found => {
   return { passages: fitting, leftOut: passages.length - fitting.length }
 }
 
-/** The beginning of a text that has about so many tokens. */
+/** The start of a text, of about `tokens` tokens. */
 const cut = (text: string, tokens: number): string => {
   const share = tokens / countTokens(text)
   return `${text.slice(0, Math.floor(text.length * share)).toWellFormed()}…`
 }
 
-/** Chunks from a byte on, put together again: what two of them share is there once. */
+/** The text of chunks from a byte on. Overlaps of chunks are included once. */
 const portionOf = Effect.fnUntraced(function*(chunks: Stream.Stream<FileChunk, ServiceError>, from: number, tokens: number) {
   const parts: Array<string> = []
   let room = tokens
@@ -298,7 +302,7 @@ const portionOf = Effect.fnUntraced(function*(chunks: Stream.Stream<FileChunk, S
         next = Math.max(end, chunk.byteStart)
         return false
       }
-      // What lies between two chunks is white space.
+      // Only white space lies between two chunks.
       if (chunk.byteStart > end && parts.length > 0) parts.push("\n\n")
       if (size > room) {
         const shown = cut(text, room).slice(0, -1)

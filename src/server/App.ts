@@ -38,28 +38,28 @@ export interface AppOptions {
   readonly inspector: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
   /** Conversations with corpora, by method and path. */
   readonly chats: ReadonlyMap<string, ChatRoute>
-  /** Takes notices under `/hooks`, which show by themselves whose they are. */
+  /** Takes webhook notices under `/hooks`. They authenticate themselves, without the server's token. */
   readonly hooks: HooksEndpoint
   readonly uploads: Uploads
   readonly quotas?: Quotas
   readonly faults?: Faults
-  /** What `GET /` tells: who this is, and what really runs. */
+  /** Response of `GET /`: name and version of the server, its engine and its models. */
   readonly about: JsonObject
-  /** Whether it can answer: what a readiness probe asks. */
+  /** Succeeds where the server can answer calls, for the readiness probe. */
   readonly ready: Effect.Effect<void, ServiceError>
-  /** Whether it is shutting down: new calls are refused. */
+  /** Whether the server is shutting down and refuses new calls. */
   readonly draining: () => boolean
-  /** Told of each request that begins (1) and of each whose answer is sent (-1). */
+  /** Called with 1 when a request starts, and with -1 when its response was sent. */
   readonly underWay: (change: 1 | -1) => void
   /** Log each request. */
   readonly logAccess: boolean
-  /** Calls under way at once; the next is refused. */
+  /** Most concurrent calls; further ones are refused. */
   readonly mostCalls: number
-  /** Milliseconds of one call. */
+  /** Most milliseconds of one call. */
   readonly callTimeout: number
-  /** Bytes of a JSON body. */
+  /** Most bytes of a JSON body. */
   readonly mostJsonBytes: number
-  /** Bytes of the large bodies of all calls under way; one that finds no room is refused. */
+  /** Most bytes of the large bodies of all concurrent calls; a body that finds no room is refused. */
   readonly mostBodyBytes: number
 }
 
@@ -68,8 +68,8 @@ type AnyHandler = (call: Call<unknown, unknown, unknown>) => Effect.Effect<objec
 type AnyRoute = Route<string, unknown, unknown, unknown>
 
 /**
- * Answers every request. Whatever comes in, what goes out is an answer of the API: a client's mistake is never a 500,
- * and nothing that is thrown reaches the client.
+ * Answers every request. Whatever comes in, the response is one of the API's: a client's mistake is never a 500, and no
+ * exception reaches the client.
  */
 export const makeApp = (options: AppOptions) =>
   Effect.gen(function*() {
@@ -84,7 +84,7 @@ export const makeApp = (options: AppOptions) =>
       { key, params, unversioned, version }: Match,
       asked: Incoming
     ): Effect.fn.Return<Answered, ServiceError> {
-      const route: AnyRoute = routes[key] as AnyRoute // dispatch is over all of them alike
+      const route: AnyRoute = routes[key] as AnyRoute // dispatch treats all routes alike
       const names = new ClientNames(Object.values(params)[0] ?? "", parent)
       if (!isLocation(names.locationId)) return { kind: "failure", error: noSuchLocation(names.locationId) }
       const fault: Fault = options.faults?.next(key) ?? {}
@@ -136,7 +136,7 @@ export const makeApp = (options: AppOptions) =>
       return fault.drop === "middle" ? { ...answered, cut: true } : answered
     })
 
-    /** Runs a call within the number and the time of calls. What it says of a failure is meant for the client. */
+    /** Runs a call within the limits of concurrency and time. `failed` makes the response of a failure. */
     const counted = <A>(call: Effect.Effect<A, ServiceError>, failed: (error: ServiceError) => A, mayStop = true): Effect.Effect<A> =>
       Effect.suspend(() => {
         if (calls >= options.mostCalls) return Effect.succeed(failed(busy))
@@ -151,7 +151,7 @@ export const makeApp = (options: AppOptions) =>
         )
       })
 
-    /** A call that may come in, whatever protocol it came by. */
+    /** Runs a call that was let in, whatever its protocol. */
     const call = (found: Match, asked: Incoming): Effect.Effect<Answered> =>
       counted<Answered>(
         Effect.andThen(turn, Effect.provideService(answer(found, asked), CallVersion, found.version)),
@@ -164,10 +164,10 @@ export const makeApp = (options: AppOptions) =>
       return answered.cut === true ? broken(request, whole) : Effect.succeed(whole)
     }
 
-    /** What is answered about the server itself; undefined of all else. */
+    /** Answers requests about the server itself, as of probes and pages; undefined for all others. */
     const ofItself = Effect.fnUntraced(function*(path: string, key: string | null, request: HttpServerRequest.HttpServerRequest) {
       if (request.method !== "GET" && request.method !== "HEAD") return undefined
-      // Probes carry no token, and are told nothing but whether it is well; a browser that opens the page has none yet.
+      // Probes carry no token, and learn only whether the server is well. A browser that opens the page has no token yet.
       const probe = path === "/healthz" || path === "/readyz"
       const { token: _, ...open } = options.access
       const refused = refusal(probe || isPage(path) ? open : options.access, request.headers, key)
@@ -185,7 +185,7 @@ export const makeApp = (options: AppOptions) =>
       return path === "/metrics" ? metricsText(yield* PrometheusMetrics.format()) : undefined
     })
 
-    /** What has routes of its own answers. */
+    /** Lets an endpoint with its own router answer. */
     const routed = (by: AppOptions["mcp"], request: HttpServerRequest.HttpServerRequest): Effect.Effect<Reply> =>
       counted(
         by.pipe(
@@ -204,14 +204,14 @@ export const makeApp = (options: AppOptions) =>
       const [path = "", ...rest] = request.url.split("?")
       const search = rest.join("?")
       const style: ReplyStyle = { pretty: wantsPretty(search) }
-      // A browser asks first, without a token.
+      // Browsers send a preflight request first, without a token.
       if (request.method === "OPTIONS" && request.headers["access-control-request-method"] !== undefined) {
         const page = refusedPage(options.access, request.headers)
         return page === undefined
           ? HttpServerResponse.empty({ status: 204, headers: preflightHeaders(options.access, request.headers) })
           : failure(page, style)
       }
-      // Their senders have no token of ours, and come by the address that others know this machine by.
+      // Senders of webhooks have no token of this server, and call its public address.
       if (path.startsWith("/hooks/")) {
         return options.draining()
           ? failure(stopping, style)
@@ -246,7 +246,7 @@ export const makeApp = (options: AppOptions) =>
       return observed(
         request,
         found,
-        // Few requests come from a page.
+        // Most requests do not come from a page.
         request.headers["origin"] === undefined
           ? dispatch(request, found)
           : Effect.map(dispatch(request, found), HttpServerResponse.setHeaders(corsHeaders(options.access, request.headers))),
@@ -254,12 +254,12 @@ export const makeApp = (options: AppOptions) =>
       )
     })
     return {
-      /** Answers a request of HTTP. */
+      /** Answers an HTTP request. */
       http,
       call,
       room,
       draining: options.draining,
-      /** Why a request may not come in; probes need no token. */
+      /** Returns why a request is refused; undefined where it is let in. Probes need no token. */
       refusal: (headers: RequestHeaders, probe: boolean): ServiceError | undefined => {
         const { token: _, ...open } = options.access
         return refusal(probe ? open : options.access, headers)
@@ -273,8 +273,8 @@ export const makeApp = (options: AppOptions) =>
 export type App = Effect.Success<ReturnType<typeof makeApp>>
 
 /**
- * Counts a request, and logs it once the last byte of its answer is on its way. What is asked about the server itself is
- * not logged: probes come every few seconds.
+ * Counts a request, and logs it once the last byte of its response is sent. Requests about the server itself are not logged:
+ * probes come every few seconds.
  */
 const observed = (
   request: HttpServerRequest.HttpServerRequest,
@@ -296,11 +296,11 @@ const observed = (
             )
           ))
       }),
-      // No answer was given: the connection broke, or its client left.
+      // No response was sent: the connection broke, or its client left.
       Effect.onInterrupt(() => end(499, true))
     ))
 
-/** The method that a request is for. The bytes of a resumable upload are put by some clients, and posted by others. */
+/** The route of a request. Some clients send the bytes of a resumable upload with PUT, others with POST. */
 const methodOf = ({ method, url }: HttpServerRequest.HttpServerRequest): Match | undefined => {
   const [path = ""] = url.split("?")
   return match(method === "PUT" && path.startsWith("/upload/") ? "POST" : method, path)
@@ -309,11 +309,11 @@ const methodOf = ({ method, url }: HttpServerRequest.HttpServerRequest): Match |
 interface Observed {
   readonly method: string
   readonly url: string
-  /** `-` where no method is meant. */
+  /** Key of the route, `-` where none matches. */
   readonly route: string
 }
 
-/** Counts a request that begins. Gives what is to be run once when it ends. */
+/** Counts a request that starts. Returns a function to be called when it ends; further calls do nothing. */
 const observing = ({ method, route, url }: Observed, { logAccess: log, underWay }: AppOptions) =>
   Effect.flatMap(Clock.currentTimeMillis, (since) => {
     const [path = ""] = url.split("?")
@@ -358,7 +358,7 @@ const replyOf = (request: HttpServerRequest.HttpServerRequest, answered: Answere
   }
 }
 
-/** The inspector's page, at any of its addresses. The service's own binding of operations begins with `/ui` too. */
+/** Whether a path is one of the inspector's page. The service's binding of operations starts with `/ui` too. */
 const isPage = (path: string): boolean => /^\/ui(?:\/(?!api\/|(?:v1(?:beta1)?\/)?projects\/)|$)/.test(path)
 
 const ownPaths: ReadonlySet<string> = new Set(["/", "/healthz", "/readyz", "/metrics"])
@@ -367,7 +367,7 @@ const plain: ReplyStyle = { pretty: false }
 const metricsText = (text: string): Reply =>
   HttpServerResponse.text(text, { contentType: "text/plain; version=0.0.4; charset=utf-8", headers: { "cache-control": "no-store" } })
 
-/** Messages of the engine name things as the engine does. */
+/** Replaces the engine's resource names by the client's in the messages of an error. */
 const named = <A>(names: ClientNames, effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
   Effect.mapError(effect, (error) =>
     error.with({
@@ -379,14 +379,14 @@ const named = <A>(names: ClientNames, effect: Effect.Effect<A, ServiceError>): E
 const unexpected = (cause: Cause.Cause<unknown>): Effect.Effect<void> =>
   Effect.andThen(Effect.logError("a call failed unexpectedly", Cause.pretty(cause)), failedUnexpectedly)
 
-/** Breaks the connection; nothing is answered. */
+/** Breaks the connection without a response. */
 const dropped = (request: HttpServerRequest.HttpServerRequest): Effect.Effect<never> =>
   Effect.suspend(() => {
     NodeHttpServerRequest.toIncomingMessage(request).socket.destroy()
     return Effect.interrupt
   })
 
-/** Sends bytes, waits until they are on their way, and breaks the connection. */
+/** Sends bytes, waits until they are written, and breaks the connection. */
 const breakOff = (request: HttpServerRequest.HttpServerRequest) => (last: Uint8Array): Effect.Effect<never> =>
   Effect.gen(function*() {
     const response = responseOf(request)
@@ -396,7 +396,7 @@ const breakOff = (request: HttpServerRequest.HttpServerRequest) => (last: Uint8A
     return yield* dropped(request)
   })
 
-/** Sends the head of a reply and a part of its body, and breaks the connection: half of one that is whole, the beginning of a stream. */
+/** Sends the head of a reply and a part of its body, then breaks the connection: half of a whole body, or the first piece of a stream. */
 const broken = (request: HttpServerRequest.HttpServerRequest, { body, headers, status }: Reply): Effect.Effect<never> =>
   Effect.gen(function*() {
     const response = responseOf(request)
@@ -408,9 +408,12 @@ const broken = (request: HttpServerRequest.HttpServerRequest, { body, headers, s
   })
 
 const responseOf = (request: HttpServerRequest.HttpServerRequest): ServerResponse =>
-  NodeHttpServerRequest.toServerResponse(request) as ServerResponse // ours speaks HTTP/1.1 only
+  NodeHttpServerRequest.toServerResponse(request) as ServerResponse // this listener speaks HTTP/1.1 only
 
-/** Such a call ends when its client leaves, and with it what a model would be paid for; one that changes something is brought to its end. */
+/**
+ * Whether a call only reads: it is interrupted when its client leaves, so that no model is paid for nothing. A call that
+ * changes something runs to its end.
+ */
 const onlyAsks = ({ key }: Match): boolean => /^(?:PredictionService|VertexRagService)\./.test(routes[key].rpc)
 
 const wantsPretty = (search: string): boolean => /(?:^|&)(?:\$|%24)?prettyPrint=(?:1|true)(?:&|$)/i.test(search)

@@ -7,7 +7,7 @@ import type { Page, PageRequest } from "../ports/Paging.ts"
 import type { CachedContent } from "../wire/messages/CachedContent.ts"
 import type { GenerateContentRequest } from "../wire/messages/GenerateContent.ts"
 
-/** What a request gets from a cached content, before what it says itself. */
+/** The part of a cached content that is put in front of a request. */
 export type CachedPrefix = Pick<GenerateContentRequest, "contents" | "systemInstruction" | "tools" | "toolConfig">
 
 type About = Pick<CachedContent, "displayName" | "model" | "createTime" | "updateTime" | "usageMetadata">
@@ -21,14 +21,14 @@ interface NewCachedContent {
   readonly prefix: CachedPrefix
 }
 
-/** Of all places together. */
+/** Most cached contents, of all places together. */
 const most = 1_000
 const defaultPage = 100
 const largestPage = 1_000
 
 /**
- * Contents that generation requests name, kept in the state database until they expire. One that has expired, or is of
- * another project or location than its name says, is `NOT_FOUND`.
+ * Contents that generation requests refer to, kept in the state database until they expire. A content that has expired, or
+ * belongs to another project or location than its name says, is `NOT_FOUND`.
  */
 export class CachedContents extends Context.Service<CachedContents, {
   readonly create: (content: NewCachedContent) => Effect.Effect<CachedContent, ServiceError>
@@ -37,7 +37,7 @@ export class CachedContents extends Context.Service<CachedContents, {
   readonly list: (place: string, page: PageRequest) => Effect.Effect<Page<CachedContent>, ServiceError>
   readonly setExpiry: (name: string, expires: number) => Effect.Effect<CachedContent, ServiceError>
   readonly remove: (name: string) => Effect.Effect<void, ServiceError>
-  /** What it stands for, with what is told of it. */
+  /** The stored prefix, with the resource that describes it. */
   readonly prefix: (name: string) => Effect.Effect<{ readonly about: CachedContent; readonly prefix: CachedPrefix }, ServiceError>
 }>()("sluice/server/CachedContents") {
   /** The database stays open as long as the layer. */
@@ -135,7 +135,7 @@ const rowOf = (row: Record<string, unknown>): Row => ({
   about: JSON.parse(String(row["about"])) as About
 })
 
-/** By the name that the client writes: a project's id and its number lead to the same. */
+/** The resource under the name that the client used: a project's id and its number are equivalent. */
 const shownOf = ({ about, expires, id }: Pick<Row, "about" | "expires" | "id">, place: string): CachedContent => ({
   ...about,
   name: `${place}/cachedContents/${id}`,

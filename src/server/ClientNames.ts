@@ -3,9 +3,9 @@ import { OperationName } from "../domain/Operation.ts"
 import { RagFileName } from "../domain/RagFile.ts"
 
 /**
- * Names as a client writes them, and as the engine does, which has one project and location. Which of them a corpus
- * belongs to is kept with it (`CorpusPlaces`); a project's id and its number lead to the same corpora, and answers come
- * back under the names that were asked with.
+ * Translates resource names between a client and the engine, which has a single project and location. The place that a corpus
+ * belongs to is stored with it (`CorpusPlaces`). A project's id and its number are equivalent, and responses use the names
+ * that the request used.
  */
 export class ClientNames {
   readonly #client: string
@@ -17,12 +17,12 @@ export class ClientNames {
     this.#engine = engine
   }
 
-  /** `projects/{p}/locations/{l}`, as the client calls it. */
+  /** The client's `projects/{p}/locations/{l}`. */
   get location(): string {
     return this.#client
   }
 
-  /** The last part of it: a region's id, or `global`. */
+  /** Id of the client's location: a region, or `global`. */
   get locationId(): string {
     return this.#client.slice(this.#client.lastIndexOf("/") + 1)
   }
@@ -48,9 +48,9 @@ export class ClientNames {
     return name === this.#engine || name.startsWith(`${this.#engine}/`) ? `${this.#client}${name.slice(this.#engine.length)}` : name
   }
 
-  /** Anything with a name in it. */
+  /** A resource of the engine under the client's name. */
   renamed<A extends { readonly name: string }>(resource: A): A {
-    // The brand of a name is its form, which stays.
+    // Renaming keeps the form of the name, which is what its brand stands for.
     return { ...resource, name: this.toClient(resource.name) as A["name"] }
   }
 
@@ -58,7 +58,7 @@ export class ClientNames {
     return OperationName.make(`${this.toClient(parentName)}/operations/${id}`)
   }
 
-  /** A message of the engine's, which speaks of its own names. */
+  /** A message of the engine with its resource names replaced by the client's. */
   message(text: string): string {
     return text.replaceAll(`${this.#engine}/`, `${this.#client}/`)
   }

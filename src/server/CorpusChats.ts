@@ -19,28 +19,29 @@ import { awaitFirst } from "./http/AwaitFirst.ts"
 import { knowledgeBases } from "./KnowledgeBases.ts"
 
 export interface CorpusChatOptions {
-  /** What every conversation may be answered from. Default: everything. */
+  /** Limits on what conversations may be answered from. Default: everything. */
   readonly limits?: Limits
-  /** Further names of models, by the corpora that answer for them: their display names or ids. */
+  /** Display names or ids of corpora, by further model names that they answer under. */
   readonly models?: Readonly<Record<string, string>>
-  /** Counts what a generator does not: the tokens of question and passages, and of the answer. */
+  /** Counts tokens of the question, the passages and the answer, where the generator reports none. */
   readonly countTokens: (text: string) => number
 }
 
-/** Answers a route of its own, whose form is the protocol's also where it refuses. */
+/** Answers a request in the form of its chat protocol, errors included. */
 export type ChatRoute = (body: Uint8Array) => Effect.Effect<RawAnswer>
 
 const prefix = "corpus/"
 
-/** Passages that an answer is made from, and earlier exchanges that a question may lean on. */
+/** Passages that an answer is made from. */
 const passagesOfAnswer = 20
+/** Earlier exchanges that a question may refer to. */
 const turnsLeantOn = 6
-/** Tokens of the passages: the generator has limits of its own. */
+/** Most tokens of the passages, in effect unlimited: the generator has its own limit. */
 const tokens = 1_000_000
-/** Corpora listed as models. */
+/** Most corpora listed as models. */
 const mostListed = 1_000
 
-/** Conversations with corpora, by method and path: chat programs are pointed at the server and take a corpus for a model. */
+/** Conversations with corpora, by method and path: chat programs use the server as an API of models, each model a corpus. */
 export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, models = {} }: CorpusChatOptions) {
   const { all, baseOf, named } = yield* knowledgeBases
   const generator = yield* Generator
@@ -131,7 +132,7 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
 
 const unable = ({ message }: { readonly message: string }) => Effect.fail(ServiceError.internal(message))
 
-/** Questions of a conversation with what was answered. */
+/** The questions of a conversation with their answers. */
 const exchangesOf = (turns: CorpusChat["turns"]): ReadonlyArray<Exchange> =>
   turns.flatMap(({ role, text }, at): ReadonlyArray<Exchange> => {
     const next = turns[at + 1]

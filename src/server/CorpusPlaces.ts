@@ -5,19 +5,19 @@ import { isSamePlace } from "../domain/Locations.ts"
 import type { Corpora } from "../ports/Corpora.ts"
 import type { ClientNames } from "./ClientNames.ts"
 
-/** Whether a corpus is one of a project and location. Those that were made beside the server are of all of them. */
+/** Whether a corpus belongs to a project and location. Corpora that were not made through the server belong to all. */
 export const isOfPlace = ({ options }: Pick<Corpus, "options">, parent: string): boolean =>
   options?.place === undefined || isSamePlace(options.place, parent)
 
 const corpusIn = /^(projects\/[^/]+\/locations\/[^/]+)\/ragCorpora\/[^/:]+/
 
-/** Fails with `NOT_FOUND` for a corpus, or what is in one, of another project or location than its name says. */
+/** Fails with `NOT_FOUND` where a name of a corpus, or of something in it, has another project or location than the corpus belongs to. */
 export const checkPlace = (corpora: Corpora["Service"], names: ClientNames, name: string): Effect.Effect<void, ServiceError> => {
   const [corpus, parent] = corpusIn.exec(name) ?? []
   if (corpus === undefined || parent === undefined) return Effect.void
   return Effect.matchEffect(corpora.get(names.corpus(corpus)), {
     onSuccess: (found) => isOfPlace(found, parent) ? Effect.void : Effect.fail(ServiceError.notFound(`corpus ${corpus}`)),
-    // One that is not there is its handler's to tell: operations outlive what they were about.
+    // A missing corpus is left to the handler: operations outlive their corpus.
     onFailure: (error) => error.code === "NOT_FOUND" ? Effect.void : Effect.fail(error)
   })
 }

@@ -9,56 +9,59 @@ import { largeBody, readBody } from "./http/Body.ts"
 import { failure, json, type Reply } from "./http/Reply.ts"
 import type { Room } from "./Incoming.ts"
 
-// Notices that come from outside and start runs. Each is held against a secret, in a time that says nothing of it; what
-// it says is otherwise not believed: a run lists the sources, so that a notice that comes twice finds nothing to do.
+// Webhook notices that start runs. Each is authenticated by a secret, compared in constant time. Its content is not trusted
+// otherwise: a run lists the sources itself, so that a duplicate notice finds nothing to do.
 
-/** What became of a notice. `ignored`: it is genuine, and asks for nothing. */
+/** Outcome of a notice. `ignored`: it is genuine, and needs no run. */
 export type NoticeOutcome = "taken" | "refused" | "ignored"
 
-/** A hook of a pipeline. */
+/** A webhook of a pipeline. */
 export interface Hook {
   readonly pipeline: string
   readonly name: string
   readonly settings: HookSettings
-  /** The value that its notices are held against; Pub/Sub with authentication and SNS have none. */
+  /** The secret that authenticates its notices. Undefined for Pub/Sub with authentication and for SNS. */
   readonly secret: Effect.Effect<Redacted.Redacted<string>, ServiceError> | undefined
-  /** Asks for a run. */
+  /** Requests a run. */
   readonly told: Effect.Effect<void>
-  /** Is told what became of each notice. */
+  /** Called with the outcome of each notice. */
   readonly noted: (outcome: NoticeOutcome) => Effect.Effect<void>
 }
 
 export interface HookOptions {
   readonly hooks: ReadonlyArray<Hook>
-  /** The address of whom a token of Google's is about, where it is genuine and for this audience. */
+  /** The email address in a Google ID token; undefined where the token is not genuine or for another audience. */
   readonly identity: (token: string, audience: string) => Effect.Effect<string | undefined, ServiceError>
   readonly topics: Topics
 }
 
-/** Amazon SNS, as far as its notices need it. */
+/** The calls to Amazon SNS that its notices need. */
 export interface Topics {
-  /** The key of a certificate for a topic's notices, by its address; undefined where it is not SNS's, or there is none. */
+  /**
+   * The public key of the certificate at an address that signs a topic's notices; undefined where the address is not SNS's, or
+   * has none.
+   */
   readonly keyOf: (topic: string, certificate: string) => Effect.Effect<KeyObject | undefined, ServiceError>
-  /** Confirms the subscription that a token was sent for. */
+  /** Confirms a subscription by the token that SNS sent. */
   readonly confirm: (topic: string, token: string) => Effect.Effect<void, ServiceError>
 }
 
-/** Where no notices are taken. */
+/** Options of a server without webhooks. */
 export const noHooks: HookOptions = {
   hooks: [],
   identity: () => Effect.undefined,
   topics: { keyOf: () => Effect.undefined, confirm: () => Effect.void }
 }
 
-/** GitHub cuts its own at this. Bytes. */
+/** Most bytes of a notice: GitHub's limit. */
 const mostBytes = 25 * 1024 * 1024
 
 const notices = Metric.counter("sluice_hook_notices_total", {
-  description: "Notices that came to hooks, by what became of them",
+  description: "Notices that came to hooks, by outcome",
   incremental: true
 })
 
-/** What is told of a notice by what it says. */
+/** The judgement of a notice. `ignored` says why no run is needed. */
 type Verdict = Exclude<NoticeOutcome, "ignored"> | { readonly ignored: string }
 
 /** Answers under `/hooks/{pipeline}/{hook}`. */
@@ -69,11 +72,14 @@ export const hooksEndpoint = ({ hooks, ...outside }: HookOptions) => {
       const [path = "", search = ""] = request.url.split("?", 2)
       const hook = byPath.get(path)
       if (hook === undefined || request.method !== "POST") {
-        return failure(ServiceError.notFound(hook === undefined ? "this hook" : `${request.method} of a hook`, "notices are posted"), plain)
+        return failure(
+          ServiceError.notFound(hook === undefined ? "this hook" : `${request.method} of a hook`, "send notices with POST"),
+          plain
+        )
       }
       const query = new URLSearchParams(search)
       const handshake = hook.settings._tag === "microsoftGraph" ? query.get("validationToken") : null
-      // Graph asks, before there is anything to sign, whether somebody is there.
+      // Graph validates the address before there is anything to sign.
       if (handshake !== null) return echo(handshake)
       const body = yield* Effect.cached(room.hold(largeBody(request, mostBytes), readBody(request, mostBytes)))
       const verdict = yield* judge(hook, { headers: request.headers, query, body }, outside)
@@ -92,7 +98,7 @@ export type HooksEndpoint = ReturnType<typeof hooksEndpoint>
 interface Notice {
   readonly headers: RequestHeaders
   readonly query: URLSearchParams
-  /** Read where it has to be: what a header shows to be nobody's is not. */
+  /** The body. It is only read where the headers do not already refuse the notice. */
   readonly body: Effect.Effect<Uint8Array, ServiceError>
 }
 
@@ -102,7 +108,7 @@ const judge = Effect.fnUntraced(function*(
   { identity, topics }: Omit<HookOptions, "hooks">
 ): Effect.fn.Return<Verdict, ServiceError> {
   const value = secret === undefined ? "" : Redacted.value(yield* secret)
-  /** An empty secret is nobody's. */
+  /** Whether a value is the secret. An empty secret matches nothing. */
   const carries = (given: string | null | undefined): boolean => value !== "" && given !== null && given !== undefined && same(given, value)
   switch (settings._tag) {
     case "pubSub": {
@@ -125,7 +131,7 @@ const judge = Effect.fnUntraced(function*(
         case "UnsubscribeConfirmation":
           return { ignored: "the subscription has ended" }
         case "Notification":
-          return isTestEvent(notice.Message) ? { ignored: "a test of the bucket's" } : "taken"
+          return isTestEvent(notice.Message) ? { ignored: "a test event of the bucket" } : "taken"
       }
     }
     case "token": {
@@ -137,7 +143,7 @@ const judge = Effect.fnUntraced(function*(
       return headers["x-goog-resource-state"] === "sync" ? { ignored: "the channel was opened" } : "taken"
     case "microsoftGraph": {
       const { value: said = [] } = yield* read(GraphNotice, yield* body)
-      // Of several, one that is not ours makes all of them suspect.
+      // One notice with another state makes the whole batch suspect.
       return said.length > 0 && said.every(({ clientState }) => carries(clientState)) ? "taken" : "refused"
     }
     case "gitHub": {
@@ -151,7 +157,7 @@ const judge = Effect.fnUntraced(function*(
     }
     case "gitLab": {
       const signatures = headers["webhook-signature"]
-      // Who has a signing token signs, and what else is sent shows less.
+      // GitLab signs where it has a signing token; the plain token is weaker, and does not count then.
       const genuine = signatures === undefined
         ? carries(headers["x-gitlab-token"])
         : value !== "" && (yield* isSignedNow(signatures, { headers, body: yield* body }, value))
@@ -160,7 +166,7 @@ const judge = Effect.fnUntraced(function*(
   }
 })
 
-/** Seconds by which the clocks may differ and a notice may be late: Standard Webhooks' own. */
+/** Most seconds between a notice's timestamp and now, as Standard Webhooks has it. */
 const mostApart = 300
 
 const isSignedNow = (
@@ -171,7 +177,7 @@ const isSignedNow = (
   Effect.map(Clock.currentTimeMillis, (now) => {
     const { "webhook-id": id = "", "webhook-timestamp": timestamp = "" } = headers
     const expected = standardSignature({ id, timestamp, body }, key)
-    // While a key is changed there are several, with spaces between them.
+    // During a change of keys there are several signatures, separated by spaces.
     return Math.abs(now / 1_000 - Number(timestamp)) <= mostApart && signatures.split(" ").some((each) => same(each, expected))
   })
 
@@ -189,7 +195,7 @@ const snsFields = {
   SigningCertURL: Schema.String
 }
 
-/** As SNS posts it, unless its subscription has raw delivery on, which leaves the signature out. */
+/** A notice as SNS posts it. With raw message delivery it has no signature, and is refused. */
 const SnsNotice = Schema.Union([
   Schema.Struct({ Type: Schema.Literal("Notification"), ...snsFields, Subject: Schema.optional(Schema.NullOr(Schema.String)) }),
   Schema.Struct({
@@ -200,7 +206,10 @@ const SnsNotice = Schema.Union([
   })
 ])
 
-/** What is signed, in this order, and how: docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html */
+/**
+ * Whether a notice is signed by the key. Which fields are signed, and how:
+ * docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html
+ */
 const isSigned = (notice: typeof SnsNotice.Type, key: KeyObject): boolean => {
   const { Message, MessageId, Timestamp, TopicArn, Type } = notice
   const signed = notice.Type === "Notification"
@@ -211,11 +220,11 @@ const isSigned = (notice: typeof SnsNotice.Type, key: KeyObject): boolean => {
   return verify(digest, Buffer.from(lines.join("")), key, Buffer.from(notice.Signature, "base64"))
 }
 
-/** What a bucket sends when its notices are turned on. */
+/** The test event that a bucket sends when its notifications are turned on. */
 const TestEvent = Schema.fromJsonString(Schema.Struct({ Event: Schema.Literal("s3:TestEvent") }))
 const isTestEvent = (message: string): boolean => Schema.decodeOption(TestEvent)(message)._tag === "Some"
 
-/** Where a push went: as GitHub, GitLab and Gitea say it, as Bitbucket Cloud does, or as Bitbucket Data Center does. */
+/** The branch of a push: `ref` for GitHub, GitLab and Gitea, `push` for Bitbucket Cloud, `changes` for Bitbucket Data Center. */
 const PushNotice = Schema.Struct({
   ref: Schema.optional(Schema.NullOr(Schema.String)),
   push: Schema.optional(Schema.Struct({
@@ -237,16 +246,16 @@ const onBranch = Effect.fnUntraced(function*(branch: string | undefined, body: U
 const read = <A>(schema: Schema.Decoder<A>, body: Uint8Array): Effect.Effect<A, ServiceError> =>
   Effect.mapError(
     Schema.decodeUnknownEffect(Schema.fromJsonString(schema))(Buffer.from(body).toString()),
-    () => ServiceError.invalid("body", "is no notice of this kind, in JSON")
+    () => ServiceError.invalid("body", "is not a notice of this kind, in JSON")
   )
 
-/** GitHub can be set to send a form, with the JSON in its only field. */
+/** The JSON of a notice. GitHub can be set to send a form with the JSON in its only field. */
 const jsonIn = (body: Uint8Array, contentType = ""): Uint8Array =>
   contentType.startsWith("application/x-www-form-urlencoded")
     ? Buffer.from(new URLSearchParams(Buffer.from(body).toString()).get("payload") ?? "")
     : body
 
-/** Characters of a handshake that are said back; Graph's has a few hundred. */
+/** Most characters of a handshake that is echoed; Graph's has a few hundred. */
 const mostEchoed = 4_096
 
 const echo = (text: string): Reply =>
@@ -261,5 +270,5 @@ const plain = { pretty: false }
 
 const unauthenticated = new ServiceError({
   code: "UNAUTHENTICATED",
-  message: "this notice does not show that it comes from whom the hook was made for"
+  message: "this notice does not authenticate as one from the hook's sender"
 })

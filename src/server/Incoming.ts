@@ -9,39 +9,39 @@ import type { ClientNames } from "./ClientNames.ts"
 import type { RawPayload } from "./http/HttpBody.ts"
 import type { UploadAnswer } from "./upload/Uploads.ts"
 
-/** What is asked, read as its protocol carries it, when its turn comes. */
+/** A request whose parts are read on demand, in the way of its protocol. */
 export interface Incoming {
-  /** Bytes of memory that its body may come to, to be kept for it while it is answered. */
+  /** Bytes of memory to reserve for the body until the request is answered. */
   readonly room: (mostBytes: number) => number
   readonly query: (
     route: Route<string, unknown, unknown, unknown>
   ) => Result.Result<{ readonly query: unknown; readonly form: AnswerForm }, ServiceError>
-  /** Bytes of JSON, or what they would be. */
+  /** The JSON body, as bytes or as an object that was parsed already. */
   readonly body: (mostBytes: number) => Effect.Effect<Uint8Array | JsonObject, ServiceError>
-  /** The body of a method that passes bytes on. */
+  /** The body of a raw method, which passes bytes on. */
   readonly payload: (mostBytes: number) => Effect.Effect<RawPayload, ServiceError>
   readonly upload: (
     to: { readonly version: ApiVersion; readonly names: ClientNames; readonly corpus: CorpusName }
   ) => Effect.Effect<UploadAnswer, ServiceError>
-  /** Breaks the connection; nothing is answered. */
+  /** Breaks the connection without a response. */
   readonly drop: Effect.Effect<never>
 }
 
-/** What is answered, for its protocol to write. */
+/** A response, to be written by the protocol of its request. */
 export type Answered =
   & (
     | { readonly kind: "message"; readonly message: JsonObject; readonly headers?: Readonly<Record<string, string>> }
     | { readonly kind: "messages"; readonly messages: Stream.Stream<JsonObject, ServiceError> }
     | { readonly kind: "raw"; readonly answer: RawAnswer; readonly inMessage: boolean; readonly streaming: boolean }
-    /** `metadata` is that of the ErrorInfo. */
+    /** `metadata` goes into the ErrorInfo. */
     | { readonly kind: "failure"; readonly error: ServiceError; readonly metadata?: Readonly<Record<string, string>> }
   )
   & {
-    /** The connection is to break within the answer. */
+    /** Set by injected faults: the connection has to break within the response. */
     readonly cut?: true
   }
 
-/** Memory for the large bodies of all calls under way. */
+/** A budget of memory for the large bodies of all concurrent calls. */
 export class Room {
   #left: number
 
@@ -49,7 +49,7 @@ export class Room {
     this.#left = bytes
   }
 
-  /** Whether there is room for so many bytes, which are then the caller's until `give`. */
+  /** Takes bytes from the budget until `give`, or returns false where too few are left. */
   take(bytes: number): boolean {
     if (bytes > this.#left) return false
     this.#left -= bytes
@@ -60,7 +60,7 @@ export class Room {
     this.#left += bytes
   }
 
-  /** Runs a call once there is room for its body, which it keeps until it is answered. */
+  /** Runs a call with room for its body, which is given back afterwards; fails where there is none. */
   hold<A>(bytes: number, call: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> {
     return Effect.suspend(() => this.take(bytes) ? Effect.ensuring(call, Effect.sync(() => this.give(bytes))) : Effect.fail(noRoom))
   }
@@ -68,6 +68,6 @@ export class Room {
 
 export const noRoom = new ServiceError({
   code: "UNAVAILABLE",
-  message: "The server has too many large requests under way.",
+  message: "The server is handling too many large requests.",
   retryAfter: 1_000
 })

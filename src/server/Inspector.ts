@@ -9,15 +9,15 @@ import type { KnowledgeError } from "../mcp/KnowledgeBase.ts"
 import { type Account, idOf, Inspector } from "../ui/Inspector.ts"
 import { knowledgeBases } from "./KnowledgeBases.ts"
 
-/** Corpora listed. */
+/** Most corpora listed. */
 const mostListed = 1_000
 
-/** Tokens of text in one result: the page is not a prompt. */
+/** Most tokens of text in one result, in effect unlimited: the page is not a prompt. */
 const tokens = 1_000_000
 
 /**
- * `/ui/api` of a server: every corpus it has, with the ledger of the pipeline that fills it, where `accountOf` knows one.
- * Whoever may call the API sees all of them there too.
+ * The endpoint `/ui/api` of a server. It shows every corpus, with the ledger of the pipeline that fills it where `accountOf`
+ * knows one, to every caller who may call the API.
  */
 export const inspectorEndpoint = Effect.fnUntraced(
   function*(accountOf: (corpus: CorpusName) => Effect.Effect<Account | undefined, KnowledgeError>) {

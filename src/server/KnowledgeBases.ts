@@ -11,7 +11,7 @@ import { Retrieval } from "../ports/Retrieval.ts"
 /** Contexts that an answer is made from. */
 const contextsOfAnswer = 20
 
-/** Corpora named in an error. */
+/** Most corpora named in an error. */
 const shown = 10
 
 /** The server's corpora as knowledge bases. */
@@ -22,7 +22,7 @@ export const knowledgeBases = Effect.gen(function*() {
   const generator = yield* Generator
   return {
     all: pages(corpora.list),
-    /** The corpus of a display name or an id, or the only one there is. `path`: how one of several is named. */
+    /** The corpus with a display name or an id or, without one, the only corpus. `path` shows in errors how to name a corpus by its id. */
     named: Effect.fnUntraced(function*(wanted: string | undefined, path: (id: string) => string) {
       const fitting = yield* pages(corpora.list).pipe(
         Stream.filter(({ displayName, name }) => wanted === undefined || displayName === wanted || name.endsWith(`/${wanted}`)),
@@ -34,7 +34,7 @@ export const knowledgeBases = Effect.gen(function*() {
       if (second === undefined) return first
       return yield* ServiceError.invalid(
         "path",
-        "there are several corpora that it can mean",
+        "it matches several corpora",
         `name one: ${fitting.map(({ name }) => path(name.slice(name.lastIndexOf("/") + 1))).join(", ")}`
       )
     }),

@@ -5,18 +5,21 @@ import { http } from "../mcp/Mcp.ts"
 import { knowledgeBases } from "./KnowledgeBases.ts"
 
 export interface McpEndpointOptions {
-  /** What every agent that calls may see, and how much at once. */
+  /** Limits on what agents may see, and on the tokens of one result. */
   readonly limits?: Limits
   readonly version: string
-  /** Web pages that may call. */
+  /** Origins of web pages that may call. */
   readonly origins: ReadonlyArray<string>
 }
 
-/** `/mcp/{corpus}`, by display name or id: each corpus to agents. `/mcp` alone is the only one, where there is one. */
+/**
+ * The endpoint `/mcp/{corpus}`, by display name or id, which serves each corpus to agents. `/mcp` alone serves the only corpus,
+ * where there is exactly one.
+ */
 export const mcpEndpoint = Effect.fnUntraced(function*({ limits, origins, version }: McpEndpointOptions) {
   if (limits?.where !== undefined) yield* Effect.fromResult(parseMetadataFilter(limits.where, "--mcp-where"))
   const { baseOf, named } = yield* knowledgeBases
-  // Only versions of the protocol that contradict each other make it fail, and those are written down.
+  // It fails only for contradictory protocol versions, and those are constants.
   return yield* Effect.orDie(
     http(
       (wanted) => Effect.flatMap(named(wanted, (id) => `/mcp/${id}`), (corpus) => Effect.fromResult(baseOf(corpus, limits))),

@@ -11,7 +11,7 @@ import { encodeResponse, routes } from "../wire/Routes.ts"
 import { readBody } from "../wire/tolerant/Request.ts"
 import { take } from "./Call.ts"
 
-/** Rows are read and answered as the calls that their forms are of, by whatever model is there. */
+/** Models for rows of batch jobs: each row is handled as the API call whose format it has, by the server's model. */
 export const layer: Layer.Layer<never, never, Generation | PartnerChat> = Layer.effect(
   RowModels,
   Effect.gen(function*() {

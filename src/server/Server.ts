@@ -57,85 +57,90 @@ import { Quotas } from "./quotas/Quotas.ts"
 import { type Uploads, uploads } from "./upload/Uploads.ts"
 
 export interface ServeOptions {
-  /** Default `127.0.0.1`. */
+  /** The address to listen on. Default `127.0.0.1`; any address that is not loopback fails without a `token`. */
   readonly host?: string
-  /** 0 picks a free one. Default 8686. */
+  /** The port to listen on; 0 picks a free one. Default 8686. */
   readonly port?: number
-  /** Every request must carry it; required for a host that others can reach. */
+  /** Token that callers have to send, as a bearer token or as `key=`. Default: no token is required. */
   readonly token?: Redacted.Redacted<string>
-  /** Web pages that may call, by their origins: `https://app.example.org`. Default none. */
+  /** Origins of web pages that may call: `https://app.example.org`. Default none. */
   readonly origins?: ReadonlyArray<string>
-  /** Where operations are kept. Stays open as long as the server. */
+  /** The state database, which holds operations. It has to stay open as long as the server. */
   readonly database: DatabaseSync
-  /** Where resumable uploads wait for the rest of their bytes, beyond the life of one server. */
+  /** Folder in which unfinished resumable uploads are kept, also while no server runs. */
   readonly uploadFolder: string
+  /** Version that the server reports in its greeting and its metrics. */
   readonly version: string
-  /** The model told for corpora that named none: an endpoint, or the name of a Google model. Default `text-embedding-004`. */
+  /** Embedding model reported for corpora that named none: an endpoint, or the name of a Google model. Default `text-embedding-004`. */
   readonly embeddingModel?: string
-  /** Why an import is refused before anything is fetched. */
+  /** Returns why an import is refused before anything is fetched; undefined where it is not. */
   readonly refuseImport: (request: ImportRequest) => ServiceError | undefined
-  /** Why a file cannot be read as its upload asks. */
+  /** Returns why an upload's parsing settings are refused; undefined where they are not. */
   readonly refuseParser: (parsing: Parsing | undefined) => ServiceError | undefined
   readonly countTokens: (text: string) => number
-  /** Words of a text that carry meaning, folded so that forms of one word meet. */
+  /** Content words of a text, folded so that forms of one word are equal. */
   readonly terms: (text: string) => ReadonlyArray<string>
   /** Enforce the service's quotas and file sizes. Default false. */
   readonly vertexQuotas?: boolean
+  /** Faults to inject, for tests of clients. Default none. */
   readonly faults?: ReadonlyArray<FaultRule>
-  /** Log each request, by Effect's logger. Default false. */
+  /** Log each request with Effect's logger. Default false. */
   readonly logAccess?: boolean
+  /** Limits of sizes, numbers and times. Absent ones have their defaults. */
   readonly limits?: Partial<ServeLimits>
-  /** What agents that call `/mcp` may see, and how much of it at once; conversations with a corpus too. Default: everything, 4,000 tokens. */
+  /** Limits on what `/mcp` and conversations show of a corpus, and on the tokens of one result. Default: everything, 4,000 tokens. */
   readonly agents?: Limits
-  /** Names of models that a corpus answers for, by its display name or id, besides `corpus/{name}`. Default none. */
+  /** Display names or ids of corpora by further model names that they answer under, besides `corpus/{name}`. Default none. */
   readonly chatModels?: Readonly<Record<string, string>>
-  /** Notices that are taken under `/hooks`. Default none. */
+  /** Webhooks that are accepted under `/hooks`. Default none. */
   readonly hooks?: HookOptions
-  /** What is known of the pipeline that fills a corpus, for `/ui`. Default: nothing. */
+  /** Looks up the pipeline that fills a corpus, for `/ui`. Default: none is known. */
   readonly accountOf?: Parameters<typeof inspectorEndpoint>[0]
-  /** Default: no gRPC. */
+  /** Serves gRPC too. Default: no gRPC. */
   readonly grpc?: ServeGrpc
 }
 
-/** A port of its own for clients that speak gRPC. */
+/** A separate port for clients that speak gRPC. */
 export interface ServeGrpc {
-  /** 0 picks a free one. */
+  /** The port to listen on; 0 picks a free one. */
   readonly port: number
-  /** Files of a certificate and its key, PEM. Default: one that is made in `folder`, and lasts a year. */
+  /** PEM files of a certificate and its key. Default: a self-signed certificate, made in `folder` and valid for about a year. */
   readonly tls?: { readonly cert: string; readonly key: string }
+  /** Folder of the self-signed certificate. */
   readonly folder: string
-  /** The protos: what the build made of them, or those of the package. */
+  /** Path of the protos: those that the build compiled, or those of the package. */
   readonly protos: string
 }
 
 export interface ServeLimits {
-  /** Bytes of one uploaded file. The service's is 25 MB. */
+  /** Most bytes of one uploaded file. Default 25 MB, as on the hosted service. */
   readonly upload: number
-  /** Bytes of a JSON body. */
+  /** Most bytes of a JSON body. Default 20 MB. */
   readonly json: number
-  /** Bytes of the large bodies of all calls under way. */
+  /** Most bytes of the large bodies of all concurrent calls together. Default 192 MB. */
   readonly bodies: number
-  /** Bytes of a request's headers. */
+  /** Most bytes of a request's headers. Default 16 KB. */
   readonly headers: number
+  /** Most open connections. Default 4,096. */
   readonly connections: number
-  /** Calls under way at once. */
+  /** Most concurrent calls. Default 512. */
   readonly calls: number
-  /** Milliseconds of one call, … */
+  /** Most milliseconds of one call. Default 120,000. */
   readonly call: number
-  /** … for a request's headers to come, … */
+  /** Most milliseconds until a request's headers have arrived. Default 10,000. */
   readonly head: number
-  /** … and for all of it. */
+  /** Most milliseconds until a whole request has arrived. Default 120,000. */
   readonly request: number
-  /** Milliseconds between the pings by which a connection of gRPC is asked whether its client is still there, … */
+  /** Milliseconds between pings that test whether the client of a gRPC connection is still there. Default 60,000. */
   readonly ping: number
-  /** … and for the answer, without which it is closed. */
+  /** Most milliseconds until the reply to a ping; without one the connection is closed. Default 20,000. */
   readonly pong: number
 }
 
 const defaults: ServeLimits = {
   upload: 25 * 1024 * 1024,
   json: 20 * 1024 * 1024,
-  // The largest that a route takes, and a few others beside it; reading one takes about five times its size.
+  // Enough for the largest body that a route accepts, and a few more; reading a body takes about five times its size.
   bodies: 192 * 1024 * 1024,
   headers: 16 * 1024,
   connections: 4_096,
@@ -147,7 +152,7 @@ const defaults: ServeLimits = {
   pong: 20_000
 }
 
-/** Bytes of all resumable uploads that are not finished. */
+/** Most bytes of all unfinished resumable uploads together. */
 const uploadsUnderWay = 256 * 1024 * 1024
 
 export type ServerNeeds =
@@ -169,14 +174,15 @@ export type ServerNeeds =
   | TextEmbedder
 
 export interface Serving {
+  /** Base URL of the server. */
   readonly url: string
-  /** Where gRPC is served, `host:port`, and the certificate that its clients have to trust. */
+  /** Address of gRPC, `host:port`, and the file of the certificate that its clients have to trust. */
   readonly grpc?: { readonly address: string; readonly certificate: string }
-  /** Refuses new calls and waits for those under way to be answered, so many milliseconds at most. Gives how many are left. */
+  /** Refuses new calls and waits for running ones to be answered, for at most `milliseconds`. Returns the number of those still running. */
   readonly drain: (milliseconds: number) => Effect.Effect<number>
 }
 
-/** Serves the API over an engine for as long as the scope lives. Gives the base URL once it is ready. */
+/** Serves the API over an engine for as long as the scope lives. Returns once the server is ready. */
 export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceError, ServerNeeds | Scope.Scope> =>
   Effect.gen(function*() {
     const host = options.host ?? "127.0.0.1"
@@ -184,8 +190,8 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     if (!loopback && options.token === undefined) {
       return yield* new ServiceError({
         code: "INVALID_ARGUMENT",
-        message: `${host} can be reached by others, and there is no token they must have`,
-        fix: "give one with --token-file or SLUICE_SERVER_TOKEN, or serve on 127.0.0.1"
+        message: `${host} can be reached from other machines, and no token is set`,
+        fix: "set one with --token-file or SLUICE_SERVER_TOKEN, or serve on 127.0.0.1"
       })
     }
     const { origins = [] } = options
@@ -193,8 +199,8 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     if (wrong !== undefined) {
       return yield* ServiceError.invalid(
         "--allow-origin",
-        `${wrong} is not the origin of a page`,
-        "name each by scheme, host and port, without a path: https://app.example.org"
+        `${wrong} is not an origin`,
+        "write an origin as scheme, host and port, without a path: https://app.example.org"
       )
     }
     const limits = { ...defaults, ...defined(options.limits ?? {}) }
@@ -302,7 +308,7 @@ interface GrpcBeside extends ServeGrpc {
 const grpcBeside = Effect.fnUntraced(function*(
   { app, folder, host, limits, listener, loopback, port, protos, tls, uploaded }: GrpcBeside
 ): Effect.fn.Return<NonNullable<Serving["grpc"]>, ServiceError, Scope.Scope> {
-  // Who speaks HTTP only pays nothing for it.
+  // Loaded on use: servers without gRPC do not pay for it.
   const [{ serveGrpc }, { givenCertificate, ownCertificate }] = yield* Effect.promise(() =>
     Promise.all([import("./grpc/Grpc.ts"), import("./grpc/Certificate.ts")])
   )
@@ -343,7 +349,7 @@ const nodeServer = (limits: ServeLimits) => {
     maxHeaderSize: limits.headers,
     headersTimeout: limits.head,
     requestTimeout: limits.request,
-    // How soon a request that came too slowly is noticed.
+    // How often slow requests are looked for.
     connectionsCheckingInterval: Math.min(1_000, limits.head),
     keepAliveTimeout: 65_000
   }

@@ -7,23 +7,23 @@ import type { Generator } from "../ports/Generator.ts"
 import type { Files } from "../ports/Files.ts"
 import type { TextEmbedder } from "../ports/TextEmbedder.ts"
 
-// What a server counts. Read at /metrics, and sent by OTLP where that is set up. Attributes are of few values: routes,
-// codes, models; never names, texts or keys.
+// A server's metrics: read at /metrics, and sent by OTLP where that is set up. Attributes have a small set of values, such as
+// routes, codes and models; never names, texts or keys.
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
 const requests = Metric.counter("sluice_http_requests_total", { description: "Requests answered, by route and status", incremental: true })
-const inFlight = Metric.gauge("sluice_http_requests_in_flight", { description: "Requests under way, streams among them until their end" })
+const inFlight = Metric.gauge("sluice_http_requests_in_flight", { description: "Requests in flight, including streams until their end" })
 const requestTime = Metric.histogram("sluice_http_request_duration_seconds", {
-  description: "Time of a request until the last byte of its answer",
+  description: "Time from a request to the last byte of its response",
   boundaries: seconds
 })
 const broken = Metric.counter("sluice_http_streams_broken_total", {
-  description: "Streamed answers that ended before their end",
+  description: "Streamed responses that broke off",
   incremental: true
 })
 const unexpected = Metric.counter("sluice_errors_unexpected_total", {
-  description: "Calls that failed by a fault of the server",
+  description: "Calls that failed because of a fault in the server",
   incremental: true
 })
 const imports = Metric.counter("sluice_imports_total", {
@@ -44,20 +44,20 @@ const modelTime = Metric.histogram("sluice_model_call_duration_seconds", {
 /** A request that has been answered. Never holds a query's keys, a header or a body. */
 export interface AccessEntry {
   readonly method: string
-  /** With its query, keys and tokens taken out. */
+  /** Path and query, with keys and tokens redacted. */
   readonly path: string
-  /** `retrieveContexts`; `-` where no method was meant. */
+  /** Key of the route, such as `retrieveContexts`; `-` where none matches. */
   readonly route: string
   readonly status: number
-  /** Milliseconds until the last byte. */
+  /** Milliseconds until the last byte of the response. */
   readonly duration: number
-  /** The stream of the answer broke off. */
+  /** Whether the response broke off. */
   readonly broken: boolean
 }
 
 export const requestBegan = Metric.modify(inFlight, 1)
 
-/** The series of a route and a status, kept: making one for each request costs as much as all else that is counted of it. */
+/** The series of a route and a status, cached: making them for each request would cost as much as all other counting. */
 const series = new Map<string, { readonly answered: typeof requests; readonly taken: typeof requestTime }>()
 
 const seriesOf = (route: string, status: number) => {
@@ -110,13 +110,13 @@ const decoded = (text: string): string => {
 export const importEnded = ({ error, partialFailures }: Pick<Operation, "error" | "partialFailures">): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(imports, { outcome: error?.code ?? (partialFailures.length > 0 ? "partial" : "ok") }), 1)
 
-/** One line for each request, `msg` apart from its fields. */
+/** Logs a request as one line, with its fields as annotations. */
 export const logAccess = ({ broken, duration, method, path, route, status }: AccessEntry): Effect.Effect<void> =>
   Effect.logInfo("request").pipe(
     Effect.annotateLogs({ method, path, route, status, duration: Math.round(duration), broken: broken ? broken : undefined })
   )
 
-/** Counts a call of a model once it has ended, however it does; gives up on nothing and changes nothing. */
+/** Counts calls of a model once they have ended, with any outcome. */
 const countCall = (model: string, use: string) => {
   const called = (outcome: string, since: number, now: number) =>
     Effect.all([
@@ -131,7 +131,7 @@ export const countedChat = (chat: ChatModel["Service"]): ChatModel["Service"] =>
   stream: (request) => countedStream(chat.model, "chat", chat.stream(request))
 })
 
-/** A generator that asks no chat model of its own. */
+/** Counts the calls of a generator that does not use a counted chat model. */
 export const countedGenerator = (generator: Generator["Service"]): Generator["Service"] => {
   const { called } = countCall(generator.model, "answer")
   return {
@@ -144,7 +144,7 @@ export const countedGenerator = (generator: Generator["Service"]): Generator["Se
 const countedStream = <A>(model: string, use: string, stream: Stream.Stream<A, ServiceError>): Stream.Stream<A, ServiceError> => {
   const { called } = countCall(model, use)
   return Stream.unwrap(Effect.map(Clock.currentTimeMillis, (since) => {
-    // A stream that is left before its end was interrupted by whoever asked.
+    // A stream that ends in neither way was interrupted by its reader.
     let outcome = "left"
     return stream.pipe(
       Stream.tapError((error) => Effect.sync(() => void (outcome = error.code))),
@@ -161,10 +161,10 @@ const countedStream = <A>(model: string, use: string, stream: Stream.Stream<A, S
   }))
 }
 
-/** The embedder of corpora, which may also answer for a {@link TextEmbedder}: texts come in batches, and each counts as a call. */
+/** Counts the calls of an embedder of corpora, which may also serve as a {@link TextEmbedder}: each batch of texts counts as one call. */
 export const countedCorpusEmbedder = (embedder: Embedder["Service"]): Embedder["Service"] => {
   const { called } = countCall(embedder.id, "embed")
-  // What an engine makes by itself could not be counted.
+  // Without `hashed`, engines call the embedder, so that every embedding is counted.
   const { hashed: _, ...counted } = embedder
   const { embedEach, embedSparse } = counted
   return {
@@ -191,7 +191,7 @@ const timed = <A, E extends ServiceError>(
     return effect.pipe(Effect.tap(() => end("ok")), Effect.tapError(({ code }) => end(code)))
   })
 
-/** Files as a server stores them, counted. */
+/** Counts the files that a server stores. */
 export const countedFiles = (inner: Files["Service"]): Files["Service"] => ({
   ...inner,
   upload: (request) =>

@@ -1,9 +1,9 @@
 import { Effect } from "effect"
 
 /**
- * Gives calls their turns, in the order in which they came: one in each pass of the event loop. Requests that come
- * together are read in one pass, and answering all of them there would leave timers, probes and the answers of threads
- * waiting for the last. A call that comes alone begins at once.
+ * Starts calls in the order in which they came, one in each pass of the event loop. Requests that arrive together are read in
+ * one pass; answering all of them in it would make timers, probes and the results of threads wait for the last one. A call
+ * that arrives alone starts at once.
  */
 export const makeTurns = (): Effect.Effect<void> => {
   const waiting = new Set<() => void>()
@@ -27,7 +27,7 @@ export const makeTurns = (): Effect.Effect<void> => {
     return Effect.callback<void>((resume) => {
       const begin = (): void => resume(Effect.void)
       waiting.add(begin)
-      // Who left does not take a turn.
+      // A caller that has left does not take a turn.
       return Effect.sync(() => void waiting.delete(begin))
     })
   })

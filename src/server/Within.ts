@@ -1,12 +1,12 @@
 import { Effect, Fiber } from "effect"
 
-/** The most that a timer of Node's takes: more would be none at all. */
+/** Longest delay of a Node timer in milliseconds: with a longer one it would fire at once. */
 const longest = 2 ** 31 - 1
 
 /**
- * What an effect comes to within so many milliseconds. Afterwards it is interrupted, though what runs it may not be, and
- * once it has ended it is `late` in its place. For each request of a server: a fiber and a timer, where
- * `Effect.timeoutOrElse` takes two fibers.
+ * The result of an effect within a number of milliseconds. After that the effect is interrupted and, once it has ended, the
+ * result is `late()`. It takes a fiber and a timer, where `Effect.timeoutOrElse` takes two fibers: it runs for each request
+ * of a server.
  */
 export const within = <A, E, R>(milliseconds: number, effect: Effect.Effect<A, E, R>, late: () => A): Effect.Effect<A, E, R> =>
   Effect.flatMap(Effect.forkChild(effect, { startImmediately: true }), (fiber) =>

@@ -5,17 +5,17 @@ import { Metadata, Permissions } from "../domain/RagFile.ts"
 import { Explanation } from "../domain/Retrieval.ts"
 
 /**
- * What the inspector's page asks of its server, and what it is told. All of it is read: nothing here changes a corpus.
- * The page takes its types from here and nothing else.
+ * The API between the inspector's page and its server. All of it is read-only: nothing here changes a corpus. The page imports
+ * its types from here, and nothing else.
  */
 
-/** A corpus by which others of its kind are told apart. */
+/** A corpus in a list. */
 export const CorpusCard = Schema.Struct({
-  /** In addresses. */
+  /** Id in addresses. */
   id: Schema.String,
   title: Schema.String,
   description: Schema.optionalKey(Schema.String),
-  /** The pipeline that fills it, where that is known. */
+  /** Name of the pipeline that fills it, where it is known. */
   pipeline: Schema.optionalKey(Schema.String),
   files: Schema.optionalKey(Schema.Int)
 })
@@ -23,11 +23,11 @@ export type CorpusCard = typeof CorpusCard.Type
 
 const { chunks, embedded, embeddedTokens, reasons, why } = Report.fields
 
-/** What one run did. Of one that goes on, or that was killed, only the beginning is known. */
+/** A run and its results. For a run that is still going on, or was killed, only the start is known. */
 export const Run = Schema.Struct({
-  /** RFC 3339. */
+  /** Start of the run, in RFC 3339. */
   started: Schema.String,
-  /** Why it ended, as a report has it. */
+  /** How the run ended, as in its report. */
   ended: Schema.optionalKey(Schema.String),
   why,
   seconds: Schema.optionalKey(Schema.Finite),
@@ -42,24 +42,24 @@ export type Run = typeof Run.Type
 
 export const CorpusView = Schema.Struct({
   ...CorpusCard.fields,
-  /** What the operator lets callers see; absent: all. */
+  /** Principal whose permissions apply to all callers. Absent: everything is shown. */
   principal: Schema.optionalKey(Schema.String),
   where: Schema.optionalKey(Schema.String),
-  /** Whether a pipeline's ledger is told of: states of files, runs, and why a file is not found. */
+  /** Whether a pipeline's ledger is shown: states of files, runs, and why a file is not found. */
   accounted: Schema.Boolean,
-  /** Files of the ledger by state. */
+  /** Numbers of the ledger's files by state. */
   states: Schema.Record(Schema.String, Schema.Int),
-  /** Newest first. */
+  /** Runs, newest first. */
   runs: Schema.Array(Run)
 })
 export type CorpusView = typeof CorpusView.Type
 
-/** A file as the ledger has it, or as the corpus has it where there is no ledger to tell of. */
+/** A file of the ledger, or of the corpus where no ledger is shown. */
 export const FileRow = Schema.Struct({
   path: Schema.String,
   state: Schema.String,
   source: Schema.optionalKey(Schema.String),
-  /** Of the document, where the corpus has one. */
+  /** Id of the document, where the corpus has one. */
   id: Schema.optionalKey(Schema.String),
   bytes: Schema.optionalKey(Schema.Int),
   reason: Schema.optionalKey(Schema.String),
@@ -69,7 +69,7 @@ export type FileRow = typeof FileRow.Type
 
 export const FilesPage = Schema.Struct({
   files: Schema.Array(FileRow),
-  /** Asks for the next page; absent at the end. */
+  /** Cursor of the next page; absent at the end. */
   next: Schema.optionalKey(Schema.String)
 })
 export type FilesPage = typeof FilesPage.Type
@@ -77,7 +77,7 @@ export type FilesPage = typeof FilesPage.Type
 export const DocumentFacts = Schema.Struct({
   id: Schema.String,
   path: Schema.String,
-  /** Where the original is. */
+  /** Address of the original. */
   address: Schema.String,
   bytes: Schema.optionalKey(Schema.Int),
   chunks: Schema.optionalKey(Schema.Int),
@@ -93,46 +93,46 @@ export type DocumentFacts = typeof DocumentFacts.Type
 export const DocumentChunk = Schema.Struct({
   ordinal: Schema.Int,
   text: Schema.String,
-  /** UTF-16 units at the beginning of `text` that the chunk before has too. */
+  /** Number of UTF-16 code units at the start of `text` that overlap with the chunk before. */
   shared: Schema.Int,
   headings: Schema.Array(Schema.String),
   firstPage: Schema.optionalKey(Schema.Int),
   lastPage: Schema.optionalKey(Schema.Int),
   tokens: Schema.Int,
-  /** UTF-8 bytes of the document's text. */
+  /** Start of the chunk in the document's text, in bytes of UTF-8. */
   byteStart: Schema.Int,
   byteEnd: Schema.Int,
-  /** UTF-16 span of `text` that the address asks to be shown. */
+  /** Span of `text` that the address highlights, in UTF-16 code units. */
   shown: Schema.optionalKey(Schema.Tuple([Schema.Int, Schema.Int]))
 })
 export type DocumentChunk = typeof DocumentChunk.Type
 
 /** A file of a source in one generation of its pipeline's corpus. */
 export const Version = Schema.Struct({
-  /** Counts from 1. */
+  /** Number of the generation, from 1. */
   generation: Schema.Int,
-  /** What the generation is for: `live`, `candidate`, `kept`. */
+  /** Role of the generation: `live`, `candidate`, `kept`. */
   role: Schema.String,
-  /** When the generation was begun, RFC 3339. */
+  /** Start of the generation, in RFC 3339. */
   made: Schema.optionalKey(Schema.String),
-  /** Of the last try to take it in. */
+  /** State after the last attempt to store the file. */
   state: Schema.String,
-  /** The corpus and the document that readers of the generation see, which may be older than the last try. */
+  /** Corpus that readers of the generation see. Its document may be older than the last attempt. */
   corpus: Schema.String,
   document: Schema.optionalKey(Schema.String),
   bytes: Schema.optionalKey(Schema.Int),
-  /** The source's own word for how new it is. */
+  /** Revision of the file, in the source's terms. */
   revision: Schema.String,
-  /** The beginning of a hash of its content: versions that have the same are the same. */
+  /** Start of a hash of the content: versions with equal hashes have equal content. */
   content: Schema.String,
-  /** Why the last try failed. */
+  /** Why the last attempt failed. */
   message: Schema.optionalKey(Schema.String)
 })
 export type Version = typeof Version.Type
 
 export const DocumentPage = Schema.Struct({
   document: DocumentFacts,
-  /** Of its file, where a pipeline's ledger is told of: the newest generation first. */
+  /** Versions of its file, newest generation first. Empty where no ledger is shown. */
   versions: Schema.Array(Version),
   chunks: Schema.Array(DocumentChunk),
   /** Ordinal of the first chunk of the next page; absent at the end. */
@@ -151,19 +151,19 @@ export const Hit = Schema.Struct({
   byteStart: Schema.optionalKey(Schema.Int),
   byteEnd: Schema.optionalKey(Schema.Int),
   text: Schema.String,
-  /** UTF-16 spans of words in `text` that the search looked for. */
+  /** Spans of words in `text` that the search looked for, in UTF-16 code units. */
   marks: Schema.Array(Span),
   score: Schema.Finite,
   explanation: Schema.optionalKey(Explanation)
 })
 export type Hit = typeof Hit.Type
 
-/** A passage that would be among the first, were it not for what the question asks for besides. */
+/** A passage that would be among the first without the restrictions of the question. */
 export const RemovedHit = Schema.Struct({
   document: Schema.String,
   path: Schema.String,
   headings: Schema.Array(Schema.String),
-  /** Its place among all, from 1. */
+  /** Its rank without the restrictions, from 1. */
   place: Schema.Int,
   score: Schema.Finite,
   by: Schema.Literals(["where", "as", "order"])
@@ -177,7 +177,7 @@ export const SearchView = Schema.Struct({
 })
 export type SearchView = typeof SearchView.Type
 
-/** A quote with the passage it stands in. */
+/** A quote, with the passage that contains it. */
 export const Quoted = Schema.Struct({
   /** The number in brackets in the answer. */
   index: Schema.Int,
@@ -186,9 +186,9 @@ export const Quoted = Schema.Struct({
   headings: Schema.Array(Schema.String),
   page: Schema.optionalKey(Schema.Int),
   quote: Schema.String,
-  /** The passage, and the UTF-16 span of the quote in it. */
+  /** The passage, and the span of the quote in it, in UTF-16 code units. */
   passage: Schema.optionalKey(Schema.Struct({ text: Schema.String, span: Span })),
-  /** UTF-8 bytes of the quote in the document's text. */
+  /** Start of the quote in the document's text, in bytes of UTF-8. */
   byteStart: Schema.optionalKey(Schema.Int),
   byteEnd: Schema.optionalKey(Schema.Int)
 })
@@ -197,22 +197,22 @@ export type Quoted = typeof Quoted.Type
 export const AnswerView = Schema.Struct({
   text: Schema.String,
   outcome: Schema.Literals(["answered", "unverified", "refused"]),
-  /** What a model said that nothing in the corpus bears out. */
+  /** Text of a model that nothing in the corpus supports. */
   unverified: Schema.optionalKey(Schema.String),
   model: Schema.String,
   confidence: Schema.optionalKey(Schema.Finite),
-  /** Stretches of `text` (UTF-16) and the citations that bear them out. */
+  /** Stretches of `text`, in UTF-16 code units, and the citations that support them. */
   supports: Schema.Array(Schema.Struct({ start: Schema.Int, end: Schema.Int, citations: Schema.Array(Schema.Int) })),
   citations: Schema.Array(Quoted),
-  /** Of a refusal: what comes nearest. */
+  /** Where the question is not answered: the nearest quotes. */
   nearest: Schema.Array(Quoted),
-  /** Documents that were searched for it, best first, with their scores. */
+  /** Documents that were found for the question, best first, with their scores. */
   passages: Schema.Array(Schema.Struct({ document: Schema.String, path: Schema.String, score: Schema.Finite })),
   milliseconds: Schema.Finite
 })
 export type AnswerView = typeof AnswerView.Type
 
-/** Keys with their values by how many files have them, and how many have none. */
+/** Metadata keys, with the number of files for each value, and of files without the key. */
 export const FacetsView = Schema.Array(Schema.Struct({
   key: Schema.String,
   values: Schema.Array(Schema.Struct({ value: Schema.Union([Schema.String, Schema.Finite, Schema.Boolean]), files: Schema.Int })),
@@ -221,24 +221,24 @@ export const FacetsView = Schema.Array(Schema.Struct({
 }))
 export type FacetsView = typeof FacetsView.Type
 
-/** Documents as points of a plane, near each other where their vectors are. */
+/** Documents as points of a plane: documents with similar vectors are near each other. */
 export const MapView = Schema.Struct({
   points: Schema.Array(Schema.Struct({
     document: Schema.String,
     path: Schema.String,
-    /** From 0 to 1. */
+    /** Position from left to right, from 0 to 1. */
     x: Schema.Finite,
     y: Schema.Finite,
-    /** Its place among `groups`. */
+    /** Index of its group in `groups`. */
     group: Schema.Int
   })),
-  /** Folders that the points are in, the largest first; the last may stand for all others. */
+  /** Folders of the points, largest first. The last may stand for all others. */
   groups: Schema.Array(Schema.Struct({ name: Schema.String, points: Schema.Int })),
-  /** Documents there are, of which the points are some, spread over all. */
+  /** Number of all documents, of which the points are a sample. */
   of: Schema.Int,
-  /** Documents that were chosen, and have no vector here. */
+  /** Number of sampled documents without a vector in the engine's database. */
   without: Schema.Int,
-  /** How much of what the vectors differ by the plane shows, 0 to 1. */
+  /** Share of the vectors' variance that the plane shows, from 0 to 1. */
   seen: Schema.Finite
 })
 export type MapView = typeof MapView.Type
@@ -246,47 +246,49 @@ export type MapView = typeof MapView.Type
 export const WhyView = Schema.Struct({ why: Schema.String })
 export type WhyView = typeof WhyView.Type
 
-/** A result of `sluice eval` that was saved. */
+/** A saved result of `sluice eval`. */
 export const EvaluationCard = Schema.Struct({
-  /** In addresses. */
+  /** Name in addresses. */
   name: Schema.String,
-  /** RFC 3339. */
+  /** Start of the evaluation, in RFC 3339. */
   started: Schema.String,
   passed: Schema.Int,
   failed: Schema.Int,
-  /** Means, 0 to 1, by what each measure is called. */
+  /** Means by the name of their measure, from 0 to 1. */
   measures: Schema.Record(Schema.String, Schema.Finite)
 })
 export type EvaluationCard = typeof EvaluationCard.Type
 
 export const EvaluationView = Schema.Struct({
   ...EvaluationCard.fields,
-  /** Milliseconds from question to answer: the median, and what 95% stay below. */
+  /** Median of the milliseconds from question to answer. */
   p50: Schema.Finite,
+  /** Milliseconds that 95% of the answers stay below. */
   p95: Schema.Finite,
-  /** Those that failed first. */
+  /** Results, failed ones first. */
   results: Schema.Array(Schema.Struct({
     question: Schema.String,
     principal: Schema.optionalKey(Schema.String),
     passed: Schema.Boolean,
-    /** What was expected, and what was found instead. */
+    /** Checks with what was expected and, where they failed, what was found instead. */
     checks: Schema.Array(Schema.Struct({ expected: Schema.String, passed: Schema.Boolean, found: Schema.optionalKey(Schema.String) })),
     error: Schema.optionalKey(Schema.String),
-    /** Whether the judge calls the answer right where the exact checks do not, or the other way round. */
+    /** The judge's verdict where it differs from that of the exact checks. True: the judge calls the answer right. */
     otherwise: Schema.optionalKey(Schema.Boolean)
   })),
-  /** What a model as a judge said, where one was asked. */
+  /** Verdicts of a model as a judge, where one was used. */
   judge: Schema.optionalKey(Schema.Struct({
     model: Schema.String,
     right: Schema.Int,
     wrong: Schema.Int,
-    /** Answers without a verdict. */
+    /** Number of answers without a verdict. */
     without: Schema.Int,
-    /** Of the answers that exact checks were held against too, those of which both say the same, and how many there are. */
+    /** Number of answers on which the judge and the exact checks agree. */
     agreed: Schema.Int,
+    /** Number of answers that have both a verdict and exact checks. */
     of: Schema.Int
   })),
-  /** Against the one saved before it. */
+  /** Changes since the result saved before this one. */
   drift: Schema.optionalKey(Schema.Struct({
     since: Schema.String,
     tests: Schema.Array(Schema.Struct({ id: Schema.String, change: Schema.String, documents: Schema.Array(Schema.String) })),
@@ -294,7 +296,7 @@ export const EvaluationView = Schema.Struct({
       measure: Schema.String,
       before: Schema.Finite,
       after: Schema.Finite,
-      /** How likely such a difference is by chance, 0 to 1. */
+      /** Probability that such a difference is due to chance, from 0 to 1. */
       chance: Schema.Finite,
       significant: Schema.Boolean,
       worse: Schema.Boolean
@@ -303,7 +305,7 @@ export const EvaluationView = Schema.Struct({
 })
 export type EvaluationView = typeof EvaluationView.Type
 
-/** What is told of a failure, whatever it was; the kinds are there for their HTTP status. */
+/** Fields of every failure. The kinds differ only by their HTTP status. */
 const said = { message: Schema.String, fix: Schema.optionalKey(Schema.String) }
 export class Invalid extends Schema.TaggedError<Invalid>()("Invalid", said, { httpApiStatus: 400 }) {}
 export class Forbidden extends Schema.TaggedError<Forbidden>()("Forbidden", said, { httpApiStatus: 403 }) {}
@@ -311,13 +313,13 @@ export class Missing extends Schema.TaggedError<Missing>()("Missing", said, { ht
 export class Unable extends Schema.TaggedError<Unable>()("Unable", said, { httpApiStatus: 502 }) {}
 const errors = [Invalid, Forbidden, Missing, Unable] as const
 
-/** Says which part of a request cannot be read. */
+/** Reports which part of a request cannot be decoded. */
 export class Readable extends HttpApiMiddleware.Service<Readable>()("sluice/ui/Readable", { error: Invalid }) {}
 
 const Text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4_000))
 const narrowing = { where: Schema.optionalKey(Text), as: Schema.optionalKey(Text) }
 const corpus = { corpus: Text }
-/** What every endpoint of one corpus is asked with, and how it fails. */
+/** Parameters and errors of every endpoint of a corpus. */
 const ofCorpus = { params: corpus, error: errors } as const
 const Ordinal = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }))
 
@@ -329,7 +331,7 @@ const group = HttpApiGroup.make("read")
       ...ofCorpus,
       query: {
         state: Schema.optionalKey(Text),
-        /** Part of a path; only its beginning where there is no ledger. */
+        /** Part of a path. Without a ledger only the start of paths is matched. */
         path: Schema.optionalKey(Text),
         after: Schema.optionalKey(Text)
       },
@@ -338,7 +340,7 @@ const group = HttpApiGroup.make("read")
     HttpApiEndpoint.get("facets", "/corpora/:corpus/facets", {
       ...ofCorpus,
       query: {
-        /** Metadata keys with commas between them. Default: all that people and rules wrote. */
+        /** Metadata keys, separated by commas. Default: all keys that people and rules wrote. */
         keys: Schema.optionalKey(Text),
         ...narrowing
       },
@@ -349,7 +351,7 @@ const group = HttpApiGroup.make("read")
       params: { ...corpus, document: Text },
       query: {
         chunk: Schema.optionalKey(Ordinal),
-        /** UTF-8 bytes of the document's text to be shown. */
+        /** Start of the highlighted text in the document, in bytes of UTF-8. */
         from: Schema.optionalKey(Ordinal),
         to: Schema.optionalKey(Ordinal)
       },

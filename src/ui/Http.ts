@@ -20,8 +20,8 @@ import {
 } from "./Inspector.ts"
 
 /**
- * Scripts and styles are the page's own files and nothing else's: no inline code, no markup made of strings, no address
- * but this one.
+ * Content security policy: scripts and styles only from the page's own files, no inline code, no markup made of strings, no
+ * other origin.
  */
 const policy = [
   "default-src 'none'",
@@ -66,7 +66,7 @@ const types: Readonly<Record<string, string>> = {
   "icon.svg": "image/svg+xml"
 }
 
-/** The page itself, which holds nothing of a corpus: its files under `/ui/assets`, and the same page at every other address under `/ui`. */
+/** The page, which contains no data: its files under `/ui/assets`, and the same document at every other address under `/ui`. */
 export const pageAt = (path: string): HttpServerResponse.HttpServerResponse => {
   const name = /^\/ui\/assets\/([^/]+)$/.exec(path)?.[1]
   if (name === undefined) {
@@ -80,7 +80,7 @@ export const pageAt = (path: string): HttpServerResponse.HttpServerResponse => {
 
 const read = new Map<string, Uint8Array>()
 
-/** A file that the build made of `page/`. */
+/** A file that the build made from `page/`. */
 const asset = (name: string): Uint8Array => {
   const known = read.get(name)
   if (known !== undefined) return known
@@ -89,7 +89,7 @@ const asset = (name: string): Uint8Array => {
   return bytes
 }
 
-/** Says it in the page's own errors; codes are those of the platform. */
+/** Maps the errors of a knowledge base to those of the page's API. */
 const told = <A>(effect: Effect.Effect<A, KnowledgeError>) =>
   Effect.mapError(effect, (error) => {
     const said = { message: error.message, ...("fix" in error && error.fix !== undefined ? { fix: error.fix } : {}) }
@@ -131,12 +131,12 @@ const handlers = HttpApiBuilder.group(
 
 const readable = HttpApiMiddleware.layerSchemaErrorTransform(
   Readable,
-  // An answer that is not as the API says is our mistake.
+  // A response that does not match the API is a bug.
   (error) =>
     error.kind === "Body" ? Effect.die(error) : Effect.fail(new Invalid({ message: `${error.kind.toLowerCase()}: ${error.cause.message}` }))
 )
 
-/** Answers requests under `/ui/api`, for as long as the scope is open. Who may ask is the caller's to check. */
+/** Answers requests under `/ui/api` while the scope is open. The caller has to check access. */
 export const apiHttp = (inspector: Inspector["Service"]) =>
   HttpRouter.toHttpEffect(
     HttpApiBuilder.layer(Api).pipe(

@@ -32,22 +32,22 @@ import type {
 import { planeOf } from "./Plane.ts"
 import { marksOf } from "./Marks.ts"
 
-/** What the ledger knows of the pipeline that fills a corpus. */
+/** Access to the ledger of the pipeline that fills a corpus. */
 export interface Account {
   readonly pipeline: string
   readonly count: Effect.Effect<Partial<Record<LedgerState, number>>, StateError>
   readonly runs: (limit: number) => Effect.Effect<ReadonlyArray<RunRecord>, StateError>
   readonly entries: (states: ReadonlyArray<LedgerState> | undefined, among: EntriesAmong) => Stream.Stream<LedgerEntry, StateError>
-  /** A file of its sources in each generation of the corpus that there is, the newest first. */
+  /** Versions of a file of the sources in the existing generations of the corpus, newest first. */
   readonly versions: (document: RagFileName, path: string) => Effect.Effect<ReadonlyArray<Version>, StateError>
-  /** Results of its tests that were saved, the newest first. */
+  /** Saved results of the pipeline's tests, newest first. */
   readonly evaluations: Effect.Effect<ReadonlyArray<EvaluationCard>, KnowledgeError>
   readonly evaluation: (name: string) => Effect.Effect<EvaluationView, KnowledgeError>
-  /** Why a question does not find a file of a source, in a sentence. */
+  /** A sentence on why a question does not find a file of a source. */
   readonly why: (question: string, path: string, narrowing: Narrowing) => Effect.Effect<string, KnowledgeError>
 }
 
-/** A corpus as the inspector shows it: through a knowledge base, which keeps to what its operator allows. */
+/** A corpus for the inspector, read through a knowledge base, which keeps the operator's limits. */
 export interface Inspected {
   readonly card: CorpusCard
   readonly corpus: Effect.Effect<CorpusName, KnowledgeError>
@@ -55,24 +55,26 @@ export interface Inspected {
   readonly account?: Account
 }
 
-/** The corpora that can be looked at. */
+/** The corpora that can be inspected. */
 export class Inspector extends Context.Service<Inspector, {
   readonly corpora: Effect.Effect<ReadonlyArray<CorpusCard>, KnowledgeError>
-  /** `NOT_FOUND` where there is none of this id. */
+  /** The corpus with an id; `NOT_FOUND` where there is none. */
   readonly corpus: (id: string) => Effect.Effect<Inspected, KnowledgeError>
 }>()("sluice/ui/Inspector") {}
 
-/** Files of a page, chunks of a page, and runs shown. */
+/** Files per page. */
 const filesShown = 100
+/** Chunks per page. */
 const chunksShown = 40
+/** Runs shown. */
 const runsShown = 30
 
 /** The last segment of a resource's name. */
 export const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
 
 /**
- * The ledger of a corpus, where it may be told of: it names every file of the sources, so only who sees all of the corpus
- * is told.
+ * The ledger of a corpus; undefined where it must not be shown. It names every file of the sources, so it is only for callers
+ * who may see the whole corpus.
  */
 const accountOf = ({ account, base }: Inspected): Account | undefined =>
   base.limits.principal === undefined && base.limits.where === undefined ? account : undefined
@@ -103,7 +105,7 @@ const runOf = ({ report, started }: RunRecord): Run =>
     reasons: report?.reasons
   })
 
-/** Where the next page of the ledger begins. */
+/** Cursor of the next page of the ledger. */
 const Place = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String]))
 const placeFrom = Schema.decodeUnknownEffect(Place)
 const writePlace = Schema.encodeSync(Place)
@@ -130,7 +132,7 @@ export const viewFiles = Effect.fn("ui.files")(function*(
   const wanted = states.find((each) => each === state)
   if (state !== undefined && wanted === undefined) return yield* ServiceError.invalid("state", `is one of ${states.join(", ")}`)
   const from = after === undefined ? undefined : yield* placeFrom(after).pipe(
-    Effect.mapError(() => ServiceError.invalid("after", "is no place in the list", "take the one that the page before gives"))
+    Effect.mapError(() => ServiceError.invalid("after", "is not a cursor of this list", "use the `next` of the page before"))
   )
   const entries = yield* account.entries(wanted === undefined ? undefined : [wanted], {
     after: from === undefined ? undefined : { source: from[0], path: from[1] },
@@ -170,7 +172,7 @@ const factsShown = (file: RagFile): DocumentFacts =>
     permissions: file.permissions
   })
 
-/** Which part of a document: from a chunk on, or from the bytes of its text that are to be shown. */
+/** A part of a document: from a chunk on, or around the bytes of its text to be highlighted. */
 export interface DocumentPart {
   readonly chunk?: number
   readonly from?: number
@@ -189,7 +191,7 @@ export const viewDocument = Effect.fn("ui.document")(function*(
       ? ServiceError.notFound(`document ${id}`, "it may have been changed, moved or deleted since: look for it among the files")
       : error
   )
-  // A chunk before what is shown says what the first one shares with it, and where the page stands.
+  // The chunk before is read too, to find its overlap with the first one shown.
   const begin = chunk ?? (from === undefined ? 0 : (yield* base.chunks(document, { byte: from }, 1).pipe(gone)).chunks[0]?.ordinal ?? 0)
   const first = Math.max(0, begin - (from === undefined ? 1 : 2))
   const { chunks, file } = yield* base.chunks(document, { ordinal: first }, chunksShown + 2).pipe(gone)
@@ -210,7 +212,7 @@ export const viewDocument = Effect.fn("ui.document")(function*(
 const chunkShown = (chunk: FileChunk, before: FileChunk | undefined, from: number | undefined, to: number | undefined): DocumentChunk => {
   const { byteEnd, byteStart, firstPage, headings, lastPage, ordinal, text, tokens } = chunk
   const bytes = Buffer.from(text)
-  /** UTF-16 offset of a byte of the document's text. */
+  /** Offset in the chunk's text, in UTF-16 code units, of a byte of the document's text. */
   const unitsTo = (byte: number): number => bytes.subarray(0, Math.max(0, Math.min(bytes.length, byte - byteStart))).toString().length
   const shows = from !== undefined && from < byteEnd && (to ?? byteEnd) > byteStart
   return defined({
@@ -227,10 +229,10 @@ const chunkShown = (chunk: FileChunk, before: FileChunk | undefined, from: numbe
   })
 }
 
-/** Points of a map: as many as a page draws and a person tells apart. */
+/** Most points of a map: more would be slow to draw, and hard to distinguish. */
 const mostPoints = 2_000
 
-/** Groups that have a colour of their own. */
+/** Most groups with a separate colour. */
 const mostGroups = 7
 
 export const viewMap = Effect.fn("ui.map")(function*({ base }: Inspected): Effect.fn.Return<MapView, KnowledgeError> {
@@ -254,7 +256,7 @@ export const viewMap = Effect.fn("ui.map")(function*({ base }: Inspected): Effec
 
 const rounded = (n: number): number => Math.round(n * 1e4) / 1e4
 
-/** The folders of paths at the first depth where there are several. */
+/** Groups paths by their folder at the first depth with more than one folder. */
 const foldersOf = (paths: ReadonlyArray<string>) => {
   const folders = paths.map((path) => path.split("/").slice(0, -1))
   const [first = []] = folders
@@ -308,11 +310,11 @@ const hitOf = ({ explanation, file, sourceDisplayName, text, ...passage }: Passa
     text,
     marks: explanation === undefined ? [] : marksOf(text, explanation).map(([start, end]) => [start, end] as const),
     score: passage.score,
-    // What an engine leaves undefined is absent for the page.
+    // Undefined fields are absent in JSON.
     explanation: explanation === undefined ? undefined : defined({ ...explanation, terms: explanation.terms.map(defined) })
   })
 
-/** Which of what all of the corpus gives is not among what a question with narrower limits gives, and what took it out. */
+/** Passages that an unrestricted search finds and a restricted one does not, each with the restriction that removed it. */
 const removedBy = Effect.fnUntraced(function*(
   base: KnowledgeBase["Service"],
   all: ReadonlyArray<Passage>,
@@ -384,15 +386,15 @@ const quotedOf = (
   })
 }
 
-/** What only a ledger tells. */
+/** The ledger of a corpus; fails where it is not shown. `what` names in the error what it is needed for. */
 const accounted = (inspected: Inspected, what: string): Effect.Effect<Account, ServiceError> => {
   const account = accountOf(inspected)
   return account === undefined
     ? Effect.fail(
       new ServiceError({
         code: "FAILED_PRECONDITION",
-        message: `${what} is told of a pipeline, and there is none to tell of here`,
-        fix: "look with `sluice ui` of the pipeline, without --as and --where"
+        message: `${what} is known for a pipeline only, and no pipeline is shown here`,
+        fix: "open `sluice ui` with the pipeline, without --as and --where"
       })
     )
     : Effect.succeed(account)

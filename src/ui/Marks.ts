@@ -4,11 +4,11 @@ import type { Explanation } from "../domain/Retrieval.ts"
 const words = /[\p{L}\p{N}\p{M}]+(?:['’][\p{L}]+)?/gu
 const ideographs = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]/u
 
-/** UTF-16 spans of the words of a text that a search looked for, whatever form they have, in order. */
+/** Spans of the words in a text that a search looked for, in any form of the words: in order, in UTF-16 code units. */
 export const marksOf = (text: string, { analyzer, terms }: Explanation): ReadonlyArray<readonly [start: number, end: number]> => {
   const wanted = new Set(terms.flatMap(({ from, term, termFrequency }) => termFrequency === 0 ? [] : [term, from ?? term]))
   if (wanted.size === 0) return []
-  const analyzers = wordAnalyzers(analyzer.split(", ") as ReadonlyArray<AnalyzerId>) // what made the explanation
+  const analyzers = wordAnalyzers(analyzer.split(", ") as ReadonlyArray<AnalyzerId>) // the explanation lists the ids of its analyzers
   const known = new Map<string, boolean>()
   const isWanted = (word: string): boolean => {
     const before = known.get(word)
@@ -23,7 +23,7 @@ export const marksOf = (text: string, { analyzer, terms }: Explanation): Readonl
   })
 }
 
-/** Writing without spaces is searched by pairs of characters: neighbours are one stretch. */
+/** Spans in text of a script without spaces, which is searched by pairs of characters. Adjacent pairs are one span. */
 const withinIdeographs = (run: string, wanted: ReadonlySet<string>): ReadonlyArray<readonly [number, number]> => {
   const spans: Array<[number, number]> = []
   for (let at = 0; at < run.length; at++) {

@@ -4,8 +4,8 @@ import { ServiceError } from "../domain/Errors.ts"
 import type { CorpusRecord as CorpusRecordType, StoredVersion, VectorChunk, VectorFile, VectorQuery } from "../ports/VectorStore.ts"
 
 /**
- * The id of a chunk, made of what it is: the same version of a file has the same ids however often it is written, and
- * another one has others. A UUID of version 8, which every database takes.
+ * The id of a chunk, a hash of its corpus, version and ordinal: writing a version again writes the same ids, and another
+ * version has other ids. A UUID of version 8, which every database accepts.
  */
 export const chunkId = (corpus: string, file: string, ordinal: number): string => {
   const hex = createHash("sha256").update(JSON.stringify([corpus, file, ordinal])).digest("hex")
@@ -13,7 +13,7 @@ export const chunkId = (corpus: string, file: string, ordinal: number): string =
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(18, 20)}-${hex.slice(20, 32)}`
 }
 
-/** The chunks of files in bounded batches, in order. */
+/** The chunks of files in order, in batches of at most `size`, each with its file. */
 export const chunkBatches = (
   files: ReadonlyArray<VectorFile>,
   size: number
@@ -21,11 +21,11 @@ export const chunkBatches = (
   return parts(files.flatMap((file) => file.chunks.map((chunk) => [file, chunk] as const)), size)
 }
 
-/** Parts of a list, each of `size` at most. */
+/** Splits a list into parts of at most `size` items. */
 export const parts = <A>(items: ReadonlyArray<A>, size: number): ReadonlyArray<ReadonlyArray<A>> =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 
-/** What a table says of a chunk, a column each. */
+/** Columns of a table of chunks. */
 export const chunkColumns = [
   "id",
   "file_id",
@@ -45,7 +45,10 @@ export const chunkColumns = [
   "embedding"
 ] as const
 
-/** What is said of a chunk beside its vector, by the names that the service documents for Weaviate and ours. Absent is absent. */
+/**
+ * Properties of a chunk without its vector, by the names that the service documents for Weaviate and further ones. Absent
+ * values are undefined.
+ */
 export const propertiesOf = (corpus: string, file: VectorFile, chunk: VectorChunk) => ({
   fileId: file.file,
   corpusId: corpus,
@@ -63,7 +66,7 @@ export const propertiesOf = (corpus: string, file: VectorFile, chunk: VectorChun
   fileDisplayName: file.displayName
 })
 
-/** What {@link propertiesOf} says of a chunk, as a database gives it back: absent may be null. */
+/** The properties of {@link propertiesOf} as a database returns them: absent values may be null. */
 const Properties = Schema.Struct({
   fileId: Schema.String,
   chunkData: Schema.String,
@@ -79,13 +82,13 @@ const Properties = Schema.Struct({
 })
 const propertiesIn = Schema.decodeUnknownOption(Properties)
 
-/** A chunk that was read, and what it says of its file. */
+/** A chunk read from a database, and the file that it names. */
 export interface ReadChunk {
   readonly file: Omit<VectorFile, "chunks">
   readonly chunk: VectorChunk
 }
 
-/** The chunk of such properties; undefined where they are not ours, or not as they were put. */
+/** The chunk of properties that {@link propertiesOf} wrote; undefined where they are from another writer, or were changed. */
 export const chunkOf = (
   properties: unknown,
   vector: ReadonlyArray<number>,
@@ -110,14 +113,14 @@ export const chunkOf = (
     })
   })
 
-/** Chunks by the files that they are of, in order. */
+/** Groups chunks by file, each file's in order. */
 export const filesOf = (chunks: Iterable<ReadChunk>): ReadonlyArray<VectorFile> =>
   [...Map.groupBy(chunks, ({ file: { file } }) => file).values()].flatMap((of) => {
     const [first, ...others] = of.toSorted((a, b) => a.chunk.ordinal - b.chunk.ordinal)
     return first === undefined ? [] : [{ ...first.file, chunks: [first, ...others].map(({ chunk }) => chunk) }]
   })
 
-/** Chunks counted by version, with what the first one of each records. */
+/** The versions of chunks, with their number of chunks and the record of the first one. */
 export const versionsOf = (
   chunks: Iterable<{ readonly file: string; readonly ordinal: number; readonly record?: string | undefined }>
 ): ReadonlyArray<StoredVersion> => {
@@ -132,15 +135,15 @@ export const versionsOf = (
 }
 
 /**
- * A question's terms for a server that weighs words by their rarity alone: those of grammar, which are to count less, are
- * left out beside others.
+ * A query's terms for a server that weighs words by rarity alone: terms with a lower weight, as function words have, are left
+ * out unless there are no others.
  */
 export const heavyTerms = (terms: NonNullable<VectorQuery["terms"]>): ReadonlyArray<string> => {
   const heavy = terms.filter(({ weight }) => weight === 1)
   return (heavy.length > 0 ? heavy : terms).map(({ term }) => term)
 }
 
-/** Where databases of many corpora keep the records of them, as if it were a corpus of its own. */
+/** Id of the pseudo-corpus that holds the records of corpora in a database that several corpora share. */
 export const recordsCorpus = "corpora"
 
 const CorpusRecord = Schema.fromJsonString(Schema.Struct({
@@ -152,11 +155,14 @@ const CorpusRecord = Schema.fromJsonString(Schema.Struct({
 }))
 const recordIn = Schema.decodeUnknownOption(CorpusRecord)
 
-/** The record of a corpus in its JSON; nothing where that is not ours. */
+/** The record of a corpus, parsed from JSON; an empty list where the JSON is not a record. */
 export const corpusRecordOf = (corpus: string, json: unknown): ReadonlyArray<CorpusRecordType> =>
   Option.match(recordIn(json), { onNone: () => [], onSome: (record) => [{ corpus, ...record }] })
 
-/** JSON that we wrote of a value of this type, or that is gone; undefined where it is neither. */
+/**
+ * Parses JSON that Sluice wrote of a value of type `A`: the value, or `value: undefined` where the text is absent; undefined
+ * where it does not parse.
+ */
 export const jsonIn = <A>(text: unknown): { readonly value: A | undefined } | undefined => {
   if (text === undefined || text === null) return { value: undefined }
   try {
@@ -167,33 +173,39 @@ export const jsonIn = <A>(text: unknown): { readonly value: A | undefined } | un
   }
 }
 
-/** A vector as JSON: six digits are more than the quantised vectors have. */
+/** A vector as JSON, rounded to six decimals: more than quantized vectors keep. */
 export const vectorJson = (vector: Float32Array): string => {
   const values: Array<string> = []
   for (const value of vector) values.push(value === 0 ? "0" : String(Math.round(value * 1e6) / 1e6))
   return `[${values.join(",")}]`
 }
 
-/** Which fields of the pipeline file, under `corpus.vectorDb`, say where a database is, who may use it, and what of it is used. */
+/** Fields of the pipeline file, under `corpus.vectorDb`, that errors point to. */
 export interface Fields {
+  /** The field with the address of the database. */
   readonly address: string
+  /** The field with the credential. */
   readonly key: string
+  /** The field with the collection, index or schema that is used. */
   readonly part: string
 }
 
 const fieldOf = (field: string): string => `corpus.vectorDb.${field}`
 
-/** A database that is not as the corpus needs it; nothing was written. `field` is that of the pipeline file, under `corpus.vectorDb`. */
+/**
+ * The error of a database that does not fit the corpus; nothing was written. `field` is a field of the pipeline file, under
+ * `corpus.vectorDb`.
+ */
 export const unfit = (field: string, message: string, fix: string): ServiceError =>
   new ServiceError({ code: "FAILED_PRECONDITION", message: `${fieldOf(field)}: ${message}`, fix, field: fieldOf(field) })
 
-/** What servers say where nothing more can be written, whatever status they say it with. */
+/** Messages of servers that are out of space, whatever their status. */
 const full = /no space left|disk (?:usage|space|is full)|storage (?:limit|quota)|max(?:imum)? storage|out of disk/i
 const readOnly = /read-?only/i
-/** What servers say that take no keys, where one is brought. */
+/** Messages of servers without authentication that were sent a key. */
 const keyless = /no authentication scheme is configured|remove the header for anonymous/i
 
-/** An error of a database with the field of the pipeline file that decides it, and what can be done. */
+/** Adds to an error of a database the field of the pipeline file that decides it, and a fix. */
 export const blamed = ({ address, key, part }: Fields) => (error: ServiceError): ServiceError => {
   if (error.field !== undefined) return error
   const on = (field: string, fix: string | undefined, code = error.code): ServiceError =>
@@ -205,7 +217,7 @@ export const blamed = ({ address, key, part }: Fields) => (error: ServiceError):
   switch (error.code) {
     case "UNAUTHENTICATED":
       if (keyless.test(error.message)) return on(key, "leave the key out: the server takes none")
-      // Where no field names a key, the credentials are the machine's.
+      // Without a field for a key, the credentials come from the machine.
       return on(key, error.status === undefined || key === part ? error.fix : "put a key that is valid now into the secret version")
     case "PERMISSION_DENIED":
       return on(key, error.status === undefined ? error.fix : "use a key that may read, write and delete there")
@@ -215,25 +227,25 @@ export const blamed = ({ address, key, part }: Fields) => (error: ServiceError):
     case "NOT_FOUND":
       return on(address, "check the address")
     default:
-      return on(part, error.fix ?? "see what the database says, and use another one where it cannot be changed")
+      return on(part, error.fix ?? "see the database's message; use another database where this one cannot be changed")
   }
 }
 
-/** Whether a version such as `1.34.0-rc.1` comes before another. */
+/** Whether a version such as `1.34.0-rc.1` is older than a major and minor version. */
 export const isOlder = (version: string, [major, minor]: readonly [major: number, minor: number]): boolean => {
   const [ownMajor = 0, ownMinor = 0] = version.split(".").map((part) => Number.parseInt(part, 10))
   return ownMajor < major || (ownMajor === major && ownMinor < minor)
 }
 
-/** What a corpus says of its database that has to be there before the database can be used. */
+/** A setting of the corpus without which its database cannot be used; fails where it is not set. */
 export const needed = (field: string, value: string | undefined): Effect.Effect<string, ServiceError> =>
   value !== undefined && value !== ""
     ? Effect.succeed(value)
     : Effect.fail(unfit(field, "is not set: the corpus has no database to keep its vectors in yet", "set it; it can be set once"))
 
 /**
- * Something made with a credential, kept until the credential is refused: then it is made anew once, with the credential
- * as it is by now, as after a rotation.
+ * A resource made with a credential, and kept until the credential is refused: then it is made once more, with the current
+ * credential, as after a rotation.
  */
 export const renewing = <A>(make: Effect.Effect<A, ServiceError>, close: (made: A) => Effect.Effect<void> = () => Effect.void) => {
   const lock = Semaphore.makeUnsafe(1)

@@ -1,6 +1,6 @@
 import { Effect, Redacted, Schema } from "effect"
 import { type HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { asServiceError, type ServiceError } from "../domain/Errors.ts"
+import { asServiceError, ServiceError } from "../domain/Errors.ts"
 import type { SecretVersion } from "../domain/Secret.ts"
 import { callOnce, jsonOf } from "../net/Call.ts"
 import type { GoogleAuth } from "../net/GoogleAuth.ts"
@@ -10,7 +10,7 @@ import type { Secrets } from "../ports/Secrets.ts"
 import type { VectorSpace } from "../ports/VectorStore.ts"
 import { blamed, type Fields, renewing } from "./Chunks.ts"
 
-/** What every store that is called over HTTP needs, whatever its database. */
+/** Options of every store whose database is called over HTTP. */
 export interface RestStoreOptions {
   readonly space: VectorSpace
   readonly secrets: Secrets["Service"]
@@ -20,17 +20,18 @@ export interface RestStoreOptions {
 
 export interface RestOptions {
   readonly http: HttpClient.HttpClient
-  /** What paths begin after. */
+  /** The URL that every request path is appended to, without a trailing slash. */
   readonly baseUrl: string
-  /** For people: `Weaviate at docs.acme.com`. */
+  /** The database as error messages name it: `Weaviate at docs.acme.com`. */
   readonly what: string
-  /** What of the pipeline file an error is about. */
+  /** Fields of the pipeline file that errors point to. */
   readonly fields: Fields
+  /** Secret version that holds the API key. Absent: requests carry no key. */
   readonly key?: SecretVersion | undefined
   readonly secrets: Secrets["Service"]
-  /** Google credentials, where they are wanted instead of a key. */
+  /** Google credentials, used instead of a key. */
   readonly auth?: GoogleAuth["Service"]
-  /** Headers that carry the key. Default `authorization: Bearer`. */
+  /** Headers that carry the key. Default: `authorization: Bearer {key}`. */
   readonly credentials?: (key: string) => Readonly<Record<string, string>>
   readonly headers?: Readonly<Record<string, string>>
   readonly retry?: RetryOptions | undefined
@@ -38,35 +39,36 @@ export interface RestOptions {
 
 export interface RestRequest {
   readonly method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE"
-  /** Written as JSON; a text is taken for JSON that was written already. */
+  /** Request body, serialized as JSON. A string is sent as it is, as JSON that was serialized already. */
   readonly body?: unknown
-  /** Answers that are no errors. Default: any 2xx. */
+  /** Whether a response status counts as success. Default: any 2xx. */
   readonly accept?: (status: number) => boolean
 }
 
 export interface RestAnswer {
   readonly status: number
   readonly headers: HttpClientResponse.HttpClientResponse["headers"]
-  /** Undefined where there is none. */
+  /** The parsed body; undefined where the response has none. */
   readonly json: unknown
 }
 
-/** Answers that are no errors where what is asked for need not be there. */
+/** Accepts 200, and 404 where the requested thing may be absent. */
 export const orMissing = (status: number): boolean => status === 200 || status === 404
 
-/** Whether what answers the question that every such database answers has no answer to it. */
+/** Whether a server lacks an endpoint that every server of its kind has, so that it is a different product. */
 export const isStranger = ({ code }: ServiceError): boolean => code === "NOT_FOUND"
 
-/** Reads what a server answers; `otherwise` says what is wrong where that is not as its API has it. */
+/** Decodes a response by its schema; `otherwise` makes the error for one that does not match the API. */
 export const decoder = (otherwise: () => ServiceError) => <A>(schema: Schema.Decoder<A>, json: unknown): Effect.Effect<A, ServiceError> =>
   Effect.mapError(Schema.decodeUnknownEffect(schema)(json), otherwise)
 
-/** Milliseconds until an answer begins: a batch is indexed before it is answered. */
+/** Milliseconds until a response starts: some servers index a batch before they respond. */
 const timeoutMs = 60_000
 
 /**
- * Calls of a database over HTTP, each of which may be made twice: under a timeout, tried again (bounded, jittered,
- * honouring `Retry-After`), with the key as it is now after it was refused. No key is in an error.
+ * Returns a function that calls a database over HTTP. Calls have to be idempotent: each has a timeout and bounded, jittered
+ * retries that honour `Retry-After`, and is repeated with the key read again once the key was refused. Errors never contain
+ * the key.
  */
 export const rest = (options: RestOptions) => {
   const { auth, http, key, what } = options
@@ -102,5 +104,34 @@ export const rest = (options: RestOptions) => {
       )
     }).pipe(Effect.mapError(blame))
 }
+
+/** Longest wait between two looks of {@link awaited}, in milliseconds. */
+const longestMs = 5_000
+
+export interface AwaitedOptions {
+  /** Message of the `DEADLINE_EXCEEDED` error after the last look. */
+  readonly late: string
+  /** Number of looks, at most. With the default waits 40 take about 3 minutes, 400 about 33. Default 40. */
+  readonly looks?: number
+  /** Milliseconds between the first two looks. Default 100. */
+  readonly firstMs?: number | undefined
+  /** Factor from each wait to the next, up to 5 s. Default 1.5; 1 keeps the waits equal. */
+  readonly growth?: number
+}
+
+/** Repeats `look` until it returns a value: databases accept writes at once, and index or show them some time later. */
+export const awaited = Effect.fnUntraced(
+  function*<A>(
+    look: Effect.Effect<A | undefined, ServiceError>,
+    { firstMs = 100, growth = 1.5, late, looks = 40 }: AwaitedOptions
+  ): Effect.fn.Return<A, ServiceError> {
+    for (let at = 0; at < looks; at++) {
+      const found = yield* look
+      if (found !== undefined) return found
+      yield* Effect.sleep(Math.min(longestMs, firstMs * growth ** at))
+    }
+    return yield* new ServiceError({ code: "DEADLINE_EXCEEDED", message: late })
+  }
+)
 
 const bearer = (key: string): Readonly<Record<string, string>> => ({ authorization: `Bearer ${key}` })

@@ -9,36 +9,36 @@ import { answerToWire, eventToWire, failureEventToWire } from "./partner/Partner
 import { partnerErrorToWire } from "./partner/PartnerErrors.ts"
 
 /**
- * Conversations with a corpus in the three forms that chat programs speak: OpenAI's chat completions and Responses, and
- * Anthropic's messages. An answer's citations are what each calls them: annotations, or citations of search results.
- * What would change the answer and has nothing to act on here, such as tools, is refused by name; hints are ignored.
+ * A conversation with a corpus, in one of the three protocols of chat programs: OpenAI's chat completions and Responses, and
+ * Anthropic's messages. Citations take the form of each protocol: annotations, or citations of search results. Fields that
+ * would change the answer but are not supported, such as tools, are refused by name; hints are ignored.
  */
 export interface CorpusChat {
-  /** `corpus/{name or id}`, or a name that the operator gave a corpus. */
+  /** `corpus/{name or id}`, or a model name that the operator gave a corpus. */
   readonly model: string
-  /** Oldest first; the last is the user's. */
+  /** Turns of the conversation, oldest first; the last is the user's. */
   readonly turns: ReadonlyArray<{ readonly role: "user" | "assistant"; readonly text: string }>
   readonly instruction?: string
   readonly stream: boolean
-  /** The end of a stream of chat completions tells the usage. */
+  /** Whether the end of a stream of chat completions reports the usage. */
   readonly usage: boolean
   readonly maxTokens?: number
   readonly temperature?: number
   readonly topP?: number
 }
 
-/** What every object of one answer says. */
+/** Fields that every object of one answer has. */
 export interface ChatIdentity {
-  /** Unique, without a prefix. */
+  /** Unique id, without a prefix. */
   readonly id: string
   /** Milliseconds since 1970. */
   readonly created: number
   readonly model: string
 }
 
-/** Writes a stream's server-sent events: before the first words, for each piece of text, and at the end. */
+/** Writes the server-sent events of a stream: before the first text, for each piece of text, and at the end. */
 export interface ChatWriter {
-  /** `promptTokens`: what is known of them before the model tells. */
+  /** Events before the first text. `promptTokens` is an estimate, used until the model reports a number. */
   readonly begin: (promptTokens: number) => string
   readonly text: (text: string) => string
   readonly end: (answer: Answer) => string
@@ -49,14 +49,14 @@ export interface ChatProtocol {
   readonly whole: (identity: ChatIdentity, answer: Answer) => object
   readonly stream: (identity: ChatIdentity, chat: CorpusChat) => ChatWriter
   readonly error: (error: ServiceError) => { readonly status: number; readonly body: object }
-  /** An error after the stream has begun. */
+  /** Event of an error after the stream has started. */
   readonly broken: (error: ServiceError) => string
 }
 
 const optional = <A, I>(schema: Schema.Codec<A, I>) => Schema.optional(Schema.NullOr(schema))
 const anything = optional(Schema.Unknown)
 
-/** Of messages written by any of the three: what is not text has a type of its own. */
+/** Content of a message in any of the three protocols: a string, or parts whose types say which of them are text. */
 const Content = Schema.Union([Schema.String, Schema.Array(Schema.Struct({ type: Schema.String, text: optional(Schema.String) }))])
 const Messages = Schema.Array(Schema.Struct({
   role: Schema.Literals(["system", "developer", "user", "assistant"]),
@@ -110,16 +110,16 @@ const reader = <A, I>(schema: Schema.Codec<A, I>) => {
     Result.mapError(decode(new TextDecoder().decode(bytes)), ({ issue }) => {
       const [first] = format(issue).issues
       const field = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
-      return ServiceError.invalid(field === "" ? "body" : field, first?.message ?? "is not what this route takes")
+      return ServiceError.invalid(field === "" ? "body" : field, first?.message ?? "is not a valid request of this route")
     })
 }
 
-/** Fields that are there and not served. */
+/** Fails with the first field that is set but not supported. */
 const refusing = (fields: Readonly<Record<string, boolean>>): Result.Result<void, ServiceError> => {
   const [field] = Object.keys(fields).filter((name) => fields[name] === true)
   return field === undefined
     ? Result.succeed(undefined)
-    : Result.fail(ServiceError.invalid(field, "is not served by a corpus", "leave it out: a corpus is asked in text, and answers in text"))
+    : Result.fail(ServiceError.invalid(field, "is not supported by a corpus", "leave it out: questions and answers are text"))
 }
 
 const isGiven = (list: ReadonlyArray<unknown> | null | undefined): boolean => (list ?? []).length > 0
@@ -130,14 +130,14 @@ const texts: ReadonlySet<string> = new Set(["text", "input_text", "output_text",
 
 const textOf = (content: typeof Content.Type | null | undefined, at: string, role: string): Result.Result<string, ServiceError> => {
   if (typeof content === "string" || content === null || content === undefined) return Result.succeed(content ?? "")
-  // What an assistant thought or called before is no part of the question.
+  // Earlier thoughts and tool calls of an assistant are not part of the question.
   const other = role === "assistant" ? -1 : content.findIndex(({ type }) => !texts.has(type))
   return other === -1
     ? Result.succeed(content.flatMap(({ text }) => text ?? []).join("\n\n"))
-    : Result.fail(ServiceError.invalid(`${at}.${other}`, `is of type ${content[other]?.type}`, "a corpus is asked in text"))
+    : Result.fail(ServiceError.invalid(`${at}.${other}`, `is of type ${content[other]?.type}`, "ask in text"))
 }
 
-/** The turns of a conversation, and what is said before them. */
+/** The turns of a conversation, and the instructions before them. */
 const conversationOf = (messages: Messages, field: string, instruction: string | null | undefined) =>
   Result.gen(function*() {
     const system: Array<string> = instruction === null || instruction === undefined || instruction === "" ? [] : [instruction]
@@ -149,7 +149,7 @@ const conversationOf = (messages: Messages, field: string, instruction: string |
     }
     const last = turns.at(-1)
     if (last?.role !== "user" || last.text.trim() === "") {
-      return yield* Result.fail(ServiceError.invalid(field, "does not end with a question of the user's"))
+      return yield* Result.fail(ServiceError.invalid(field, "must end with a question of the user"))
     }
     return { turns, instruction: system.length === 0 ? undefined : system.join("\n\n") }
   })
@@ -173,10 +173,10 @@ const chatOf = (
 const data = (value: object): string => `data: ${JSON.stringify(value)}\n\n`
 const event = (value: { readonly type: string } & JsonRecord): string => `event: ${value.type}\n${data(value)}`
 
-/** Where a citation can be opened; of a plain upload there is only its name. */
+/** Address at which a citation can be opened; for a plain upload only its name. */
 const addressOf = ({ address, sourceUri }: Citation): string => address ?? sourceUri
 
-/** Each stretch of an answer with each of its citations. */
+/** Each cited stretch of an answer, paired with each of its citations. */
 const cited = ({ citations, supports }: Answer) =>
   supports.flatMap(({ citations: indexes, end, start }) =>
     indexes.flatMap((index) => {
@@ -192,12 +192,12 @@ const urlCitation = ({ citation, end, start }: ReturnType<typeof cited>[number])
   title: citation.sourceDisplayName
 })
 
-/** None before there is an answer. */
+/** Tokens of an answer; zeros where there is no answer yet. */
 const usageOf = (answer?: Answer) => answer?.usage ?? { promptTokens: 0, answerTokens: 0, totalTokens: 0 }
 
 const readCompletion = reader(Completion)
 
-/** OpenAI's chat completions; citations are annotations of the message, `url_citation` each. */
+/** OpenAI's chat completions. Citations are annotations of the message, each a `url_citation`. */
 export const completions: ChatProtocol = {
   read: (bytes) =>
     Result.gen(function*() {
@@ -260,7 +260,7 @@ const completionUsage = (answer: Answer) => {
 
 const readResponse = reader(ResponseRequest)
 
-/** OpenAI's Responses; citations are annotations of the text: `url_citation` of what is on the web, `file_citation` of other files. */
+/** OpenAI's Responses. Citations are annotations of the text: `url_citation` for pages of the web, `file_citation` for other files. */
 export const responses: ChatProtocol = {
   read: (bytes) =>
     Result.gen(function*() {
@@ -268,7 +268,7 @@ export const responses: ChatProtocol = {
       yield* refusing({
         tools: isGiven(body.tools),
         "text.format": isOtherThanText(body.text?.format),
-        // Nothing is kept: the conversation comes whole in each request.
+        // Responses are not stored: each request has to bring the whole conversation.
         previous_response_id: (body.previous_response_id ?? null) !== null,
         conversation: (body.conversation ?? null) !== null,
         background: body.background === true
@@ -373,8 +373,8 @@ const responseOf = (identity: ChatIdentity, answer?: Answer) => {
 const readMessage = reader(MessageRequest)
 
 /**
- * Anthropic's messages; citations are `search_result_location`. A whole answer has a block of text for each stretch that
- * is borne out; a stream has one block, whose citations come when all of it is said.
+ * Anthropic's messages. Citations are `search_result_location`. A whole answer has a text block for each cited stretch; a
+ * stream has one block, whose citations come at its end.
  */
 export const messages: ChatProtocol = {
   read: (bytes) =>
@@ -434,7 +434,7 @@ const messageOf = ({ id, model }: ChatIdentity, answer?: Answer): PartnerMessage
   usage: { inputTokens: usageOf(answer).promptTokens, outputTokens: usageOf(answer).answerTokens }
 })
 
-/** The text in order, what is borne out in blocks of its own. */
+/** The text of an answer as blocks in order, each cited stretch in a separate block. */
 const blocksOf = (answer: Answer): PartnerMessage["content"] => {
   const { citations, supports, text } = answer
   const blocks: Array<PartnerMessage["content"][number]> = []
@@ -453,7 +453,7 @@ const blocksOf = (answer: Answer): PartnerMessage["content"] => {
   return blocks
 }
 
-/** A model of the list: what OpenAI's clients read and what Anthropic's do. */
+/** The list of models, with the fields that OpenAI's clients read and those that Anthropic's read. */
 export const modelsToWire = (models: ReadonlyArray<{ readonly id: string; readonly title: string; readonly created: string }>): object => ({
   object: "list",
   data: models.map(({ created, id, title }) => ({

@@ -6,7 +6,7 @@ import { BadRequest, ErrorBody, ErrorInfo, Help, RetryInfo, type Status } from "
 import { partnerErrorFromWire } from "./partner/PartnerErrors.ts"
 import { write } from "./Write.ts"
 
-/** The answer to a failed call. Streams that are not SSE wrap the body in an array. */
+/** The HTTP response to a failed call. Streams that are not SSE wrap the body in an array. */
 export const errorToWire = (
   error: ServiceError,
   metadata: Readonly<Record<string, string>> = {}
@@ -20,8 +20,8 @@ export const errorToWire = (
 }
 
 /**
- * What a failed call means. `body` is what JSON.parse made of the answer, whatever it is; `retryAfter` what the header
- * said, in milliseconds, which the body's own word overrides.
+ * The error of a failed call. `body` is the parsed JSON of the response, of any form; `retryAfter` is the header's delay in
+ * milliseconds, which a delay in the body overrides.
  */
 export const errorFromWire = (httpStatus: number, body: unknown, retryAfter?: number): ServiceError => {
   const unnamed = codeOfHttp(httpStatus)
@@ -37,7 +37,7 @@ export const errorFromWire = (httpStatus: number, body: unknown, retryAfter?: nu
   )
 }
 
-/** For operations, whose failures come inside a successful answer. */
+/** The status of a failed operation, which is part of a successful response. */
 export const statusToWire = (error: ServiceError | { readonly code: Code; readonly message: string }): Status => {
   const details = error instanceof ServiceError ? detailsOf(error, {}) : []
   return { code: grpcStatusOf(error.code), message: error.message, details: details.length === 0 ? undefined : details }
@@ -47,8 +47,8 @@ export const statusFromWire = (status: Status): ServiceError =>
   serviceError(codeOfGrpc(status.code), status.message ?? "", status.details ?? [], undefined)
 
 /**
- * Why an upload's file was not taken. Without details: Google's client libraries fail on an answer with a detail whose
- * type is not among their protos. What is wrong with a document is the first word of the message.
+ * The status of an upload whose file was not stored. It has no details: Google's client libraries fail on a detail whose type
+ * is not in their protos. The problem of a document is the first word of the message.
  */
 export const uploadErrorToWire = (error: ServiceError | DocumentError): Status =>
   error instanceof DocumentError
@@ -56,8 +56,8 @@ export const uploadErrorToWire = (error: ServiceError | DocumentError): Status =
     : { code: grpcStatusOf(error.code), message: error.message }
 
 /**
- * Why an upload's file was not taken. INVALID_ARGUMENT is about the document (the call itself was answered 200); the
- * problem is known from our own server, and `corrupt` otherwise.
+ * The error in a status of an upload whose file was not stored. INVALID_ARGUMENT is about the document, since the call itself
+ * succeeded; its problem is known where the server is Sluice's, and `corrupt` otherwise.
  */
 export const uploadErrorFromWire = (status: Status): ServiceError | DocumentError => {
   const error = statusFromWire(status)
@@ -110,7 +110,7 @@ const find = <A>(details: ReadonlyArray<Any>, type: Message<A>): A | undefined =
   return found === undefined ? undefined : Result.getOrUndefined(type.decode(found))
 }
 
-/** Of a proto duration, `3.5s`. */
+/** Milliseconds of a proto duration such as `3.5s`; undefined where it is absent or not valid. */
 export const milliseconds = (duration: string | undefined): number | undefined => {
   const found = /^(-?\d+(?:\.\d{1,9})?)s$/.exec(duration ?? "")
   return found === null ? undefined : Math.max(0, Math.round(Number(found[1]) * 1e9) / 1e6)

@@ -1,9 +1,11 @@
 import { Result, Schema, SchemaGetter, SchemaIssue } from "effect"
 
 /**
- * Proto messages as tables. The type of a message is its canonical JSON: camelCase, every field optional, int64 and
- * Timestamp and Duration as strings, enums by name, bytes in base64. One table gives the type, the decoder (Effect
- * Schema), the writer (`Write.ts`) and the server's normaliser (`tolerant/`), so that they cannot disagree;
+ * A version of the API.
+ *
+ * This module describes proto messages as tables. The type of a message is its canonical JSON: camelCase, every field
+ * optional, int64 and Timestamp and Duration as strings, enums by name, bytes in base64. One table yields the type, the
+ * decoder (Effect Schema), the writer (`Write.ts`) and the server's normalizer (`tolerant/`), so that they cannot disagree;
  * `npm run check:wire` compares the tables with the real protos.
  */
 export type ApiVersion = "v1" | "v1beta1"
@@ -16,7 +18,7 @@ export interface JsonObject {
 export const isJsonObject = (value: Json | undefined): value is JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** How a value looks in JSON. */
+/** Kind of a value, which decides its form in JSON. */
 export type Kind =
   | { readonly kind: "string" | "bool" | "int32" | "int64" | "float" | "double" | "bytes" }
   | { readonly kind: "timestamp" | "duration" | "struct" | "value" }
@@ -28,17 +30,17 @@ export type Kind =
 
 export interface Field<out A = unknown> {
   readonly kind: Kind
-  /** Decodes what a server of this API may write. */
+  /** Decodes any form that a server of this API may write. */
   readonly schema: Schema.Decoder<A>
-  /** Its zero value means something and is written: `optional` fields. Members of a one-of have it too. */
+  /** Whether its zero value has a meaning and is written, as for `optional` fields and members of a one-of. */
   readonly presence?: true
-  /** Likewise, in a request, though the proto keeps no presence. */
+  /** Whether its zero value is written in requests, though the proto field is not `optional`. */
   readonly kept?: true
-  /** The one-of it belongs to, in the proto's spelling. */
+  /** Name of the one-of that the field belongs to, in the proto's spelling. */
   readonly oneof?: string
-  /** In this API version only. */
+  /** The only API version that has the field. */
   readonly only?: ApiVersion
-  /** Deprecated by the API: read, never sent. */
+  /** Whether the API has deprecated the field: it is read, but never sent. */
   readonly deprecated?: true
 }
 
@@ -56,11 +58,11 @@ export interface AnyMessage {
 
 export interface Message<out A> extends AnyMessage {
   readonly schema: Schema.Decoder<A>
-  /** Reads canonical JSON: unknown fields are ignored, unknown enum values kept. */
+  /** Decodes canonical JSON. Unknown fields are ignored, unknown enum values kept. */
   readonly decode: (json: unknown) => Result.Result<A, ReadonlyArray<Issue>>
 }
 
-/** Where a value does not fit, with the path in JSON spelling. Never holds the value. */
+/** A value that does not fit: its path in JSON spelling, and why. It never contains the value. */
 export interface Issue {
   readonly path: string
   readonly message: string
@@ -77,9 +79,9 @@ const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
     message
   }))
 
-/** `name` without package is one of `google.cloud.aiplatform.{v}`. */
+/** Defines a message. A `name` without a package belongs to `google.cloud.aiplatform.{v}`. */
 export const message = <F extends Fields>(name: string, fields: F): Message<Shape<F>> => {
-  // The schemas of the fields are those of the shape by construction; a mapped type does not see it.
+  // By construction the fields' schemas have the types of the shape, which a mapped type cannot express.
   const schema = Schema.Struct(
     Object.fromEntries(Object.entries(fields).map(([key, field]) => [key, Schema.optional(field.schema)]))
   ) as unknown as Schema.Decoder<Shape<F>>
@@ -99,7 +101,7 @@ const loose = <A, B>(from: Schema.Codec<A>, to: Schema.Codec<B>, decode: (value:
   }))
 
 const numberOrString = Schema.Union([Schema.Finite, Schema.String])
-// Proto JSON writes NaN and the infinities as words, and one of them must not cost the whole answer.
+// Proto JSON writes NaN and the infinities as strings; one of them must not fail the whole response.
 // @effect-diagnostics-next-line schemaNumber:off
 const number = loose(numberOrString, Schema.Number, Number)
 const decimal = loose(numberOrString, Schema.String, String)
@@ -107,22 +109,22 @@ const decimal = loose(numberOrString, Schema.String, String)
 export const string: Field<string> = { kind: { kind: "string" }, schema: Schema.String }
 export const bool: Field<boolean> = { kind: { kind: "bool" }, schema: Schema.Boolean }
 export const int32: Field<number> = { kind: { kind: "int32" }, schema: number }
-/** A decimal string: JSON numbers end at 2^53. */
+/** An integer as a decimal string: JSON numbers are exact only up to 2^53. */
 export const int64: Field<string> = { kind: { kind: "int64" }, schema: decimal }
 export const float: Field<number> = { kind: { kind: "float" }, schema: number }
 export const double: Field<number> = { kind: { kind: "double" }, schema: number }
-/** Base64. */
+/** Bytes in base64. */
 export const bytes: Field<string> = { kind: { kind: "bytes" }, schema: Schema.String }
-/** RFC 3339, kept to the letter: `Date` would lose the microseconds. */
+/** A timestamp in RFC 3339, kept as a string: `Date` would lose the microseconds. */
 export const timestamp: Field<string> = { kind: { kind: "timestamp" }, schema: Schema.String }
-/** `3.5s` */
+/** A duration such as `3.5s`. */
 export const duration: Field<string> = { kind: { kind: "duration" }, schema: Schema.String }
 
-const object = Schema.Record(Schema.String, Schema.Unknown) as unknown as Schema.Decoder<JsonObject> // what JSON.parse made
+const object = Schema.Record(Schema.String, Schema.Unknown) as unknown as Schema.Decoder<JsonObject> // the values are parsed JSON
 export const struct: Field<JsonObject> = { kind: { kind: "struct" }, schema: object }
-export const value: Field<Json> = { kind: { kind: "value" }, schema: Schema.Unknown as unknown as Schema.Decoder<Json> } // likewise
+export const value: Field<Json> = { kind: { kind: "value" }, schema: Schema.Unknown as unknown as Schema.Decoder<Json> } // parsed JSON
 
-/** Names in the order of their numbers, from 0, or with their numbers. Values not known here survive. */
+/** An enum, by its names in the order of their numbers from 0, or by names with their numbers. Unknown values are kept. */
 export const enumeration = (name: string, values: ReadonlyArray<string> | Readonly<Record<string, number>>): Field<string> => {
   const numbers = Array.isArray(values)
     ? Object.fromEntries(values.map((value, number) => [value, number]))
@@ -139,7 +141,7 @@ export const of = <A>(message: Message<A>): Field<A> => ({
   schema: message.schema
 })
 
-/** For a message that holds itself. */
+/** A field of a message that contains itself. */
 export const lazy = <A>(message: () => Message<A>): Field<A> => ({
   kind: { kind: "message", message },
   schema: Schema.suspend(() => message().schema)
@@ -155,19 +157,19 @@ export const map = <A>(field: Field<A>): Field<Readonly<Record<string, A>>> => (
   schema: Schema.Record(Schema.String, field.schema)
 })
 
-/** A message that carries the name of its type. Those not among `types` survive as they are. */
+/** A message that carries the name of its type. Messages of other types than `types` are kept unchanged. */
 export const any = (types: () => ReadonlyArray<AnyMessage>): Field<Any> => ({
   kind: { kind: "any", types },
-  schema: object as unknown as Schema.Decoder<Any> // an object without "@type" is an Any of no known type
+  schema: object as unknown as Schema.Decoder<Any> // an object without "@type" is an Any of unknown type
 })
 
 export interface Any extends JsonObject {
   readonly "@type": string
 }
 
-/** `optional` in the proto: zero is written. */
+/** A field that is `optional` in the proto, so that its zero value is written. */
 export const optional = <A>(field: Field<A>): Field<A> => ({ ...field, presence: true })
-/** Zero is written, though the proto has no `optional`: in a request it is something that was asked for. */
+/** A field whose zero value is written in requests, where it was set on purpose, though it is not `optional` in the proto. */
 export const kept = <A>(field: Field<A>): Field<A> => ({ ...field, kept: true })
 export const oneof = <A>(name: string, field: Field<A>): Field<A> => ({ ...field, oneof: name, presence: true })
 export const only = <A>(version: ApiVersion, field: Field<A>): Field<A> => ({ ...field, only: version })

@@ -41,32 +41,33 @@ import {
 import { defined } from "./Optional.ts"
 import { lastSegment, orderedContextsToWire } from "./rag/Retrievals.ts"
 
-/** What an operation's row does not hold, and its answer shows. */
+/** Parts of an operation's response that its stored row does not have. */
 export interface OperationResult extends ModelResult {
-  /** Of a create or update that is done. */
+  /** The corpus that a finished creation or update made. */
   readonly corpus?: Corpus
-  /** See `corpusToWire`. */
+  /** Embedding model shown for a corpus that named none: see `corpusToWire`. */
   readonly defaultEmbedding?: string
-  /** Of an import. */
+  /** The request of an import. */
   readonly request?: ImportRequest
-  /** Of an engine configuration's update. */
+  /** The tier that an update of the engine's configuration set. */
   readonly tier?: EngineTier
-  /** What a retrieval found, and how it was to be ordered. */
+  /** The contexts that a retrieval found. */
   readonly contexts?: ReadonlyArray<Context>
+  /** Settings of a retrieval that decide the order of its contexts. */
   readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
-  /** Of data schemas that were made. */
+  /** The data schemas that were made. */
   readonly schemas?: ReadonlyArray<DataSchema>
-  /** Of what was written of a file. */
+  /** The metadata of files that was made. */
   readonly metadata?: ReadonlyArray<FileMetadata>
 }
 
 /**
- * An operation as the service answers it. It hangs from what it works on, `{corpus}/operations/{id}`; files that an
- * import could not take are partial failures beside a normal response, also when they are all of them.
- * The target of `updateEngineConfig` is the location whose configuration it is.
+ * An operation as the service returns it. Its name starts with its target: `{corpus}/operations/{id}`. Files that an import
+ * could not store are partial failures beside a normal response, even where no file was stored. The target of
+ * `updateEngineConfig` is the location of the configuration.
  */
 export const operationToWire = (operation: Operation, apiVersion: ApiVersion, result: OperationResult = {}): WireOperation => {
-  // v1 has no types for them, and operations are told under both versions.
+  // v1 lacks the types of these operations, but shows them all the same.
   const version = ["deployPublisherModel", "createDataSchemas", "createFileMetadata"].includes(operation.kind) ? "v1beta1" : apiVersion
   const metadata = {
     genericMetadata: {
@@ -86,7 +87,7 @@ export const operationToWire = (operation: Operation, apiVersion: ApiVersion, re
   })
 }
 
-/** The operation a service answered. */
+/** Decodes an operation that a service returned. */
 export const operationFromWire = (wire: WireOperation): Result.Result<Operation, ServiceError> => {
   const { error, metadata, name = "", response } = wire
   if (name === "") return Result.fail(ServiceError.internal("the service answered an operation without a name"))
@@ -118,7 +119,7 @@ export const operationFromWire = (wire: WireOperation): Result.Result<Operation,
   }))
 }
 
-/** What a finished create or update made; the operation's failure with all its details. */
+/** The corpus that a finished creation or update made; fails with the operation's error and all its details. */
 export const operationCorpus = (wire: WireOperation): Result.Result<Corpus, ServiceError> => {
   if (wire.error !== undefined) return Result.fail(statusFromWire(wire.error))
   const corpus = wire.response === undefined ? undefined : Result.getOrUndefined(RagCorpus.decode(wire.response))
@@ -147,7 +148,7 @@ const engineConfig = "/ragEngineConfig"
 
 const hangsFrom = (kind: OperationKind): string => (kind === "updateEngineConfig" ? engineConfig : "")
 
-/** Metadata names the kind, but one type serves every delete, which what they hang from tells apart. */
+/** Kind of an operation, by the type of its metadata. All deletions share one type, and are distinguished by the parent in the name. */
 const kindOf = (metadata: Any | undefined, place: string): OperationKind | undefined => {
   const type = metadata?.["@type"]
   const url = (kind: OperationKind) => [typeUrl(metadataTypes[kind], "v1"), typeUrl(metadataTypes[kind], "v1beta1")]
@@ -168,7 +169,7 @@ const deletes: ReadonlyArray<readonly [OperationKind, string]> = [
 
 const any = (type: AnyMessage, version: ApiVersion, value: object): Any => ({
   "@type": typeUrl(type, version),
-  // Messages are JSON, which an interface without index signature does not show.
+  // Messages are JSON, which the type of an interface without an index signature does not express.
   ...(value as Readonly<Record<string, Json>>)
 })
 

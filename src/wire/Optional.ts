@@ -3,11 +3,11 @@ import { ServiceError } from "../domain/Errors.ts"
 
 export { defined } from "../domain/Defined.ts"
 
-/** A field that a request must have, in the service's words. */
+/** The value of a required field; fails in the service's words where it is absent or empty. */
 export const required = <A>(value: A | undefined, field: string): Result.Result<A, ServiceError> =>
   value === undefined || value === "" ? Result.fail(ServiceError.invalid(field, "Required field is not set.")) : Result.succeed(value)
 
-/** A field that is read, and that nothing here does anything with: refused where it says something, for whoever sends it relies on it. */
+/** Fails where a field is set that is not supported here. It is not ignored, because the caller relies on it. */
 export const unserved = (value: unknown, field: string, fix?: string): Result.Result<void, ServiceError> =>
   isSet(value)
     ? Result.fail(
@@ -20,13 +20,13 @@ export const unserved = (value: unknown, field: string, fix?: string): Result.Re
     )
     : Result.succeed(undefined)
 
-/** Proto strings have no absence: empty is unset. */
+/** A string; undefined where it is empty, which in protos means absent. */
 export const text = (value: string | undefined): string | undefined => (value === "" ? undefined : value)
 
-/** Likewise for numbers. */
+/** A number; undefined where it is 0, which in protos means absent. */
 export const count = (value: number | undefined): number | undefined => (value === 0 ? undefined : value)
 
-/** Whether a field of whatever type says something: nothing, zero and empty do not. */
+/** Whether a field of any type is set: absent, zero and empty values are not. */
 export const isSet = (value: unknown): boolean =>
   value !== undefined && value !== null && value !== "" && value !== false && value !== 0 &&
   !(typeof value === "object" && Object.keys(value).length === 0)

@@ -2,9 +2,9 @@ import { Result } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 
 /**
- * Path templates as the protos' HTTP bindings write them, `{name=…}` holding a resource name. In it `*` is one segment
- * without `/` and `:`, and `/**` any number of further ones. After `projects/` a segment may have a `:`, since the ids
- * of domain-scoped projects do (`example.com:project`).
+ * A path template as in the protos' HTTP bindings, where `{name=…}` stands for a resource name. In it `*` is one segment
+ * without `/` and `:`, and `/**` any number of further segments. The segment after `projects/` may contain a `:`, as ids of
+ * domain-scoped projects do (`example.com:project`).
  */
 export interface Path {
   readonly template: string
@@ -12,7 +12,7 @@ export interface Path {
   readonly pattern: RegExp
 }
 
-/** The names of a template's parameters. */
+/** Names of a template's parameters. */
 export type ParamsOf<T extends string> = T extends `${string}{${infer Name}=${string}}${infer Rest}` ? Name | ParamsOf<Rest> : never
 
 const segment = "[^/:]+"
@@ -40,7 +40,7 @@ export const compile = (template: string): Path => {
   }
 }
 
-/** The path of the first template whose parameters the values fit, each segment percent-encoded. */
+/** The path of the first template whose parameters fit the values, with each segment percent-encoded. */
 export const build = (
   paths: ReadonlyArray<Path>,
   values: Readonly<Record<string, string>>
@@ -56,7 +56,7 @@ export const build = (
   return Result.fail(ServiceError.invalid(wanted?.name ?? "name", `must have the form ${wanted?.form ?? ""}`))
 }
 
-/** The parameters of a raw path, decoded; undefined when it is not this template's. */
+/** Decodes the parameters of a raw path; undefined where the path does not match the template. */
 export const parse = (path: Path, raw: string): Record<string, string> | undefined => {
   const found = path.pattern.exec(raw)
   if (found === null) return undefined
@@ -70,7 +70,7 @@ export const parse = (path: Path, raw: string): Record<string, string> | undefin
 }
 
 const fits = (pattern: RegExp, name: string): boolean =>
-  // Controls and dot segments would make the path mean another one.
+  // Control characters and dot segments would turn the path into another one.
   pattern.test(name) && !/[\p{Cc}?#]|(?:^|\/)\.\.?(?:\/|$)/u.test(name)
 
 const encode = (name: string): string => name.split("/").map(encodeURIComponent).join("/")
@@ -78,7 +78,7 @@ const encode = (name: string): string => name.split("/").map(encodeURIComponent)
 const decode = (raw: string): string | undefined => {
   try {
     const segments = raw.split("/").map(decodeURIComponent)
-    // An encoded slash belongs to an id, which must not have one.
+    // An encoded slash would be part of an id, and ids contain none.
     return segments.some((segment) => segment.includes("/")) ? undefined : segments.join("/")
   } catch {
     return undefined

@@ -2,26 +2,26 @@ import type { OperationKind } from "../domain/Operation.ts"
 import { type AnyMessage, message, type Message } from "./Message.ts"
 import { compile, type ParamsOf, type Path } from "./Path.ts"
 
-/** A method of the API: where it is, what goes in and what comes out. */
+/** A method of the API: its paths, its request and its response. */
 export interface Route<Param extends string = string, Query = unknown, Body = unknown, Response = unknown> {
-  /** The method in the protos. */
+  /** Name of the method in the protos. */
   readonly rpc: string
   readonly verb: "GET" | "POST" | "PATCH" | "DELETE"
   readonly paths: ReadonlyArray<Path>
   readonly query: Message<Query>
-  /** Absent: the method takes no body. */
+  /** Message of the body. Absent: the method has no body. */
   readonly body?: Message<Body>
-  /** The request's field that is the body, where the body is not the whole request. Begins every path of a violation. */
+  /** Field of the request that is the body, where the body is not the whole request. It is the first part of paths in violations. */
   readonly bodyField?: string
   readonly response: Message<Response>
   readonly stream?: true
-  /** Bodies in both directions are bytes as they are, in a form that is the model's own. */
+  /** Whether bodies in both directions are passed on as bytes, in the model's own format. */
   readonly raw?: true
-  /** Of a request's body, where it may be larger than others. */
+  /** Most bytes of a request's body, where it may be larger than the default. */
   readonly mostBytes?: number
-  /** What the operation that it answers with is about. */
+  /** Kind and types of the operation that the method returns. */
   readonly operation?: { readonly kind: OperationKind; readonly metadata: AnyMessage; readonly response: AnyMessage }
-  /** The type of the parameters; never there. */
+  /** Carries the type of the parameters; it has no value. */
   readonly params?: { readonly [K in Param]: string }
 }
 
@@ -47,10 +47,10 @@ export const route = <T extends string, Query = {}, Body = never, Response = nev
   verb,
   paths: (typeof templates === "string" ? [templates] : templates).map(compile),
   ...options,
-  query: options.query ?? (nothing as Message<Query & object>) // Query is {} when none is given
+  query: options.query ?? (nothing as Message<Query & object>) // Query is {} where none is given
 })
 
-/** A method that passes bytes on. It answers what the model answers, and its message is never there. */
+/** Defines a method that passes bytes on. Its response is the model's, so its message has no value. */
 export const rawRoute = <T extends string>(
   rpc: string,
   templates: T | ReadonlyArray<T>,

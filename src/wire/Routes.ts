@@ -14,17 +14,17 @@ import { missingIn, write, type WriteOptions } from "./Write.ts"
 export type { Route } from "./Route.ts"
 
 /**
- * Every method, once, for the client and for the server.
+ * The table of every method, shared by the client and the server.
  *
  * Client: `path(routes.importRagFiles, "v1beta1", { parent: corpus })`, `encodeQuery`, `encodeRequest`, then
  * `decodeResponse`; a failure's body goes through `errorFromWire` (`Errors.ts`).
  * Server: `match("POST", rawPath)` gives the route's key, the version and the resource names of the path;
- * `tolerant/Request.ts` reads query and body; `encodeResponse` writes the answer, `errorToWire` the failure.
- * The folders beside this one turn domain values into messages and back, an area each. Nothing here throws; what can go wrong is a
- * `Result` of a `ServiceError`.
+ * `tolerant/Request.ts` reads query and body; `encodeResponse` writes the response, `errorToWire` the error.
+ * Each of the folders beside this file converts the domain values of one area into messages and back. Nothing here throws;
+ * functions that can fail return a `Result` with a `ServiceError`.
  *
- * Plain tables, and not `HttpApi`: the API's verbs (`ragFiles:import`), parameters of several segments, five bindings
- * of one method, bodies that must be read leniently or stay raw, and zero values that are left out each go against it.
+ * It is a plain table rather than an `HttpApi`, which does not support the API's verbs (`ragFiles:import`), parameters of
+ * several segments, five bindings of one method, bodies that are read leniently or stay raw, and omitted zero values.
  */
 export const routes = {
   ...ragRoutes,
@@ -40,7 +40,7 @@ export type RouteKey = keyof Routes
 
 export type Params<R> = R extends Route<infer P, infer _Q, infer _B, infer _R> ? { readonly [K in P]: string } : never
 
-/** The path of a call, from `/`; names are checked against the form the method takes. */
+/** The path of a call, starting with `/`. Fails where a resource name does not have the form that the method takes. */
 export const path = <P extends string>(
   route: Route<P, unknown, unknown, unknown>,
   version: ApiVersion,
@@ -52,19 +52,19 @@ export const path = <P extends string>(
 export interface Match {
   readonly key: RouteKey
   readonly version: ApiVersion
-  /** Resource names: `parent`, `name` or `model`. */
+  /** Resource names in the path, by parameter: `parent`, `name` or `model`. */
   readonly params: Readonly<Record<string, string>>
   readonly upload: boolean
-  /** The call said nothing of a version, and `version` is a guess: over gRPC, operations have a service of their own. */
+  /** True where the call names no version, so that `version` is a guess: over gRPC, operations have an unversioned service. */
   readonly unversioned?: true
 }
 
-/** `[upload/][v1|v1beta1]/rest`; listing operations is also bound to `/ui/…`, which has no version. */
+/** Start of a path: `[upload/][v1|v1beta1]/rest`. Listing operations is also bound to `/ui/…`, without a version. */
 const prefix = /^\/(?:(upload)\/)?(?:(v1|v1beta1)\/|ui\/(?:(v1|v1beta1)\/)?)/
 
 const table = Object.entries(routes) as ReadonlyArray<[RouteKey, Route]> // the keys are those of the table
 
-/** Which method a path (raw, without query) is for; undefined when there is none. */
+/** The method of a raw path without its query; undefined where no method matches. */
 export const match = (verb: string, rawPath: string): Match | undefined => {
   const start = prefix.exec(rawPath)
   if (start === null) return undefined
@@ -82,7 +82,7 @@ export const match = (verb: string, rawPath: string): Match | undefined => {
   return undefined
 }
 
-/** The query of a call, with its `?`; empty when there is none. */
+/** The query of a call, starting with `?`; an empty string where no parameter is set. */
 export const encodeQuery = <Q>(
   route: Route<string, Q, unknown, unknown>,
   query: Q & object,
@@ -93,7 +93,7 @@ export const encodeQuery = <Q>(
   return text === "" ? "" : `?${text}`
 }
 
-/** The body of a call, refused when the API version does not have a field of it. */
+/** The body of a call. Fails where it has a field that the API version lacks. */
 export const encodeRequest = <B>(
   route: Route<string, never, B, unknown> | Route<string, unknown, B, unknown>,
   version: ApiVersion,
@@ -106,11 +106,11 @@ export const encodeRequest = <B>(
     : Result.fail(ServiceError.invalid(missing, `does not exist in ${version} of the API`, "use v1beta1"))
 }
 
-/** The body of an answer, as the service writes it. */
+/** The body of a response, as the service writes it. */
 export const encodeResponse = <R>(route: Route<string, unknown, unknown, R>, response: R & object, options: WriteOptions): JsonObject =>
   write(route.response, response, options)
 
-/** What the service answered: unknown fields ignored, unknown enum values kept. */
+/** Decodes a response. Unknown fields are ignored, unknown enum values kept. */
 export const decodeResponse = <R>(route: Route<string, unknown, unknown, R>, json: unknown): Result.Result<R, ServiceError> =>
   Result.mapError(route.response.decode(json), (issues) =>
     ServiceError.internal(

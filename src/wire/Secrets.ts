@@ -6,7 +6,7 @@ export const apiKey = (version: string): { readonly apiKeySecretVersion: string 
 
 const isSecretVersion = Schema.is(SecretVersion)
 
-/** A refused value is not repeated: whoever put it there may have put the secret itself. */
+/** Parses the name of a secret version. Errors do not repeat the value: it could be the secret itself, put there by mistake. */
 export const secretVersion = (value: string | undefined, field: string): Result.Result<SecretVersion, ServiceError> =>
   isSecretVersion(value) ? Result.succeed(value) : Result.fail(
     value === undefined || value === ""

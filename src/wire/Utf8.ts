@@ -1,13 +1,13 @@
-/** Offsets of the API count bytes of UTF-8, those of strings units of UTF-16. */
+// Offsets in the API count bytes of UTF-8; those in strings count code units of UTF-16.
 
-/** Bytes of a string's first `end` units. */
+/** Number of bytes in the first `end` code units of a string. */
 export const byteOffset = (text: string, end = text.length): number => {
   let bytes = 0
   for (let i = 0; i < end; i++) bytes += width(text, i)
   return bytes
 }
 
-/** The unit at which `bytes` bytes have passed; within a character, where it begins. */
+/** Offset in code units of the character that contains the byte at offset `bytes`. */
 export const unitOffset = (text: string, bytes: number): number => {
   let passed = 0
   let i = 0
@@ -19,7 +19,7 @@ export const unitOffset = (text: string, bytes: number): number => {
   return i
 }
 
-/** Of one unit. Each half of a pair counts two; a lone half is written as U+FFFD, three. */
+/** Bytes of one code unit. Each half of a surrogate pair counts two; a lone surrogate counts three, as U+FFFD. */
 const width = (text: string, i: number): number => {
   const unit = text.charCodeAt(i)
   if (unit < 0x80) return 1

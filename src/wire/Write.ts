@@ -2,13 +2,13 @@ import { type AnyMessage, type ApiVersion, type Field, fullName, isJsonObject, t
 
 export interface WriteOptions {
   readonly version: ApiVersion
-  /** Enums as numbers, as `$alt=json;enum-encoding=int` asks. */
+  /** Whether enums are written as numbers, as `$alt=json;enum-encoding=int` requests. */
   readonly enumNumbers?: boolean
 }
 
 /**
- * The JSON the service would write: zero values left out unless they mean something, and nothing that the API version
- * does not have.
+ * A message in the JSON that the service would write: without zero values unless they have a meaning, and without fields that
+ * the API version lacks.
  */
 export const write = (message: AnyMessage, value: object, options: WriteOptions): JsonObject => {
   const out: Record<string, Json> = {}
@@ -56,10 +56,10 @@ const isZero = (field: Field, value: Json): boolean => {
   return value === "" || value === 0 || value === false
 }
 
-/** Path of the first field that a version of the API does not have. */
+/** Path of the first field that is set but absent from a version of the API; undefined where there is none. */
 export const missingIn = (message: AnyMessage, value: object, version: ApiVersion, at = ""): string | undefined => {
   for (const [key, field] of Object.entries(message.fields)) {
-    const given = Reflect.get(value, key) as Json | undefined // likewise
+    const given = Reflect.get(value, key) as Json | undefined // the shape of a message is JSON
     if (given === undefined) continue
     const path = at === "" ? key : `${at}.${key}`
     if (field.only !== undefined && field.only !== version) return path

@@ -1,7 +1,8 @@
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
-import { describe, it } from "@effect/vitest"
+import { assert, describe, it } from "@effect/vitest"
 import { afterAll, beforeAll, onTestFinished } from "vitest"
+import { until } from "../support/Eventually.ts"
 import { parent, startServer, type TestServer } from "./support/TestServer.ts"
 
 describe("the body of a call", () => {
@@ -22,24 +23,23 @@ describe("the body of a call", () => {
   }
   const head = (...more: ReadonlyArray<string>): string =>
     [`POST /v1/${parent}/ragCorpora HTTP/1.1`, `host: 127.0.0.1:${server.port}`, ...more, "", ""].join("\r\n")
-  /** Until what came from now on reads so. */
-  const heard = (socket: Socket, pattern: RegExp): Promise<void> =>
-    new Promise((resolve) => {
-      let text = ""
-      const listen = (data: Buffer): void => {
-        text += data.toString()
-        if (!pattern.test(text)) return
-        socket.off("data", listen)
-        resolve()
-      }
-      socket.on("data", listen)
-    })
+  /** The text that comes from now on, up to a whole response: its head, and its JSON unless only a head is expected. */
+  const heard = async (socket: Socket, what: string, whole = /\r\n\r\n.*\}\s*$/s): Promise<string> => {
+    let text = ""
+    const listen = (data: Buffer): void => {
+      text += data.toString()
+    }
+    socket.on("data", listen)
+    await until(what, () => whole.test(text))
+    socket.off("data", listen)
+    return text
+  }
   const made = /^HTTP\/1\.1 200 .*"displayName":"Größen".*\}$/s
 
   it("is read whole, however many parts it comes in, and the connection goes on", async () => {
     const socket = await opened()
     for (let request = 0; request < 2; request++) {
-      const answer = heard(socket, made)
+      const answer = heard(socket, `the response to request ${request + 1}`)
       socket.write(head(`content-length: ${bytes.length}`))
       // In the middle of a character.
       const middle = bytes.indexOf("ö") + 1
@@ -47,25 +47,25 @@ describe("the body of a call", () => {
         await new Promise((resolve) => setTimeout(resolve, 5))
         socket.write(part)
       }
-      await answer
+      assert.match(await answer, made)
     }
   })
 
   it("is asked for where its sender waits for that, and read without a length", async () => {
     const socket = await opened()
-    const asked = heard(socket, /^HTTP\/1\.1 100 /)
+    const asked = heard(socket, "the request for the body", /\r\n\r\n/)
     socket.write(head(`content-length: ${bytes.length}`, "expect: 100-continue"))
-    await asked
-    const answer = heard(socket, made)
+    assert.match(await asked, /^HTTP\/1\.1 100 /)
+    const answer = heard(socket, "the response to a body that was waited for")
     socket.write(bytes)
-    await answer
-    const chunked = heard(socket, made)
+    assert.match(await answer, made)
+    const chunked = heard(socket, "the response to a body without a length")
     socket.write(Buffer.concat([
       Buffer.from(`${head("transfer-encoding: chunked")}${bytes.length.toString(16)}\r\n`),
       bytes,
       Buffer.from("\r\n0\r\n\r\n")
     ]))
-    await chunked
+    assert.match(await chunked, made)
   })
 
   it("that breaks off leaves no call under way", async () => {
@@ -76,8 +76,9 @@ describe("the body of a call", () => {
     }
     const idle = await underWay()
     socket.write(Buffer.concat([Buffer.from(head("content-length: 1000")), bytes]))
-    while (await underWay() === idle) await new Promise((resolve) => setImmediate(resolve))
+    await until("the call is under way", async () => await underWay() !== idle)
+    assert.strictEqual(await underWay(), idle + 1)
     socket.destroy()
-    while (await underWay() !== idle) await new Promise((resolve) => setImmediate(resolve))
+    await until("the call has ended", async () => await underWay() === idle)
   })
 })

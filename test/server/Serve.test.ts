@@ -123,7 +123,7 @@ describe("sluice serve", () => {
     assert.notStrictEqual(script.code, 0)
     assert.match(
       script.stderr,
-      /faults\[0\]\.method is no method of the server.*faults\[1\]\.eror is no key of a fault; those are method, at, /
+      /faults\[0\]\.method is not a method of the server.*faults\[1\]\.eror is not a key of a fault; the keys are method, at, /
     )
     writeFileSync(join(folder, "token"), "short")
     const token = await start(["serve", "--token-file", "token", "--port", "0"], { cwd: folder }).finished

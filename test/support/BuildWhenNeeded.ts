@@ -9,7 +9,7 @@ import { root } from "./Root.ts"
 const built = join(import.meta.dirname, "Built.ts")
 const packed = join(import.meta.dirname, "PackedApp.ts")
 
-/** Whether a test, or a module beside the tests that it imports, imports `module`: for more than its types. */
+/** Whether a test, or a test module that it imports, imports `module` for more than its types. */
 const imports = (module: string, file: string, seen: Set<string>): boolean => {
   if (file === module) return true
   if (seen.has(file) || !file.startsWith(join(root, "test/")) || !existsSync(file)) return false
@@ -19,7 +19,7 @@ const imports = (module: string, file: string, seen: Set<string>): boolean => {
   )
 }
 
-/** Whether tests that are to run are run on what is built: a module that none of them reaches need not be. */
+/** Whether any of the selected tests imports a module. What none of them imports does not have to be built. */
 const isImported = (module: string, tests: ReadonlyArray<string>): boolean => {
   const seen = new Set<string>()
   return tests.some((file) => imports(module, file, seen))
@@ -31,8 +31,8 @@ const make = (script: string): void => {
 }
 
 /**
- * Vitest's global setup: what is made of the source is made once where it is missing or older: the workers, the
- * bundles where a test was selected that runs them, and the declarations where one packs the package.
+ * Vitest's global setup: builds once what is missing or older than the source: the workers, the bundles if a selected test runs
+ * them, and the declarations if one packs the package.
  */
 export const setup = async ({ vitest }: TestProject): Promise<void> => {
   if (!areCurrent(bundledWorkers)) await bundleWorkers()

@@ -11,33 +11,33 @@ const folder = join(root, "node_modules/.cache/workers")
 const writer = "src/engines/embedded/store/Writer.ts"
 const { resolve } = createRequire(import.meta.url)
 
-/** What a worker is started by, its entry, and the name of its bundle, which is that of the package. */
+/** Each worker: the module that starts it, its entry, and the name of its bundle in the package. */
 const workers = [
   { starter: writer, entry: "src/engines/embedded/store/writer.worker.ts", name: "storeWriter" },
   { starter: writer, entry: "src/engines/embedded/store/analysis.worker.ts", name: "storeAnalysis" },
   { starter: "src/engines/embedded/search/SearchThread.ts", entry: "src/engines/embedded/search/search.worker.ts", name: "storeSearch" },
   { starter: "src/text/TextPool.ts", entry: "src/text/pool/worker.ts", name: "textWorker" },
-  // A bundle finds it beside itself.
+  // A bundle finds the guard beside itself.
   { starter: undefined, entry: "src/text/pool/guard.worker.ts", name: "textGuard" }
 ]
 
 const fileOf = (name: string): string => join(folder, `${name}.js`)
 
-/** What they read besides. */
+/** Files that the workers read besides. */
 const assets = [
   ...globSync("src/**/*.wasm", { cwd: root }).map((name) => join(root, name)),
   resolve("@hyzyla/pdfium/pdfium.wasm")
 ]
 const vocabulary = join(folder, "o200k.bin")
 
-/** The files that are looked at to know whether the bundles are there, and how old they are. */
+/** Files whose existence and age show whether the bundles are current. */
 export const bundledWorkers = [
   ...workers.map(({ name }) => fileOf(name)),
   ...assets.map((asset) => join(folder, basename(asset))),
   vocabulary
 ]
 
-/** In its place whole: another run may be reading it. */
+/** Writes a file atomically: another run may be reading it. */
 const put = (file: string, content: string | Uint8Array): void => {
   const fresh = `${file}-${process.pid}`
   writeFileSync(fresh, content)
@@ -47,7 +47,7 @@ const put = (file: string, content: string | Uint8Array): void => {
 /** Milliseconds for which another run may still load the parts of an earlier bundle. */
 const keptFor = 24 * 60 * 60 * 1_000
 
-/** Makes {@link bundledWorkers} of the source. */
+/** Makes {@link bundledWorkers} from the source. */
 export const bundleWorkers = async (): Promise<void> => {
   mkdirSync(folder, { recursive: true })
   for (const name of readdirSync(folder)) {
@@ -60,21 +60,20 @@ export const bundleWorkers = async (): Promise<void> => {
     const { output } = await build({
       input: { [name]: join(root, entry) },
       platform: "node",
-      // Packages that are not everybody's, or load files of their own.
+      // Packages that are optional, or load their own files.
       external: [/^(?:@llamaindex|libarchive-wasm|lz4-wasm-nodejs|pst-extractor|tesseract\.js)(?:\/|$)/],
       checks: { ineffectiveDynamicImport: false },
       write: false,
       output: { format: "esm", entryFileNames: "[name].js", chunkFileNames: "[name]-[hash].js" }
     })
-    // The parts before what loads them.
+    // Parts are written before the files that load them.
     for (const part of output.toReversed()) put(join(folder, part.fileName), part.type === "chunk" ? part.code : part.source)
   }
 }
 
 /**
- * Starts the store's threads and the processes of parsers from bundles of the source, as the package does. Every engine of
- * a test has workers of its own, and loading some 250 modules again for each was the largest part of the suite's processor
- * time.
+ * Starts the store's threads and the parsers' processes from bundles of the source, as the package does. Every engine in a test
+ * starts its own workers, and loading some 250 modules for each took the largest part of the suite's processor time.
  */
 export const startBundledWorkers: Plugin = {
   name: "bundled-workers",

@@ -5,13 +5,13 @@ import { program } from "../../src/Program.ts"
 import type { Finished } from "./Finished.ts"
 import type { Options } from "./Sluice.ts"
 
-/** The last command that was begun. */
+/** The last command that was started. */
 let last: Promise<unknown> = Promise.resolve()
 
 /**
- * Runs a command of the source in this process, one after the other: with the folder and the environment it is given, and
- * what it prints. It does what the built one does in a process of its own (`sluice` of `Sluice.ts`), for a fifth of the
- * processor time: tests that ask for many commands ask this, and for one of each kind the other.
+ * Runs a command from the source in this process, with a folder and an environment, and returns its output. Commands run one
+ * after the other. It takes a fifth of the processor time of the built command in a separate process (`sluice` of `Sluice.ts`):
+ * most tests use this, and one for each kind of command uses the other.
  */
 export const command = (args: ReadonlyArray<string>, options: Pick<Options, "cwd" | "env">): Promise<Finished> => {
   const mine = last.then(() => run(args, options))

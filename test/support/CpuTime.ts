@@ -1,4 +1,4 @@
-/** Milliseconds this thread has computed so far. What else the machine does meanwhile does not count. */
+/** Milliseconds of processor time of this thread so far. Other work of the machine does not count. */
 export const cpuTime = (): number => {
   const { system, user } = process.threadCpuUsage()
   return (system + user) / 1_000

@@ -5,13 +5,13 @@ import { ChatModel } from "../../src/ports/ChatModel.ts"
 
 export interface EchoModel {
   readonly model: ChatModel["Service"]
-  /** Every text it was asked, in the order in which it was. */
+  /** Every text that it was asked, in order. */
   readonly asked: Array<string>
 }
 
 /**
- * A model that says what it is told, once `hold` lets it. A text with `refuse` is refused, `down` finds it down, `wait`
- * is never answered.
+ * A model that answers with the text it was asked, once `hold` completes. A text with `refuse` is refused, one with `down` fails
+ * as unavailable, and one with `wait` is never answered.
  */
 export const echoModel = (hold: (text: string) => Effect.Effect<void> = () => Effect.void): EchoModel => {
   const asked: Array<string> = []

@@ -1,19 +1,19 @@
 import { Effect } from "effect"
 
-/** Milliseconds that a condition is waited for: far more than any takes, also on a machine that is busy with something else. */
+/** Milliseconds after which a condition has failed: far more than any takes, even on a busy machine. */
 const limit = 180_000
 
-/** Milliseconds between looks. */
+/** Milliseconds between two looks. */
 const interval = 5
 
-/** What is neither `undefined` nor `false`. */
+/** The type without `undefined` and `false`. */
 type Found<A> = Exclude<A, false | undefined>
 
 const isFound = <A>(value: A): value is Found<A> => value !== undefined && value !== false
 
 /**
- * What `look` gives, once that is neither `undefined` nor `false`: it is asked again and again, by the real clock also where a
- * test has one of its own. Where it gives nothing within 3 minutes, this dies and names the condition.
+ * Repeats `look` until its result is neither `undefined` nor `false`, and returns that. It uses the real clock, even in tests with
+ * a test clock. After 3 minutes without a result it dies with the name of the condition.
  */
 export const eventually = <A, E, R>(condition: string, look: Effect.Effect<A, E, R>): Effect.Effect<Found<A>, E, R> =>
   Effect.gen(function*() {
@@ -25,6 +25,6 @@ export const eventually = <A, E, R>(condition: string, look: Effect.Effect<A, E,
     return yield* Effect.die(new Error(`not within ${limit / 1_000} s: ${condition}`))
   })
 
-/** {@link eventually} for tests that are promises. */
+/** {@link eventually} for tests that use promises. */
 export const until = <A>(condition: string, look: () => A | Promise<A>): Promise<Found<A>> =>
   Effect.runPromise(eventually(condition, Effect.promise(async () => look())))

@@ -8,17 +8,17 @@ interface FeedItem {
   readonly permissions: Permissions
 }
 
-/** A source that tells what changed since a cursor, and counts how it was listed. */
+/** A source that lists changes since a cursor, and counts its listings. */
 export class FeedSource {
   readonly items = new Map<string, FeedItem>()
-  /** Listings from the start, and from a cursor. */
+  /** Numbers of listings from the start, and from a cursor. */
   readonly listings = { whole: 0, changes: 0 }
   reads = 0
-  /** Items that are too large to be offered. */
+  /** Items that are skipped as too large. */
   readonly large = new Set<string>()
-  /** Cursors are refused, once half of what changed was told. */
+  /** Whether cursors are refused, after half of the changes were listed. */
   refuses = false
-  /** The listing breaks off. */
+  /** Whether the listing breaks off. */
   cutShort = false
   readonly #log: Array<string> = []
 

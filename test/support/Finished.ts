@@ -1,4 +1,4 @@
-/** How a run of the command line ended, and what it printed. */
+/** Exit code and output of a command. */
 export interface Finished {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null

@@ -4,7 +4,7 @@ import { dirname, join, relative } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { unpackChunks } from "../../src/engines/embedded/store/ChunkPage.ts"
 
-/** Numbers from 0 to 1 that a seed repeats. */
+/** A seeded source of numbers from 0 to 1. */
 export const random = (seed: number) => () => {
   seed = (seed * 1_664_525 + 1_013_904_223) >>> 0
   return seed / 2 ** 32
@@ -20,19 +20,19 @@ const foldersIn = (folder: string): ReadonlyArray<string> =>
     .filter((entry) => entry.isDirectory())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
 
-/** The rule of what is taken, written anew: not hidden, not excluded, not in an ignored folder. */
+/** Whether a file is stored, implemented independently: not hidden, not excluded, not in an ignored folder. */
 const isTaken = (path: string): boolean =>
   !path.split("/").some((name) => name.startsWith(".") || name === "ignored") && !path.endsWith(".bak")
 
 const textOf = (text: string): string => text.match(/word\d+/g)?.join(" ") ?? ""
 
-/** What a pipeline over the folder is to hold: paths, and the words of each. */
+/** The expected content of a pipeline over the folder: the words of each path. */
 export const folderHolds = (docs: string): Record<string, string> =>
   Object.fromEntries(filesIn(docs).filter(isTaken).map((path) => [path, textOf(readFileSync(join(docs, path), "utf8"))]).toSorted())
 
 const textsIn = (body: unknown): string => body instanceof Uint8Array ? unpackChunks(body).map(({ text }) => text).join(" ") : ""
 
-/** What readers of a corpus find: the stored chunks themselves, not what the ledger says of them. */
+/** The actual content of a corpus: the stored chunks, not the ledger. */
 export const targetHolds = (dataDir: string, corpus: string): Record<string, string> => {
   const db = new DatabaseSync(join(dataDir, "sluice.db"), { readOnly: true, timeout: 60_000 })
   try {
@@ -48,7 +48,7 @@ export const targetHolds = (dataDir: string, corpus: string): Record<string, str
   }
 }
 
-/** One random thing a person, an editor or a tool does to a folder; answers what it was. */
+/** Does one random operation of a person, an editor or a tool in a folder, and returns its description. */
 export const operate = (docs: string, next: () => number, name: () => string): string => {
   const pick = <A>(all: ReadonlyArray<A>): A | undefined => all[Math.floor(next() * all.length)]
   const folders = ["", ...foldersIn(docs)]

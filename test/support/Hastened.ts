@@ -1,9 +1,9 @@
 import { Clock, Duration, Effect, Layer } from "effect"
 
-/** How much shorter. */
+/** Factor by which waits are shortened. */
 const times = 100
 
-/** Waits, such as those between attempts, are a hundredth as long; the time of day is not changed. */
+/** A clock whose waits, such as those between retries, take a hundredth of their time. The time of day is unchanged. */
 export const hastened = Layer.effect(
   Clock.Clock,
   Effect.gen(function*() {

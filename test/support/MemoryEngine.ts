@@ -12,34 +12,34 @@ import type { ObjectStore } from "../../src/ports/ObjectStore.ts"
 import type { Page, PageRequest } from "../../src/ports/Paging.ts"
 
 /**
- * A target that keeps its files in memory and counts what it is asked for: sync's tests look at calls, which the
- * real engines do not show. Outlives the runs against it, as a remote service would.
+ * A target that keeps its files in memory and counts calls: tests of syncs check calls, which real engines do not expose. It
+ * outlives the runs against it, as a remote service would.
  */
 export class MemoryEngine {
   readonly corpora = new Map<string, Corpus>()
   readonly files = new Map<string, { readonly file: RagFile; readonly text: string }>()
   readonly calls = { uploads: 0, updates: 0, deletes: 0 }
-  /** Objects that were staged. */
+  /** Number of objects that were staged. */
   puts = 0
-  /** Why nothing that was staged is removed. */
+  /** Error of every removal of staged objects, if set. */
   refuseRemoval: ServiceError | undefined
-  /** Decides the fate of an upload by its text. */
+  /** Returns the error of an upload by its text, if it is to fail. */
   refuse: (request: UploadRequest, text: string) => ServiceError | DocumentError | undefined = () => undefined
-  /** Runs after an upload was stored and before its caller hears of it. */
+  /** Runs after an upload was stored, before its caller gets the response. */
   afterStore: Effect.Effect<void, ServiceError> = Effect.void
-  /** What the engine can fetch by itself, by address; undefined: it does not import. */
+  /** Texts that the engine can import, by address. Undefined: it does not support imports. */
   objects: Record<string, string> | undefined
-  /** Decides the fate of an import in the place of the engine. */
+  /** Returns the error of an import, if it is to fail. */
   refuseImport: (request: ImportRequest) => ServiceError | undefined = () => undefined
-  /** What the engine says of a file that it does not take. */
+  /** Returns the failure of a file in an import, or `silently` where it is left out without a failure. */
   refuseObject: (uri: string) => PartialFailure | "silently" | undefined = () => undefined
-  /** Runs when an import was begun, before its caller hears of it, and whenever one is looked at. */
+  /** Runs when an import was started, before its caller gets the response, and at each look at an import. */
   onImport: Effect.Effect<void> = Effect.void
   onLook: Effect.Effect<void> = Effect.void
   /** Runs before files are listed. */
   onList: Effect.Effect<void> = Effect.void
   readonly imports: Array<ImportRequest> = []
-  /** What imports wrote of each file, by where. */
+  /** Results of imports by the address that they were written to. */
   readonly results = new Map<string, ReadonlyArray<ImportedFile>>()
   readonly operations = new Map<string, Operation>()
   pageSize = 2
@@ -48,7 +48,7 @@ export class MemoryEngine {
   readonly budget = makeEmbeddingBudget()
   #next = 1
 
-  /** Path within the source to text, of what a reader would find. */
+  /** Texts that a reader would find, by path within the source. */
   get content(): Record<string, string> {
     return Object.fromEntries([...this.files.values()].map(({ file, text }) => [file.displayName, text]).toSorted())
   }
@@ -169,7 +169,7 @@ export class MemoryEngine {
       })
   }
 
-  /** What is put is what an import fetches; nothing else is asked of it. */
+  /** Stages objects for imports. Nothing else is called. */
   readonly #store: ObjectStore["Service"] = {
     get: () => Stream.die("not asked for"),
     list: () => Stream.die("not asked for"),
@@ -192,7 +192,7 @@ export class MemoryEngine {
       })
   }
 
-  /** Takes what is new or has changed, under a new name, and does not know of what it took before by any mark. */
+  /** Imports new and changed files under new names. Imported files have no marker. */
   #import({ corpus, resultSink, source }: ImportRequest): Operation {
     const rows: Array<ImportedFile> = []
     const counts = { imported: 0, skipped: 0, failed: 0 }
@@ -240,7 +240,7 @@ export class MemoryEngine {
   }
 }
 
-/** Pages of two, so that every reader of a listing meets more than one. */
+/** A page of at most two items, so that every reader of a list has to read several pages. */
 const paged = <A>(all: ReadonlyArray<A>, { token }: PageRequest, size: number): Page<A> => {
   const from = Number(token ?? 0)
   return {

@@ -10,12 +10,12 @@ export interface MemoryItem {
   readonly permissions?: Permissions
 }
 
-/** A source whose items are set by the test, and which counts the bytes it is asked for. */
+/** A source whose items are set by the test, and which counts the reads of its bytes. */
 export class MemorySource {
   items: Record<string, MemoryItem> = {}
-  /** Listed besides the items. */
+  /** Entries that are listed besides the items. */
   extra: ReadonlyArray<Listed> = []
-  /** The listing ends without having seen everything. */
+  /** Whether the listing ends before it is complete. */
   cutShort = false
   reads = 0
 

@@ -15,7 +15,7 @@ interface Manifest {
 
 export const manifestOf = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, "package.json"), "utf8"))
 
-/** What the programs below import besides the package, and bring themselves: its peer. */
+/** Packages that the programs below import besides the package: its peer dependency. */
 const beside = ["effect"]
 
 interface Packed {
@@ -29,7 +29,7 @@ interface Finished {
   readonly output: string
 }
 
-/** What a program printed, and how it ended. */
+/** Runs a program, and returns its output and exit code. */
 export const run = (cwd: string, command: string, args: ReadonlyArray<string>) =>
   Effect.callback<Finished>((resume) => {
     const child = execFile(command, args, { cwd }, (_, stdout, stderr) =>
@@ -39,7 +39,7 @@ export const run = (cwd: string, command: string, args: ReadonlyArray<string>) =
     )
   })
 
-/** The package as npm would publish it. `dist` is built already. */
+/** Packs the package as npm would publish it. `dist` is built already. */
 const pack = (folder: string): Packed =>
   JSON.parse(execFileSync("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", folder], {
     cwd: dirname(dist),
@@ -48,8 +48,8 @@ const pack = (folder: string): Packed =>
   }))[0]
 
 /**
- * A strict TypeScript project in which the packed package is installed: unpacked, with what it declares and what an app
- * brings linked beside it. Nothing else of this repository can be resolved from it.
+ * A strict TypeScript project with the packed package installed: unpacked, with links to its dependencies and those of an app.
+ * Nothing else of this repository can be resolved from it.
  */
 export const app = (files: Readonly<Record<string, string>>) =>
   Effect.gen(function*() {
@@ -87,7 +87,7 @@ const link = (name: string, modules: string): void => {
   symlinkSync(target, join(modules, name), "dir")
 }
 
-/** What npm installs with a package, peers that are not optional included. Optional ones for other platforms are not there. */
+/** Packages that npm installs with a package, including required peers. Optional ones for other platforms are absent. */
 export const declared = (
   { dependencies, optionalDependencies, peerDependencies, peerDependenciesMeta }: Manifest
 ): ReadonlyArray<string> => {

@@ -24,7 +24,7 @@ import { hosted } from "../engines/vertex/Engine.ts"
 import { connectorsOf } from "./Sources.ts"
 import { tempFolder } from "./TempFolder.ts"
 
-/** The offline embedder, and how many texts it was given. */
+/** The offline embedder, with a count of the embedded texts. */
 const countingEmbedder = () => {
   const seen = { texts: 0 }
   const layer = Layer.effect(
@@ -43,19 +43,19 @@ const countingEmbedder = () => {
 
 const parent = "projects/p1/locations/us-central1"
 
-/** An engine to run pipelines over local folders on, with the ledgers of several machines. */
+/** An engine for pipelines over local folders, with the ledgers of several machines. */
 export class Rig extends Context.Service<Rig, {
   readonly engine: "embedded" | "hosted"
-  /** The engine as pipelines name it. */
+  /** Settings of the engine in a pipeline. */
   readonly settings: NonNullable<PipelineInput["engine"]>
   /** Runs on the engine, with the ledger of a machine; the embedded engine has one machine. */
   readonly on: <A, E>(
     body: Effect.Effect<A, E, Services>,
     machine?: string
   ) => Effect.Effect<A, E | ServiceError | StateError | SecretError>
-  /** The data directory that the corpora are in. */
+  /** The data directory of the corpora. */
   readonly store: string
-  /** Texts embedded so far. */
+  /** Number of texts embedded so far. */
   readonly embedded: () => number
 }>()("sluice/test/Rig") {}
 
@@ -122,5 +122,5 @@ export const rigOf = (engine: "embedded" | "hosted", faults = "faults: []") =>
 
 export const rigs = [["embedded", rigOf("embedded")], ["hosted", rigOf("hosted")]] as const
 
-/** The engine does not look at the rest of it. */
+/** A pipeline for opening the engine, which uses nothing else of it. */
 const anyPipeline = definePipeline({ name: "any", corpus: { displayName: "any" }, sources: {} })

@@ -1,4 +1,4 @@
 import { resolve } from "node:path"
 
-/** The repository. */
+/** Root folder of the repository. */
 export const root = resolve(import.meta.dirname, "../..")

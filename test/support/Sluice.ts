@@ -11,15 +11,15 @@ export interface Finished {
 export interface Options {
   readonly cwd: string
   readonly env?: Readonly<Record<string, string>>
-  /** All of stdin. Default: there is none. */
+  /** Content of stdin. Default: none. */
   readonly input?: string
   /** Leaves stdin open, for the test to write to. Default false. */
   readonly keepsInput?: boolean
-  /** Whose permissions it has. Default: those of this process. */
+  /** User whose permissions it has. Default: the user of this process. */
   readonly uid?: number
 }
 
-/** Starts the built command line in a process of its own. */
+/** Starts the built command line in a separate process. */
 export const start = (
   args: ReadonlyArray<string>,
   options: Options

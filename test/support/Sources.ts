@@ -12,7 +12,7 @@ import type { Connector } from "../../src/ports/Connector.ts"
 import { Secrets } from "../../src/ports/Secrets.ts"
 import { type AnyConnectorDefinition, type ConnectorContext, connectorOf } from "../../src/ports/Source.ts"
 
-/** How a test makes connectors of the kinds that come with Sluice. */
+/** Constructors of connectors by built-in kind, for a test. */
 export type ConnectorSet = {
   readonly [K in BuiltInKind]?: (settings: Extract<SourceSettings, { readonly _tag: K }>, context: ConnectorContext) => Connector
 }
@@ -29,11 +29,11 @@ export const definitionsOf = (set: ConnectorSet): Readonly<Record<string, AnyCon
     ])
   )
 
-/** The connectors alone, for tests beneath a host. */
+/** The connectors alone, for tests without a host. */
 export const connectorsOf = (set: ConnectorSet, options: { readonly dataDir?: string }): Layer.Layer<Connectors, never, Secrets> =>
   Layer.effect(Connectors, Effect.map(Secrets, (secrets) => makeConnectors(definitionsOf(set), { secrets, ...options })))
 
-/** A definition as a pipeline that `Embedded.layer` and `Vertex.layer` run. */
+/** The pipeline of a definition, for `Embedded.layer` and `Vertex.layer`. */
 export const pipelineOf = (definition: Definition, set: ConnectorSet = { local }) =>
   fromFile(
     { pipeline: definition, extensions: noExtensions, invalid: (problems) => invalidPipeline(definition, problems) },

@@ -3,13 +3,13 @@ import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from "node:
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 
-/** A folder that goes with the scope. */
+/** A temporary folder, which is removed with the scope. */
 export const tempFolder = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "sluice-"))),
   (folder) => Effect.sync(() => rmSync(folder, { recursive: true, force: true }))
 )
 
-/** Writes files, `/`-separated paths under `folder`. */
+/** Writes files by their `/`-separated paths under `folder`. */
 export const write = (folder: string, files: Readonly<Record<string, string | Uint8Array>>): void => {
   for (const [path, content] of Object.entries(files)) {
     const absolute = join(folder, path)

@@ -1,13 +1,13 @@
 import { accessSync, chmodSync, constants, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync } from "node:fs"
 import { join } from "node:path"
 
-/** Where Linux has a file system in memory. */
+/** Linux's file system in memory. */
 const memory = "/dev/shm"
 
-/** Bytes: several times what the tests have at once. */
+/** Least free bytes: several times what the tests use at once. */
 const room = 2 * 2 ** 30
 
-/** Whether files may be kept in memory: there is room for them, and programs among them may be started. */
+/** Whether files can be kept in memory: there is room, and programs can be started from there. */
 const isFit = (): boolean => {
   try {
     accessSync(memory, constants.W_OK)
@@ -19,7 +19,7 @@ const isFit = (): boolean => {
   }
 }
 
-/** Whether a process is there, whoever's it is. */
+/** Whether a process of any user exists. */
 const isRunning = (pid: number): boolean => {
   try {
     return process.kill(pid, 0)
@@ -28,7 +28,7 @@ const isRunning = (pid: number): boolean => {
   }
 }
 
-/** Runs that were killed left their folders, which hold memory until somebody takes them away. */
+/** Removes the folders of killed runs, which take memory until they are removed. */
 export const removeAbandoned = (folder: string): void => {
   for (const name of readdirSync(folder)) {
     const pid = /^sluice-tests-(\d+)-/.exec(name)?.[1]
@@ -36,20 +36,20 @@ export const removeAbandoned = (folder: string): void => {
     try {
       rmSync(join(folder, name), { recursive: true, force: true })
     } catch {
-      // Somebody else's, who will run tests again.
+      // It belongs to another user, whose next run will remove it.
     }
   }
 }
 
 /**
- * Vitest's global setup: temporary files are in memory, where the machine can and `TMPDIR` names no other place. A commit
- * of the store is on the disk before it is told of, and the tests have thousands: to wait for the disk was half of their time.
+ * Vitest's global setup: puts temporary files in memory where possible, unless `TMPDIR` names another place. Every commit of the
+ * store is flushed to the disk, and the tests make thousands: waiting for the disk took half of their time.
  */
 export const setup = (): (() => void) | undefined => {
   if (process.env["TMPDIR"] !== undefined || !isFit()) return undefined
   removeAbandoned(memory)
   const folder = mkdtempSync(join(memory, `sluice-tests-${process.pid}-`))
-  // Some tests start programs as somebody else.
+  // Some tests start programs as another user.
   chmodSync(folder, 0o755)
   process.env["TMPDIR"] = folder
   return () => rmSync(folder, { recursive: true, force: true })

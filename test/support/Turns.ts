@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 
 /**
- * Lets the event loop turn so often that what was written to a socket of this process before, this process has read and
- * dealt with: however slow the machine is, which no time to sleep is long enough for.
+ * Lets the event loop turn until this process has read and handled everything written to its sockets before. That holds on a
+ * machine of any speed, where no time to sleep would be long enough.
  */
 export const turns: Effect.Effect<void> = Effect.promise(async () => {
   for (let n = 0; n < 200; n++) await new Promise((resolve) => setImmediate(resolve))

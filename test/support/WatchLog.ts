@@ -1,12 +1,12 @@
 export type WatchLine = Readonly<Record<string, unknown>>
 
-/** Milliseconds without a line after which a watch has nothing more to tell: batches that wait or fail are told of well before. */
+/** Milliseconds without a line after which a watch counts as silent: waiting or failing batches are reported well before. */
 const silence = 180_000
 
-/** Lines that are shown of one that went silent. */
+/** Last lines shown in the error of a silent watch. */
 const shown = 12
 
-/** What a watch has told. Tests wait for what it tells, never for time. */
+/** The output of a watch. Tests wait for its lines, never for a time. */
 export class WatchLog {
   readonly lines: Array<WatchLine> = []
   #ended: (() => Promise<string>) | undefined
@@ -17,13 +17,13 @@ export class WatchLog {
     this.#tell()
   }
 
-  /** Nothing more comes. */
+  /** Reports that no further line will come. */
   end(why: () => Promise<string>): void {
     this.#ended = why
     this.#tell()
   }
 
-  /** The first line from `from` on that fits, and its place; waits for it, and rejects with the last lines where none comes. */
+  /** Waits for the first line from `from` on that fits, and returns its index. Rejects with the last lines where none comes. */
   async until(fits: (line: WatchLine) => boolean, from = 0): Promise<number> {
     for (let at = from;; at++) {
       while (at >= this.lines.length) {
@@ -36,15 +36,15 @@ export class WatchLog {
   }
 
   /**
-   * The next `quiet`, after the file named was looked at. That may have failed: a watch is not quiet before it has tried
-   * again, and what was stored though its confirmation was lost is then found unchanged, which is told of no file.
+   * Waits for the next `quiet` after a file was reported. Its sync may have failed: a watch is not quiet before it has retried, and
+   * a file that was stored although its confirmation was lost is then found unchanged, which is not reported.
    */
   async settledAfter(path: string, from = 0): Promise<void> {
     const seen = await this.until((line) => line["type"] === "file" && line["path"] === path, from)
     await this.until((line) => line["type"] === "quiet", seen)
   }
 
-  /** Waits for a line, or the end. */
+  /** Waits for another line, or the end. */
   async #another(): Promise<void> {
     let timer: NodeJS.Timeout | undefined
     const silent = new Promise<never>((_, reject) => {

@@ -5,7 +5,7 @@ import { WatchLog } from "./WatchLog.ts"
 
 export type { WatchLine } from "./WatchLog.ts"
 
-/** A `sluice watch --json` in a process of its own, and what it has told. */
+/** A `sluice watch --json` in a separate process, and its output. */
 export class Watching extends WatchLog {
   readonly child: ChildProcess
   readonly finished: Promise<Finished>

@@ -227,7 +227,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
       fakeServer((_, response) => sendJson(response, 200, { hello: "world" })),
       ({ asked, origin }): Bad => ({
         field: "httpEndpoint",
-        said: /no Weaviate/,
+        said: /is not Weaviate/,
         settings: { httpEndpoint: origin, collectionName: "Docs" },
         written: () => writes(asked)
       })
@@ -236,7 +236,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
       fakeServer((_, response) => sendJson(response, 404, { error: { code: 404, message: "Method not found." } })),
       ({ asked, origin }): Bad => ({
         field: "httpEndpoint",
-        said: /no Weaviate/,
+        said: /is not Weaviate/,
         fix: /address/,
         settings: { httpEndpoint: origin, collectionName: "Docs" },
         written: () => writes(asked)
@@ -273,7 +273,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
       fakeServer((_, response) => sendJson(response, 200, { name: "another", version: "1.18.0" })),
       ({ asked, origin }): Bad => ({
         field: "url",
-        said: /no Qdrant/,
+        said: /is not Qdrant/,
         fix: /address/,
         settings: { url: origin, collection: "docs" },
         written: () => writes(asked)
@@ -283,7 +283,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
       fakeServer((_, response) => sendJson(response, 404, { error: "Not Found" })),
       ({ asked, origin }): Bad => ({
         field: "url",
-        said: /no Qdrant/,
+        said: /is not Qdrant/,
         fix: /address/,
         settings: { url: origin, collection: "docs" },
         written: () => writes(asked)
@@ -314,7 +314,7 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
     "credentials that may only read": featureStore({ code: "PERMISSION_DENIED", said: /403/, fix: /./ }, {}, {
       fails: [({ method }) => method !== "GET", 403, { error: { code: 403, message: "Access Denied", status: "PERMISSION_DENIED" } }]
     }),
-    "something else at its address": featureStore({ said: /otherwise than its API/ }, {}, { fails: [() => true, 200, []] })
+    "something else at its address": featureStore({ said: /does not answer as its API specifies/ }, {}, { fails: [() => true, 200, []] })
   },
   agentSearch: {
     "vectors longer than it takes": agentSearch({ said: /768 dimensions at most, and the embedder gives 2048/, fix: /embedding model/ })

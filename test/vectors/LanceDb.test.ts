@@ -327,7 +327,7 @@ describe("LanceDB that is not installed", () => {
       })
       const { code, stderr } = yield* Effect.promise(() => sluice(["run", "pipeline.yaml", "--data-dir", "data"], { cwd: folder }))
       assert.strictEqual(code, 1)
-      assert.include(stderr, "corpus.vectorDb.lanceDb: LanceDB is a package of its own, and is not installed")
+      assert.include(stderr, "corpus.vectorDb.lanceDb: LanceDB is a separate package, and is not installed")
       assert.include(stderr, "npm install @lancedb/lancedb")
       assert.strictEqual(stderr.split("is not installed").length, 2, stderr)
       assert.isFalse(existsSync(join(folder, "lance")))

@@ -171,6 +171,6 @@ describe("Weaviate", () => {
         assert.strictEqual(classes.get("Docs")?.objects.size, 0)
       }
       assert.include((yield* Effect.flip(open(url, { collectionName: undefined }))).message, "corpus.vectorDb.weaviate.collectionName")
-      assert.include((yield* Effect.flip(open(url, { collectionName: "no name" }))).message, "is no name of a collection")
+      assert.include((yield* Effect.flip(open(url, { collectionName: "no name" }))).message, "is not a valid name of a collection")
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 })

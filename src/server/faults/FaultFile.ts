@@ -7,24 +7,27 @@ const count = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000
 const seconds = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: 3_600 }))
 const methods = Object.keys(routes) as ReadonlyArray<RouteKey> // the keys are those of the table
 
-/** Which calls, and what goes wrong with them. Calls are counted from 1, by rule: only those of its method. */
+/** A rule of a fault script: which calls it is about, and what goes wrong with them. Each rule counts the calls of its method, from 1. */
 export const FaultRule = Schema.Struct({
-  /** `importRagFiles`, `retrieveContexts`, …; absent: every method. */
+  /** The method: `importRagFiles`, `retrieveContexts`, …. Absent: every method. */
   method: Schema.optional(Schema.Literals(methods)),
-  /** These calls. With neither `at` nor `every`: all. */
+  /** Numbers of the calls. With neither `at` nor `every`: all calls. */
   at: Schema.optional(Schema.Union([count, Schema.Array(count)])),
-  /** Every so many calls. */
+  /** Every n-th call. */
   every: Schema.optional(count),
-  /** Answered instead of what was asked for. */
+  /** Code of the error that is returned instead of the response. */
   error: Schema.optional(Code),
   message: Schema.optional(Schema.String),
-  /** Seconds, in the Retry-After header and the error's details. */
+  /** Seconds in the Retry-After header and the error's details. */
   retryAfter: Schema.optional(seconds),
-  /** Seconds before the call is looked at. */
+  /** Seconds of delay before the call is handled. */
   delay: Schema.optional(seconds),
-  /** Seconds that the operation it starts takes at least. */
+  /** Least seconds that an operation takes that the call starts. */
   operation: Schema.optional(seconds),
-  /** Breaks the connection: before anything is done, after everything is but before the reply, or within the reply. */
+  /**
+   * Breaks the connection: before the call is handled (`request`), after it but before the reply (`reply`), or within the reply
+   * (`middle`).
+   */
   drop: Schema.optional(Schema.Literals(["request", "reply", "middle"]))
 })
 export type FaultRule = typeof FaultRule.Type
@@ -33,18 +36,18 @@ const FaultFile = Schema.Struct({ faults: Schema.Array(FaultRule) })
 const decode = Schema.decodeUnknownResult(FaultFile, { errors: "all", onExcessProperty: "error" })
 const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** What is wrong, and where: `faults[1].metod is no key of a fault; …`. */
+/** The problem in a script, with its path: `faults[1].metod is not a key of a fault; …`. */
 const problem = ({ message, path = [] }: ReturnType<typeof format>["issues"][number]): string => {
   const place = path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("").slice(1)
   if (place === "") return "the script is not of the form faults: [{ method: ..., at: ..., error: ... }]"
   if (message.startsWith("Expected no excess")) {
-    return `${place} is no key of a fault; those are ${Object.keys(FaultRule.fields).join(", ")}`
+    return `${place} is not a key of a fault; the keys are ${Object.keys(FaultRule.fields).join(", ")}`
   }
-  return path.at(-1) === "method" ? `${place} is no method of the server, as importRagFiles is one` : `${place}: ${message}`
+  return path.at(-1) === "method" ? `${place} is not a method of the server, such as importRagFiles` : `${place}: ${message}`
 }
 
 /**
- * A script of faults, in YAML:
+ * Reads a script of faults, in YAML:
  *
  * ```yaml
  * faults:

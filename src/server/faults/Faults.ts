@@ -3,18 +3,18 @@ import { type Code, ServiceError } from "../../domain/Errors.ts"
 import type { RouteKey } from "../../wire/Routes.ts"
 import type { FaultRule } from "./FaultFile.ts"
 
-/** What is to go wrong with one call. Several may at once. */
+/** The faults of one call, several of which may be set. */
 export interface Fault {
   readonly error?: ServiceError
-  /** Milliseconds before the call is looked at. */
+  /** Milliseconds of delay before the call is handled. */
   readonly delay?: number
-  /** Milliseconds for which the operation it starts is not done. */
+  /** Milliseconds for which an operation that the call starts does not appear done. */
   readonly operation?: number
-  /** The connection breaks: before anything is done, after everything is but before the reply, or within the reply. */
+  /** Where the connection breaks: before the call is handled, after it but before the reply, or within the reply. */
   readonly drop?: "request" | "reply" | "middle"
 }
 
-/** Counts calls and says what is to go wrong with each, as a script says. */
+/** Counts calls, and returns the faults of each by a script. */
 export class Faults {
   readonly #rules: ReadonlyArray<{ readonly rule: FaultRule; seen: number }>
 

@@ -1,21 +1,21 @@
 import type { Claim, CorroborationRequest } from "../../wire/rag/Facts.ts"
 
-/** Support below which a claim cites nothing: the service drops supports below it too. */
+/** Default of the least support for a citation: below it a claim cites nothing, as on the hosted service. */
 const defaultThreshold = 0.6
-/** What is left of the support by a fact that lacks a number of the claim: with another number it is another claim. */
+/** Factor for the support of a fact that lacks a number of the claim: with another number it is another claim. */
 const otherNumber = 0.4
-/** Claims looked at; the rest of a longer text is not. */
+/** Most claims examined; the rest of a longer text is ignored. */
 const mostClaims = 500
 
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" })
 
 /**
- * How far facts bear out a text, sentence by sentence: a claim's score is the share of its terms, weighted by length,
- * that one fact has. No model reads anything, so that a negation or a swapped role goes unnoticed; what is not in the
- * facts at all does not.
+ * Scores how far facts support a text, sentence by sentence. A claim's score is the largest share of its terms, weighted by
+ * length, in one fact. No model is involved: claims that are absent from the facts are noticed, but a negation or a swapped
+ * role is not.
  *
- * The score of the whole is the mean of the claims', by their number of terms. A text without terms claims nothing and
- * scores 1.
+ * The score of the text is the mean over its claims, weighted by their number of terms. A text without terms claims nothing
+ * and scores 1.
  */
 export const corroborate = (
   { facts, text, threshold = defaultThreshold }: CorroborationRequest,
@@ -47,7 +47,7 @@ const support = (wanted: ReadonlyArray<string>, fact: ReadonlySet<string>): numb
   let [found, all] = [0, 0]
   let numbers = true
   for (const term of wanted) {
-    // Longer words say more; none says more than twice what another does.
+    // Longer words carry more meaning; the weight is at most twice that of a short word.
     const weight = Math.min(2, Math.max(1, term.length / 5))
     all += weight
     if (fact.has(term)) found += weight

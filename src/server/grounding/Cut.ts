@@ -2,7 +2,7 @@ import { Stream } from "effect"
 import type { Answer, AnswerPart } from "../../domain/Answer.ts"
 import { type AnswerBounds, boundedEnd, wholeStatements } from "../../domain/Bounds.ts"
 
-/** An answer within the bounds a request sets. */
+/** An answer cut to the stop sequences and tokens of a request. */
 export const bounded = (answer: Answer, bounds: AnswerBounds, countTokens: (text: string) => number): Answer => {
   const { end, reason } = boundedEnd(answer.text, bounds, countTokens)
   if (end === answer.text.length) return answer
@@ -11,8 +11,8 @@ export const bounded = (answer: Answer, bounds: AnswerBounds, countTokens: (text
 }
 
 /**
- * A streamed answer within bounds, as it comes: what may be the beginning of a stop sequence waits for the next piece.
- * The answer that ends it is cut at the same place.
+ * A streamed answer cut to the bounds of a request. Text that may be the start of a stop sequence is held back until the next
+ * piece. The final answer is cut at the same place.
  */
 export const boundedParts = <E>(
   parts: Stream.Stream<AnswerPart, E>,
@@ -36,7 +36,7 @@ export const boundedParts = <E>(
         if (ended) return Stream.empty
         const { end } = boundedEnd(text, bounds, countTokens)
         ended = end < text.length
-        // Where tokens are counted, only whole statements are certain to be of the answer.
+        // With a limit of tokens, only whole statements are certain to stay in the answer.
         const whole = ended ? end : Math.min(maxTokens === undefined ? text.length : wholeStatements(text), text.length - held)
         return Stream.fromIterable(upTo(Math.max(given, whole)))
       }
@@ -45,7 +45,7 @@ export const boundedParts = <E>(
     })
   })
 
-/** Citations keep their numbers, which the text may still show. */
+/** The answer cut at `end`. Citations keep their numbers, which the text may still show. */
 const cutAt = (answer: Answer, end: number): Answer => {
   const supports = answer.supports.filter((support) => support.end <= end)
   const cited = new Set(supports.flatMap(({ citations }) => citations))

@@ -1,17 +1,20 @@
 import { ServiceError } from "../../domain/Errors.ts"
 import type { GenerateContentRequest } from "../../wire/messages/GenerateContent.ts"
 
-const fix = "Ask without retrieval.vertex_rag_store, of a server started with --upstream."
+const fix = "Send the request without retrieval.vertex_rag_store, to a server started with --upstream."
 
-/** What an answer made from a corpus alone cannot do, model or none: it is the words of the documents that count. */
+/**
+ * The error of a request that answers from a corpus cannot fulfil; undefined for others. Such answers use the words of the
+ * documents, with or without a model.
+ */
 export const groundingRefusal = (request: GenerateContentRequest): ServiceError | undefined => {
   const found = impossible(request)
   if (found === undefined) return undefined
   const [field, what] = found
   return new ServiceError({
     code: "INVALID_ARGUMENT",
-    message: `${field}: ${what} does not go with retrieval.vertex_rag_store here. ${fix}`,
-    violations: [{ field, description: `${what} does not go with retrieval.vertex_rag_store here` }],
+    message: `${field}: ${what} cannot be combined with retrieval.vertex_rag_store here. ${fix}`,
+    violations: [{ field, description: `${what} cannot be combined with retrieval.vertex_rag_store here` }],
     fix
   })
 }

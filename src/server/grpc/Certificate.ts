@@ -6,20 +6,20 @@ import { createSecureContext } from "node:tls"
 import { Result } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 
-/** A certificate and its key, both PEM. */
+/** A certificate and its key, both in PEM format. */
 export interface Certificate {
   readonly cert: string
   readonly key: string
-  /** Where the certificate lies, for clients to trust. */
+  /** File of the certificate, for clients to trust. */
   readonly file: string
 }
 
-/** Days for which a certificate made here is good; it is made anew when fewer than `renewed` are left. */
+/** Days for which a certificate made here is valid. It is replaced when fewer than `renewed` days are left. */
 const days = 397
 const renewed = 30
 const day = 86_400_000
 
-/** The operator's own. */
+/** The operator's certificate, from its two files. */
 export const givenCertificate = (cert: string, key: string): Result.Result<Certificate, ServiceError> =>
   Result.flatMap(
     Result.all({ cert: read("--grpc-tls-cert", cert), key: read("--grpc-tls-key", key) }),
@@ -29,12 +29,12 @@ export const givenCertificate = (cert: string, key: string): Result.Result<Certi
           createSecureContext(pair)
           return { ...pair, file: cert }
         },
-        // What OpenSSL says may hold part of a key.
+        // The message of OpenSSL is left out: it could contain part of a key.
         catch: () =>
           ServiceError.invalid(
             "--grpc-tls-cert",
-            `${cert} is no certificate in PEM form with ${key} as its key`,
-            "give both files of one pair"
+            `${cert} is not a PEM certificate with ${key} as its key`,
+            "name the two files of one pair"
           )
       })
   )
@@ -42,7 +42,7 @@ export const givenCertificate = (cert: string, key: string): Result.Result<Certi
 const read = (flag: string, file: string): Result.Result<string, ServiceError> =>
   Result.try({ try: () => readFileSync(file, "utf8"), catch: () => ServiceError.invalid(flag, `${file} cannot be read`) })
 
-/** The one of a folder, made there when there is none that is good for these hosts for some time yet. */
+/** The self-signed certificate of a folder. It is made where none is there that is valid for these hosts for some time to come. */
 export const ownCertificate = (folder: string, hosts: ReadonlyArray<string>, now: number): Certificate => {
   const file = join(folder, "grpc-cert.pem")
   const keyFile = join(folder, "grpc-key.pem")
@@ -68,8 +68,8 @@ const isGood = ({ cert, key }: Certificate, hosts: ReadonlyArray<string>, now: n
 }
 
 /**
- * A certificate that signs itself, for these names and addresses. Source of its form: RFC 5280; keys and the signature
- * are `node:crypto`'s, which only lacks the few bytes around them.
+ * A self-signed certificate for some names and addresses. Source of its format: RFC 5280. `node:crypto` makes the keys and the
+ * signature, but has no function that makes certificates.
  */
 export const selfSigned = (hosts: ReadonlyArray<string>, now: number): Pick<Certificate, "cert" | "key"> => {
   const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "P-256" })
@@ -79,7 +79,7 @@ export const selfSigned = (hosts: ReadonlyArray<string>, now: number): Pick<Cert
   const names = hosts.map((host) => isIP(host) === 0 ? der(0x82, Buffer.from(host, "ascii")) : der(0x87, addressBytes(host)))
   const keyId = createHash("sha1").update(spki).digest()
   const extensions = sequence(
-    // An authority too: clients that check the chain want its root to be one.
+    // It is marked as an authority: clients that check the chain require that of its root.
     extension("2.5.29.19", sequence(der(0x01, Buffer.from([0xff]))), true),
     // digitalSignature and keyCertSign
     extension("2.5.29.15", der(0x03, Buffer.from([0x02, 0x84])), true),
@@ -92,7 +92,7 @@ export const selfSigned = (hosts: ReadonlyArray<string>, now: number): Pick<Cert
     integer(Buffer.concat([Buffer.from([0x40]), randomBytes(15)])),
     ecdsaSha256,
     name,
-    // An hour ago: clocks differ.
+    // Valid since an hour ago, because clocks differ.
     sequence(time(now - 3_600_000), time(now + days * day)),
     name,
     spki,
@@ -119,7 +119,7 @@ const set = (item: Buffer): Buffer => der(0x31, item)
 const integer = (bytes: Buffer): Buffer => der(0x02, bytes)
 const utf8 = (text: string): Buffer => der(0x0c, Buffer.from(text, "utf8"))
 
-/** UTCTime, which ends in 2049. */
+/** A UTCTime, which can express years up to 2049. */
 const time = (at: number): Buffer => der(0x17, Buffer.from(new Date(at).toISOString().replace(/^20|[-:T]|\.\d+/g, ""), "ascii"))
 
 const oid = (dotted: string): Buffer => {
@@ -136,10 +136,10 @@ const base128 = (n: number): ReadonlyArray<number> => {
 const extension = (id: string, value: Buffer, critical = false): Buffer =>
   sequence(oid(id), ...(critical ? [der(0x01, Buffer.from([0xff]))] : []), der(0x04, value))
 
-/** Four bytes, or sixteen. */
+/** The bytes of an address: four for IPv4, sixteen for IPv6. */
 const addressBytes = (address: string): Buffer => {
   if (isIP(address) === 4) return Buffer.from(address.split(".").map(Number))
-  // As URLs write it, an embedded IPv4 address is hexadecimal too.
+  // The URL parser writes an embedded IPv4 address in hexadecimal too.
   const [head = "", tail] = new URL(`http://[${address}]/`).hostname.slice(1, -1).split("::")
   const groups = (part: string | undefined): ReadonlyArray<string> => part === undefined || part === "" ? [] : part.split(":")
   const [before, after] = [groups(head), groups(tail)]

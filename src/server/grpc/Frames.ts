@@ -5,12 +5,12 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { noRoom, type Room } from "../Incoming.ts"
 
 /**
- * Messages as gRPC frames them on a stream of HTTP/2: a flag, a length, and that many bytes, compressed as
- * `grpc-encoding` says where the flag is set. Source: "gRPC over HTTP2", PROTOCOL-HTTP2.md.
+ * Bytes of the head of a gRPC message on an HTTP/2 stream: a flag and a length. The message follows, compressed by
+ * `grpc-encoding` where the flag is set. Source: "gRPC over HTTP2", PROTOCOL-HTTP2.md.
  */
 const head = 5
 
-/** What is accepted of compression, as `grpc-accept-encoding` tells. */
+/** Supported compressions, the value of `grpc-accept-encoding`. */
 export const encodings = "identity,gzip,deflate"
 
 const decoders: Readonly<Record<string, (bytes: Uint8Array, options: ZlibOptions) => Promise<Uint8Array>>> = {
@@ -20,21 +20,21 @@ const decoders: Readonly<Record<string, (bytes: Uint8Array, options: ZlibOptions
 
 const zipped = promisify(gzip)
 
-/** What compressed bytes may come to, as a multiple of theirs; up to a megabyte, whatever the multiple. */
+/** Most decompressed bytes as a multiple of the compressed ones; up to a megabyte any multiple is allowed. */
 const expansion = 100
 const smallBytes = 1024 * 1024
 
 export interface ReadOptions {
-  /** Of `grpc-encoding`. */
+  /** Value of `grpc-encoding`. */
   readonly encoding: string
-  /** Bytes of one message, decompressed. */
+  /** Most bytes of one message, decompressed. */
   readonly most: number
   readonly room: Room
 }
 
 /**
- * The messages of a stream as they come. Memory is taken from the room before the bytes of a large message are, and
- * is the reader's until it asks for the next. Fails with a `ServiceError`.
+ * The messages of a stream as they come. Before a large message is read, its bytes are taken from the room; they are given
+ * back when the reader requests the next message. Fails with a `ServiceError`.
  */
 export async function* messagesOf(stream: ServerHttp2Stream, { encoding, most, room }: ReadOptions): AsyncGenerator<Uint8Array> {
   const bytes = new Received(stream)
@@ -61,7 +61,7 @@ export async function* messagesOf(stream: ServerHttp2Stream, { encoding, most, r
   }
 }
 
-/** Bytes of a stream in the portions that are asked for. */
+/** Reads a stream in portions of a given size. */
 class Received {
   readonly #chunks: AsyncIterator<Buffer>
   #parts: Array<Buffer> = []
@@ -71,7 +71,7 @@ class Received {
     this.#chunks = stream[Symbol.asyncIterator]()
   }
 
-  /** So many bytes; undefined where the stream ended before the first of them. */
+  /** The next `count` bytes; undefined where the stream ended before the first of them. */
   async take(count: number): Promise<Buffer | undefined> {
     while (this.#length < count) {
       const chunk = await this.#chunks.next()
@@ -92,7 +92,10 @@ class Received {
 const decompressed = async (message: Uint8Array, encoding: string, most: number): Promise<Uint8Array> => {
   const decoder = decoders[encoding]
   if (decoder === undefined) {
-    throw new ServiceError({ code: "UNIMPLEMENTED", message: `grpc-encoding ${encoding.slice(0, 40)} is not taken, only ${encodings}.` })
+    throw new ServiceError({
+      code: "UNIMPLEMENTED",
+      message: `grpc-encoding ${encoding.slice(0, 40)} is not supported, only ${encodings}.`
+    })
   }
   try {
     return await decoder(message, { maxOutputLength: most })
@@ -101,7 +104,7 @@ const decompressed = async (message: Uint8Array, encoding: string, most: number)
   }
 }
 
-/** A message with its frame. */
+/** A message with its head, compressed where `compress` is true. */
 export const framed = async (message: Uint8Array, compress: boolean): Promise<Buffer> => {
   const body = compress ? await zipped(message) : message
   const start = Buffer.alloc(head)
@@ -117,13 +120,13 @@ const cutOff = new ServiceError({ code: "INTERNAL", message: "the stream ended w
 
 const units: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1_000, m: 1, u: 1e-3, n: 1e-6 }
 
-/** Milliseconds of a `grpc-timeout`; undefined where there is none. */
+/** Milliseconds of a `grpc-timeout` header; undefined where it is absent or not valid. */
 export const timeoutOf = (header: string | undefined): number | undefined => {
   const [, digits = "", unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(header ?? "") ?? []
   return digits === "" ? undefined : Number(digits) * (units[unit] ?? 1)
 }
 
-/** Text as `grpc-message` has it: what is not printable ASCII by its bytes. */
+/** Text encoded for `grpc-message`, with all but printable ASCII percent-encoded. */
 export const messageHeader = (text: string): string => {
   const bytes = Buffer.from(text.length > longestMessage ? `${text.slice(0, longestMessage)}…` : text, "utf8")
   let out = ""
@@ -135,6 +138,6 @@ export const messageHeader = (text: string): string => {
   return out
 }
 
-/** Clients take 8 kB of metadata by default. */
+/** Most characters of a message: clients accept 8 kB of metadata by default. */
 const longestMessage = 1_500
 export const longestDetails = 4_500

@@ -32,46 +32,46 @@ import { reflectionMethods } from "./Reflection.ts"
 
 export interface GrpcOptions {
   readonly host: string
-  /** 0 picks a free one. */
+  /** The port to listen on; 0 picks a free one. */
   readonly port: number
   readonly certificate: Certificate
-  /** Without TLS too: on this machine's own addresses. */
+  /** Whether connections without TLS are accepted too, as on loopback. */
   readonly plaintext: boolean
-  /** The protos: what the build made of them, or those of the package. */
+  /** Path of the protos: those that the build compiled, or those of the package. */
   readonly protos: string
   readonly app: App
   readonly uploads: Uploads
-  /** Bytes of a message of most methods. */
+  /** Most bytes of a message, for most methods. */
   readonly mostJsonBytes: number
   readonly connections: number
-  /** Bytes of a call's headers. */
+  /** Most bytes of a call's headers. */
   readonly headers: number
-  /** Milliseconds for a connection to say what it speaks. */
+  /** Most milliseconds until a connection has shown its protocol. */
   readonly head: number
-  /** Milliseconds for a request to come. */
+  /** Most milliseconds until a request has arrived. */
   readonly request: number
-  /** Milliseconds between the pings by which a connection is asked whether its client is still there, … */
+  /** Milliseconds between pings that test whether the client of a connection is still there. */
   readonly ping: number
-  /** … and for its answer to come. */
+  /** Most milliseconds until the reply to a ping. */
   readonly pong: number
-  /** Takes a connection that speaks HTTP/1.1 after all: uploads do. */
+  /** Takes over a connection that speaks HTTP/1.1, as uploads do. */
   readonly http1: (socket: Socket) => void
-  /** Takes a request of HTTP/2 that is none of gRPC. */
+  /** Handles an HTTP/2 request that is not gRPC. */
   readonly http2: (request: Http2ServerRequest, response: Http2ServerResponse) => void
 }
 
-/** Calls under way on one connection; the next wait there. */
+/** Most concurrent calls on one connection; further ones wait in the client. */
 const concurrentStreams = 256
-/** The first byte of TLS; HTTP/2 without it begins with a letter. */
+/** The first byte of TLS; HTTP/2 without TLS starts with a letter. */
 const handshake = 0x16
-/** Bytes of a message that asks of the server itself: a name and little more. */
+/** Most bytes of a message to the server's own services: a name and little more. */
 const mostOwnBytes = 64 * 1024
-/** Bytes that a client may send ahead. */
+/** Flow control window: bytes that a client may send ahead. */
 const window = 1024 * 1024
 
 /**
- * Serves the routes over gRPC for as long as the scope lives, with TLS, on loopback without it too. The same port takes
- * HTTP/1.1 over TLS: clients of Google's libraries upload by REST to the address they call. Gives the port.
+ * Serves the routes over gRPC for as long as the scope lives, with TLS, and on loopback without it too. The port also accepts
+ * HTTP/1.1 over TLS, because Google's client libraries upload by REST to the address that they call. Returns the port.
  */
 export const serveGrpc = (options: GrpcOptions): Effect.Effect<number, ServiceError, Scope.Scope> =>
   Effect.gen(function*() {
@@ -80,7 +80,7 @@ export const serveGrpc = (options: GrpcOptions): Effect.Effect<number, ServiceEr
     const sessions = new Set<ServerHttp2Session>()
     const http2 = createHttp2({
       settings: { maxConcurrentStreams: concurrentStreams, initialWindowSize: window, maxHeaderListSize: options.headers },
-      // Room is kept for messages apart from it.
+      // Megabytes. Large messages are counted in the room besides.
       maxSessionMemory: 256
     })
     const calls = makeCalls(options, root)
@@ -98,7 +98,7 @@ export const serveGrpc = (options: GrpcOptions): Effect.Effect<number, ServiceEr
         return
       }
       const fiber = run(calls(stream, headers))
-      // Its client left, or the connection broke.
+      // The client left, or the connection broke.
       stream.on("close", () => fiber.interruptUnsafe())
     })
     const tls = createTls({ cert: options.certificate.cert, key: options.certificate.key, ALPNProtocols: ["h2", "http/1.1"] }, (socket) => {
@@ -142,14 +142,14 @@ export const serveGrpc = (options: GrpcOptions): Effect.Effect<number, ServiceEr
   })
 
 /**
- * Finds out that a client went without a word, its machine or the network gone, and ends its calls: nothing else tells
- * while nothing is sent. Pings of clients are answered by Node.
+ * Detects a client that has gone silently, as its machine or network failed, and ends its calls. While nothing is sent, only
+ * pings can show that. Node answers the pings of clients.
  */
 const keepAlive = (session: ServerHttp2Session, { ping, pong }: Pick<GrpcOptions, "ping" | "pong">): void => {
   const timer = setInterval(() => {
     if (session.destroyed) return
     const late = setTimeout(() => session.destroy(), pong)
-    // An error is that the connection ended meanwhile.
+    // The only error is that the connection has ended meanwhile.
     session.ping(() => clearTimeout(late))
   }, ping)
   session.on("close", () => clearInterval(timer))
@@ -162,7 +162,7 @@ const notFree = ({ host, port }: GrpcOptions, error: Error): ServiceError =>
     fix: "choose another --grpc port; 0 picks a free one"
   })
 
-/** How a call ends: with trailers, or, cut, not at all. */
+/** How a call ends: with trailers or, where `cut` is set, by breaking the stream. */
 interface End {
   readonly error?: ServiceError
   readonly metadata?: Readonly<Record<string, string>>
@@ -180,7 +180,7 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
     return {
       "grpc-status": String(grpcStatusOf(error.code)),
       "grpc-message": messageHeader(error.message),
-      // Longer ones would cost the client the code too.
+      // With longer metadata the client would not even receive the code.
       ...(details === undefined || details.length > longestDetails
         ? {}
         : { "grpc-status-details-bin": Buffer.from(details).toString("base64") })
@@ -188,7 +188,7 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
   }
 
   const writer = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => {
-    // As the client itself does.
+    // Responses are compressed where the request is.
     const compress = headers["grpc-encoding"] === "gzip"
     let trailers: Record<string, string> = {}
     const begin = (): void => {
@@ -221,7 +221,7 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
         trailers = trailersOf(how)
         begin()
         stream.end()
-        // What the client still sends is not read.
+        // The rest of the request is discarded.
         stream.resume()
       })
     const cut: Effect.Effect<void> = Effect.sync(() => {
@@ -232,11 +232,11 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
   }
   type Writer = ReturnType<typeof writer>
 
-  /** Gives the messages of a request, one by one; undefined after the last. */
+  /** Reads the messages of a request one by one; undefined after the last. */
   const messagesIn = (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, most: number) =>
     Effect.acquireRelease(
       Effect.sync(() => messagesOf(stream, { encoding: String(headers["grpc-encoding"] ?? "identity"), most, room: app.room })),
-      // A reader that is interrupted would hold its room.
+      // An interrupted reader has to give back its room.
       (messages) => Effect.promise(() => messages.return(undefined))
     ).pipe(Effect.map((messages) =>
       Effect.tryPromise({
@@ -251,7 +251,7 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
   const first = (next: Effect.Effect<Uint8Array | undefined, ServiceError>): Effect.Effect<Uint8Array, ServiceError> =>
     Effect.flatMap(next, (message) => message === undefined ? Effect.fail(noMessage) : Effect.succeed(message))
 
-  /** What is asked of the server itself. */
+  /** Answers a call to the server's own services: health and reflection. */
   const answerOwn = Effect.fnUntraced(function*(
     stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
@@ -279,7 +279,7 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
     const request = yield* take(decode(method.request, bytes))
     const { body, found, query } = yield* take(transcode(method, request))
     const incoming: Incoming = {
-      // The message has it already.
+      // Room was taken when the message was read.
       room: () => 0,
       query: (route) => Result.map(readMessage(route.query, query, found), (query) => ({ query, form: plainForm })),
       body: () => Effect.succeed(body),
@@ -315,7 +315,7 @@ const makeCalls = (options: GrpcOptions, root: protobuf.Root) => {
     const write = writer(stream, headers)
     const timeout = timeoutOf(one(headers["grpc-timeout"]))
     const call = Effect.gen(function*(): Effect.fn.Return<End, ServiceError, Scope.Scope> {
-      // A call that changes something is brought to its end, whoever waits for it.
+      // A call that changes something runs to its end, even after its deadline.
       if (timeout !== undefined) yield* Effect.forkScoped(Effect.andThen(Effect.sleep(timeout), write.end({ error: tooLate })))
       const own = ownMethods.get(path)
       const refused = app.refusal(requestHeaders(headers), own?.open === true)
@@ -352,7 +352,7 @@ const payloadIn = ({ httpBody }: JsonObject): RawPayload => {
   }
 }
 
-/** The answer of a raw method, a `google.api.HttpBody` for each of its pieces. */
+/** Sends the answer of a raw method, each piece as a `google.api.HttpBody`. */
 const tellRaw = (
   { body, contentType, status = 200 }: RawAnswer,
   { response, stream }: RpcMethod,
@@ -371,7 +371,7 @@ const tellRaw = (
     return {}
   })
 
-/** An error in the model's own form, which has a message somewhere. */
+/** An error in the model's own format, which has a message somewhere, as a `ServiceError`. */
 const modelsError = (status: number, body: Uint8Array): ServiceError => {
   const text = Buffer.from(body).toString("utf8")
   const message = /"message"\s*:\s*("(?:[^"\\]|\\.)*")/.exec(text)?.[1]
@@ -384,7 +384,7 @@ const modelsError = (status: number, body: Uint8Array): ServiceError => {
 
 const isGrpc = (headers: IncomingHttpHeaders): boolean => /^application\/grpc(?:\+proto)?(?:;|$)/.test(headers["content-type"] ?? "")
 
-/** With the name that HTTP/1.1 has for the address that was called. */
+/** Headers with `:authority` under its name in HTTP/1.1, `host`. */
 const requestHeaders = ({ ":authority": authority, ...headers }: IncomingHttpHeaders): RequestHeaders => ({
   host: authority,
   ...Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, one(value)]))
@@ -396,5 +396,5 @@ const plainForm: AnswerForm = { enumNumbers: false, sse: false }
 
 const leftEarly = new ServiceError({ code: "CANCELLED", message: "the client left" })
 const noMessage = new ServiceError({ code: "INTERNAL", message: "the request has no message" })
-const tooSlow = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The request took too long to come." })
-const tooLate = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The call's deadline is over." })
+const tooSlow = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The request took too long to arrive." })
+const tooLate = new ServiceError({ code: "DEADLINE_EXCEEDED", message: "The call's deadline has passed." })

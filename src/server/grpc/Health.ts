@@ -32,12 +32,12 @@ export const healthProtos = protobuf.Root.fromJSON({
   }
 } as protobuf.INamespace) // whose methods need no comment
 
-/** Between two looks of those that watch. */
+/** Pause between two checks of a watch. */
 const pause = "1 second"
 
 /**
- * `grpc.health.v1.Health`, which answers of the server as a whole: once, or at once and again whenever that changes, until
- * the server drains.
+ * `grpc.health.v1.Health`, which reports the health of the whole server: `Check` once, `Watch` at once and after every change,
+ * until the server drains.
  */
 export const healthMethods = (ready: Effect.Effect<void, ServiceError>, draining: () => boolean): OwnMethods => {
   const response = healthProtos.lookupType("grpc.health.v1.HealthCheckResponse")

@@ -1,15 +1,15 @@
 import type { Stream } from "effect"
 import type { ServiceError } from "../../domain/Errors.ts"
 
-/** A method of gRPC that is about the server itself, and none of the routes. */
+/** A gRPC method about the server itself, which is not one of the routes. */
 export interface OwnMethod {
-  /** Probes call it, and have no token. */
+  /** Whether it needs no token: probes have none. */
   readonly open: boolean
-  /** It takes any number of messages, and answers each. Otherwise it takes one. */
+  /** Whether it accepts any number of messages, and answers each; otherwise it accepts one. */
   readonly stream: boolean
-  /** Begins a call: what it says to each of its messages, once or from time to time. */
+  /** Starts a call. Returns a function from each message to the stream of its answers. */
   readonly begin: () => (message: Uint8Array) => Stream.Stream<Uint8Array, ServiceError>
 }
 
-/** By path: `/grpc.health.v1.Health/Check`. */
+/** Methods by their path: `/grpc.health.v1.Health/Check`. */
 export type OwnMethods = ReadonlyMap<string, OwnMethod>

@@ -5,7 +5,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { type Described, type DescribedFile, describe } from "../../wire/grpc/Descriptors.ts"
 import type { OwnMethods } from "./Own.ts"
 
-/** The two say the same: tools that are older ask in the first. */
+/** Versions of the protocol, with equal messages. Older tools use the first. */
 const versions = ["v1alpha", "v1"]
 
 /** Source: grpc/reflection/v1/reflection.proto. */
@@ -66,7 +66,7 @@ const reflectionProtos = protobuf.Root.fromJSON({
   nested: { grpc: { nested: { reflection: { nested: Object.fromEntries(versions.map((version) => [version, protos])) } } } }
 })
 
-/** The one field of a request that says what is asked for. */
+/** A request. The field that is set says what it is about. */
 interface Question {
   readonly fileByFilename?: string
   readonly fileContainingSymbol?: string
@@ -76,8 +76,8 @@ interface Question {
 }
 
 /**
- * `grpc.reflection`: tells clients that have no protos what the services are. Its descriptors are made of `roots`, the
- * protos that the routes themselves are answered by, when somebody first asks.
+ * `grpc.reflection`, which describes the services to clients without the protos. The descriptors are made at the first
+ * request, from `roots`, the same protos that the routes use.
  */
 export const reflectionMethods = (roots: ReadonlyArray<protobuf.Root>): OwnMethods => {
   let made: Described | undefined
@@ -92,7 +92,7 @@ export const reflectionMethods = (roots: ReadonlyArray<protobuf.Root>): OwnMetho
         Stream.fromEffect(Effect.map(
           Effect.try({
             try: () => request.decode(message),
-            catch: () => new ServiceError({ code: "INVALID_ARGUMENT", message: "the message is no ServerReflectionRequest" })
+            catch: () => new ServiceError({ code: "INVALID_ARGUMENT", message: "the message is not a ServerReflectionRequest" })
           }),
           (asked) => {
             const answer = answerTo(request.toObject(asked), described(), sent)
@@ -104,7 +104,7 @@ export const reflectionMethods = (roots: ReadonlyArray<protobuf.Root>): OwnMetho
   }))
 }
 
-/** @param sent files that the stream has been told of: those they import are not sent again */
+/** @param sent names of files that were sent on this stream: they are not sent again as imports of others */
 const answerTo = (
   { allExtensionNumbersOfType, fileByFilename, fileContainingExtension, fileContainingSymbol, listServices }: Question,
   { fileOf, files, messages, services }: Described,
@@ -127,7 +127,7 @@ const answerTo = (
   return failed(new ServiceError({ code: "INVALID_ARGUMENT", message: "message_request: is missing" }))
 }
 
-/** The file that is asked for, and those that it imports. */
+/** The requested file, and those that it imports. */
 const answerFile = (
   file: DescribedFile | undefined,
   asked: string,

@@ -18,7 +18,7 @@ type Methods = Pick<
   | "deleteBatchPredictionJob"
 >
 
-/** Batch prediction jobs over the engine, which runs them. Files of this machine are not to be had over HTTP. */
+/** Batch prediction jobs, which the engine runs. Files of this machine cannot be used over HTTP. */
 export const batchHandlers = (defaultEmbedding: string): Effect.Effect<Methods, never, BatchPrediction | LongRunning> =>
   Effect.gen(function*() {
     const jobs = yield* BatchPrediction

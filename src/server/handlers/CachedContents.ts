@@ -19,12 +19,15 @@ type Methods = Pick<
   "createCachedContent" | "listCachedContents" | "getCachedContent" | "updateCachedContent" | "deleteCachedContent"
 >
 
-/** Milliseconds that a cached content lives where its maker does not say. */
+/** Default lifetime of a cached content, in milliseconds. */
 const defaultLife = 3_600_000
-/** Milliseconds; no expiry is later than that from now. */
+/** Longest lifetime from now, in milliseconds. */
 const longestLife = 365 * 24 * 3_600_000
 
-/** Contents, system instruction and tools that generation requests name; `usageMetadata` counts the tokens of text. */
+/**
+ * Cached contents: contents, system instruction and tools that generation requests refer to. `usageMetadata` counts the tokens
+ * of their text.
+ */
 export const cachedContentHandlers = (countTokens: (text: string) => number): Effect.Effect<Methods, never, CachedContents> =>
   Effect.gen(function*() {
     const store = yield* CachedContents
@@ -52,7 +55,7 @@ export const cachedContentHandlers = (countTokens: (text: string) => number): Ef
       updateCachedContent: Effect.fnUntraced(function*({ body, params, query }) {
         const named = fieldMask(query.updateMask)
         const given = Object.keys(defined({ ...body, name: undefined }))
-        // Google's own clients leave the mask out: what is sent counts then.
+        // Google's clients leave the mask out: then the fields that were sent count.
         const fixed = (named.length === 0 ? given : named).find((field) => field !== "ttl" && field !== "expireTime")
         if (fixed !== undefined) {
           return yield* ServiceError.invalid(`cached_content.${snake(fixed)}`, "is fixed at creation; only ttl and expire_time change")
@@ -68,8 +71,8 @@ export const cachedContentHandlers = (countTokens: (text: string) => number): Ef
   })
 
 /**
- * A request with what it names in its place, and how to tell in its answers what came from there. As the service has
- * it, the model is the cached content's, and system instruction and tools are set there alone.
+ * A request with its cached content filled in, and a function that adds the cached tokens to the usage in a response. As on
+ * the hosted service, the model has to be that of the cached content, and system instruction and tools are set only there.
  */
 export const withCachedContent = (
   store: CachedContents["Service"],
@@ -81,7 +84,7 @@ export const withCachedContent = (
 > =>
   Effect.gen(function*() {
     const { cachedContent = "", contents = [], ...rest } = request
-    if (!/\/cachedContents\/[^/]+$/.test(cachedContent)) return { request, withUsage: (response) => response } // which the rules refuse
+    if (!/\/cachedContents\/[^/]+$/.test(cachedContent)) return { request, withUsage: (response) => response } // the rules refuse such a name
     const { about, prefix } = yield* store.prefix(cachedContent)
     const own = about.model ?? ""
     if (lastOf(own) !== lastOf(model)) {
@@ -112,7 +115,7 @@ export const withCachedContent = (
 
 const lastOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
 
-/** Held to the rules of a request that would ask a question after it. */
+/** Fails where the prefix would break the rules of a request with a question after it. */
 const checked = (model: string, prefix: CachedPrefix): Effect.Effect<void, ServiceError> =>
   Effect.suspend(() => {
     const { contents = [], systemInstruction } = prefix
@@ -124,7 +127,7 @@ const checked = (model: string, prefix: CachedPrefix): Effect.Effect<void, Servi
     return refused === undefined ? Effect.void : Effect.fail(renamed(refused, (field) => `cached_content.${snake(field)}`))
   })
 
-/** Milliseconds since the epoch; undefined where the request leaves it open. */
+/** Expiry in milliseconds since the epoch; undefined where the request sets none. */
 const expiryOf = Effect.fnUntraced(function*({ expireTime = "", ttl = "" }: CachedContent) {
   if (expireTime === "" && ttl === "") return undefined
   const now = yield* Clock.currentTimeMillis

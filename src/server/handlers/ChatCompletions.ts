@@ -8,7 +8,7 @@ import { completionFromWire } from "../../wire/openai/OpenAiRequests.ts"
 import { breakingWith, type Handlers, type RawAnswer, take } from "../Call.ts"
 import { awaitFirst } from "../http/AwaitFirst.ts"
 
-/** OpenAI's chat completions over whatever model the server has; answers name the one that answered. */
+/** OpenAI's chat completions, answered by the server's model. Responses name that model. */
 export const chatCompletionsHandlers: Effect.Effect<Pick<Handlers, "chatCompletions">, never, ChatModel> = Effect.gen(function*() {
   const model = yield* ChatModel
 

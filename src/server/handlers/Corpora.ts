@@ -29,9 +29,9 @@ type Methods = Pick<
 >
 
 /**
- * Corpora, and the engine's one configuration, which is kept and changes nothing here.
+ * Corpora, and the engine's single configuration, which is stored but has no effect here.
  *
- * What is wrong with a request is answered at once; an operation stands for what has been done.
+ * Errors of a request are reported at once; the returned operations are done already.
  */
 export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods, never, Corpora | Engine | Journal | LongRunning> =>
   Effect.gen(function*() {
@@ -72,7 +72,7 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
       }),
       deleteRagCorpus: Effect.fnUntraced(function*({ names, params, query, slowBy, version }) {
         const corpus = names.corpus(params.name)
-        // Google's Python SDK never sends it, and is used to delete corpora that have files.
+        // Google's Python SDK never sends `force`, and its users delete corpora that have files.
         const { force, forceDelete } = query
         yield* corpora.delete(corpus, { force: force === true || forceDelete === true || (force ?? forceDelete) === undefined })
         const entry = yield* operations.finished("deleteCorpus", corpus, { slowBy })
@@ -82,7 +82,7 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
         Effect.map(journal.tier, (tier) => engineTierToWire(params.name, tier ?? "basic", version)),
       updateRagEngineConfig: Effect.fnUntraced(function*({ body, names, slowBy, version }) {
         const tier = yield* take(engineTierFromWire(body))
-        // There it deletes all that the managed database holds.
+        // On the hosted service this tier deletes everything in the managed database.
         yield* take(
           unserved(tier === "unprovisioned", "rag_engine_config.rag_managed_db_config.unprovisioned", "delete the corpora one by one")
         )
@@ -93,7 +93,10 @@ export const corpusHandlers = (defaultEmbedding: string): Effect.Effect<Methods,
     }
   })
 
-/** A page of the corpora of one place: shorter than asked for where others lie between them, empty only at the end. */
+/**
+ * A page of the corpora of one place. It is shorter than requested where corpora of other places lie between, and empty only at
+ * the end.
+ */
 const pageInPlace = (corpora: Corpora["Service"], parent: string, page: PageRequest): Effect.Effect<Page<Corpus>, ServiceError> =>
   Effect.flatMap(corpora.list(page), ({ items, nextToken }) => {
     const own = items.filter((corpus) => isOfPlace(corpus, parent))
@@ -103,8 +106,8 @@ const pageInPlace = (corpora: Corpora["Service"], parent: string, page: PageRequ
   })
 
 /**
- * The field that an update would change and that never changes. Clients send back what they were told, and a corpus
- * that named no model is told to have the default one.
+ * The immutable field that an update would change; undefined where it changes none. Clients send back what they received, and
+ * a corpus that named no model is shown with the default one.
  */
 const changedForGood = (
   corpus: Corpus,
@@ -122,7 +125,7 @@ const changedForGood = (
   return changed === undefined ? undefined : optionFields[changed]
 }
 
-/** A strategy with the service's defaults for what it does not say. */
+/** A search strategy with the service's defaults filled in. */
 const inFull = (search: CorpusOptions["search"] = { _tag: "knn" }): CorpusOptions["search"] =>
   search._tag === "ann" ? { treeDepth: 2, leafCount: 500, ...search } : search
 
@@ -133,7 +136,7 @@ const optionFields = {
   holds: "corpus_type_config"
 } as const
 
-/** The engine's word on a field, by the name that the client writes it with. */
+/** Renames the fields in the engine's errors to those of the API. */
 const asWritten = <A>(effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
   Effect.mapError(effect, (error) => {
     if (error.code !== "INVALID_ARGUMENT") return renamed(error, (field) => asCorpusField({ field, description: "" }).field)

@@ -21,7 +21,7 @@ interface Embedded {
   readonly truncated: boolean
 }
 
-/** `:predict` of a publisher's model, which embeds texts, and `:embedContent`. */
+/** Handlers of `:predict` on a publisher's embedding model, and of `:embedContent`. */
 export interface EmbeddingMethods extends Pick<Handlers, "embedContent"> {
   readonly predict: (
     model: string,
@@ -33,7 +33,7 @@ export const embeddingHandlers = (countTokens: (text: string) => number): Effect
   Effect.gen(function*() {
     const embedder = yield* TextEmbedder
 
-    /** The text that is read, and whether it is all of it. */
+    /** The part of a text that the model reads, and whether the text was truncated. */
     const fitting = Effect.fnUntraced(function*(text: string, autoTruncate: boolean, field: string) {
       if (countTokens(text) <= mostEmbeddedTokens) return { text, truncated: false }
       if (!autoTruncate) {

@@ -69,7 +69,7 @@ const asRaw = <Body>({ body, contentType, deployedModelId, status }: Prediction<
   body
 })
 
-/** Models, endpoints and what is deployed. An operation stands for what has been done. */
+/** Models, endpoints and deployments. The returned operations are done already. */
 export const endpointHandlers = (
   defaultEmbedding: string,
   embeddings: Pick<EmbeddingMethods, "predict">
@@ -173,7 +173,7 @@ export const endpointHandlers = (
       }),
       endpointStreamRawPredict: Effect.fnUntraced(function*({ body, contentType, names, params }) {
         const answer = yield* endpoints.streamRawPredict(endpointIn(names, params.endpoint), { contentType, body })
-        // What goes wrong before the first byte still has a status; after it, the connection breaks.
+        // A failure before the first byte still gets a status; after it, the connection breaks.
         return { ...asRaw(answer), body: breakingWith(yield* awaitFirst(answer.body), () => "") }
       })
     }

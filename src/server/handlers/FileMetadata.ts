@@ -39,7 +39,7 @@ type Methods = Pick<
   | "batchDeleteRagMetadata"
 >
 
-/** What people write of files, and the types of its keys. */
+/** Custom metadata of files, and the schemas of its keys. */
 export const fileMetadataHandlers = (defaultEmbedding: string): Effect.Effect<Methods, never, FileMetadataStore | LongRunning> =>
   Effect.gen(function*() {
     const store = yield* FileMetadataStore
@@ -112,11 +112,11 @@ export const fileMetadataHandlers = (defaultEmbedding: string): Effect.Effect<Me
     }
   })
 
-/** The one that was made of one. */
+/** The only item of a batch of one. */
 const only = <A>(made: Effect.Effect<ReadonlyArray<A>, ServiceError>): Effect.Effect<A, ServiceError> =>
   Effect.flatMap(made, ([first]) => first === undefined ? Effect.fail(ServiceError.internal("nothing was made")) : Effect.succeed(first))
 
-/** A batch's requests, which name no other parent than the batch itself. */
+/** The requests of a batch, checked: there is at least one, and none names another parent than the batch. */
 const some = <R extends { readonly parent?: string }>(
   requests: ReadonlyArray<R> | undefined,
   parent: string

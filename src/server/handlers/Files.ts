@@ -16,7 +16,7 @@ import { nextPage, pageOf } from "./Paging.ts"
 
 type Methods = Pick<Handlers, "importRagFiles" | "listRagFiles" | "getRagFile" | "deleteRagFile">
 
-/** A file in the client's names. The mark that an import or an upload left on it is ours, and no part of its description. */
+/** A file under the client's names, without the marker that an import or an upload left in its description. */
 export const answeredFile = (file: RagFile, names: ClientNames): Wire.RagFile => {
   const { marker, ...rest } = names.renamed(file)
   return ragFileToWire(marker === undefined || ownMarkers.has(marker.source) ? rest : { ...rest, marker })
@@ -24,7 +24,7 @@ export const answeredFile = (file: RagFile, names: ClientNames): Wire.RagFile =>
 
 const ownMarkers: ReadonlySet<string> = new Set([importMarker, uploadMarker])
 
-/** @param refuseImport why an import is refused before anything is fetched */
+/** @param refuseImport returns why an import is refused before anything is fetched */
 export const fileHandlers = (
   refuseImport: (request: ImportRequest) => ServiceError | undefined,
   defaultEmbedding: string

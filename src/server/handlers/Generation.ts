@@ -37,9 +37,8 @@ import { inEngine } from "./Retrieval.ts"
 type Methods = Pick<Handlers, "generateContent" | "streamGenerateContent" | "countTokens">
 
 /**
- * Content generation: with a `vertex_rag_store`, contexts are retrieved as it says, and the answer is made from them and
- * nothing else; a question that leans on earlier turns is first made to stand by itself. Without a store, the server's
- * model answers.
+ * Content generation. With a `vertex_rag_store`, contexts are retrieved from it, and the answer is made from them alone; a
+ * question that refers to earlier turns is first rewritten to stand alone. Without a store, the server's model answers.
  */
 export const generationHandlers = (
   countTokens: (text: string) => number,
@@ -53,7 +52,7 @@ export const generationHandlers = (
     const corpora = yield* Corpora
     const cached = yield* CachedContents
 
-    /** What to answer from a corpus, where the request asks for that. */
+    /** The question of a request that is to be answered from a corpus, with where to look; undefined for other requests. */
     const groundedIn = Effect.fnUntraced(function*(model: string, request: GenerateContentRequest, names: ClientNames, stream: boolean) {
       const refused = refusedGeneration({ model, stream }, generationFromWire(request))
       if (refused !== undefined) return yield* asWritten(refused)
@@ -67,7 +66,7 @@ export const generationHandlers = (
       return { ...grounded, question, query: searched?.(question, earlier) ?? question, selection }
     })
 
-    /** The evidence for an answer, and what every piece of it tells. */
+    /** The evidence for an answer, and what its pieces have in common: id, time, and whether they name their sources. */
     const evidenceFor = Effect.fnUntraced(
       function*(grounded: GroundedQuestion & { readonly query: string }, request: GenerateContentRequest, names: ClientNames) {
         const { instruction, query, question, selection } = grounded
@@ -80,7 +79,7 @@ export const generationHandlers = (
       }
     )
 
-    /** Counts a request for log probabilities, unless it is refused. */
+    /** Counts a request for log probabilities against its quota, unless the request is refused. */
     const metered = Effect.fnUntraced(
       function*<A>(request: GenerateContentRequest, names: ClientNames, answer: Effect.Effect<A, ServiceError>) {
         if (request.generationConfig?.responseLogprobs !== true || quotas === undefined) return yield* answer
@@ -128,13 +127,13 @@ export const generationHandlers = (
     }
   })
 
-/** Exchanges of a conversation that its last question may lean on. */
+/** Earlier exchanges of a conversation that its last question may refer to. */
 const earlierExchanges = 6
 
-/** Violations name the fields of a request as the protos do. */
+/** Renames the fields in violations to those of the protos. */
 const asWritten = (error: ServiceError): Effect.Effect<never, ServiceError> => Effect.fail(renamed(error, snake))
 
-/** A request to the server's model; what no port takes any further is refused, not dropped. */
+/** A request to the server's model. Fields that no port supports are refused, not dropped. */
 const ungrounded = (request: GenerateContentRequest) => {
   const { imageConfig, modelConfig, routingConfig, speechConfig } = request.generationConfig ?? {}
   const [field] = Object.keys(defined({ imageConfig, modelConfig, routingConfig, speechConfig }))
@@ -151,7 +150,7 @@ const samplingOf = ({ generationConfig = {} }: GenerateContentRequest): NonNulla
 const boundsOf = ({ generationConfig: { maxOutputTokens, stopSequences = [] } = {} }: GenerateContentRequest): AnswerBounds =>
   defined({ maxTokens: maxOutputTokens, stop: stopSequences.length === 0 ? undefined : stopSequences })
 
-/** Where the model did not count, the tokens of the request's text and of the answer. */
+/** The answer with counted tokens of the request's text and of the answer, where the model reported none. */
 const counted = (
   answer: Answer,
   { contents = [], systemInstruction }: GenerateContentRequest,

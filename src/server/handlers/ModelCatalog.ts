@@ -20,8 +20,8 @@ type Methods = Pick<
 >
 
 /**
- * Tells a deployment as an operation of the server's, under a name that its clients can list. The engine's own record
- * of it would be the same deployment again.
+ * Records a deployment as an operation of the server, under a name that its clients can list. The engine's record of the same
+ * deployment is deleted, so that it is not listed twice.
  */
 export const operationsOf = (operations: LongRunning["Service"], engine: Operations["Service"]) =>
   Effect.fnUntraced(function*(

@@ -11,11 +11,12 @@ import type { Entry } from "../operations/Journal.ts"
 import { LongRunning } from "../operations/LongRunning.ts"
 import { nextPage, pageOf } from "./Paging.ts"
 
-/** Milliseconds that `wait` waits when it is not told, and at most. */
+/** Default timeout of `wait`, in milliseconds. */
 const defaultWait = 30_000
+/** Longest timeout of `wait`, in milliseconds. */
 const longestWait = 60_000
 
-/** An operation in the client's names. */
+/** An operation under the client's names. */
 export const answered = (entry: Entry, version: ApiVersion, names: ClientNames, defaultEmbedding: string): Operation => {
   const {
     contexts,
@@ -63,7 +64,7 @@ const answeredDeployed = (deployed: DeployedModel, names: ClientNames): Deployed
   model: ModelName.make(names.toClient(deployed.model))
 })
 
-/** An endpoint in the client's names. */
+/** An endpoint under the client's names. */
 export const answeredEndpoint = (endpoint: Endpoint, names: ClientNames): Endpoint => ({
   ...names.renamed(endpoint),
   deployedModels: endpoint.deployedModels.map((deployed) => answeredDeployed(deployed, names))

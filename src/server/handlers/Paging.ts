@@ -2,17 +2,17 @@ import { Effect } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { PageRequest } from "../../ports/Paging.ts"
 
-/** Zero and empty are what a proto says for nothing. */
+/** The page that a query requests. Zero and empty values count as absent, as in protos. */
 export const pageOf = (query: { readonly pageSize?: number; readonly pageToken?: string }): PageRequest => ({
   size: query.pageSize === undefined || query.pageSize === 0 ? undefined : query.pageSize,
   token: query.pageToken === undefined || query.pageToken === "" ? undefined : query.pageToken
 })
 
-/** The end of a list's answer. */
+/** The field of the next page's token, absent on the last page. */
 export const nextPage = (nextToken: string | undefined): { readonly nextPageToken?: string } =>
   nextToken === undefined ? {} : { nextPageToken: nextToken }
 
-/** Refused rather than ignored: whoever asks for an order relies on it. */
+/** Fails where an order is requested that lists do not have. It is not ignored, because the caller relies on it. */
 export const inOrder = (orderBy = ""): Effect.Effect<void, ServiceError> =>
   orderBy === "" || orderBy === "create_time"
     ? Effect.void

@@ -14,15 +14,15 @@ import type { PartnerQuotas } from "../quotas/PartnerQuotas.ts"
 
 type Methods = Pick<Handlers, "partnerRawPredict" | "partnerStreamRawPredict">
 
-/** Told what an answer came to. */
+/** Receives the tokens that an answer used. */
 type Spent = (usage: MessageUsage) => void
 
-/** The model whose answers are counts of what another would read. */
+/** The model that counts the tokens that another model would read. */
 const counter = "count-tokens"
 
 /**
- * Claude's messages over whatever model the server has. What the service's front end finds wrong, a model that is not
- * where it is asked for or a quota that is used up, is told as Google tells it; all else as the model does.
+ * Claude's messages, answered by the server's model. Errors of the service's front end, an unavailable model or an exhausted
+ * quota, have Google's format; all others have the model's.
  */
 export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Methods, never, PartnerChat> =>
   Effect.gen(function*() {
@@ -59,7 +59,7 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
       return json(countAnswerToWire(yield* chat.countTokens(request)))
     })
 
-    /** Answers as the model does, also where it refuses, once the front end has let the request through. */
+    /** Runs a request that the front end let through. Answers and errors have the model's format. */
     const withModel = Effect.fnUntraced(function*(
       endpoint: string,
       answer: (model: string, region: string, spent: Spent) => Effect.Effect<RawAnswer, ServiceError>
@@ -111,7 +111,7 @@ const refused = (error: ServiceError): RawAnswer => {
 
 const requestId = () => ({ "request-id": `req_vrtx_${randomUUID().replaceAll("-", "")}` })
 
-/** In the service's words. */
+/** The error of a model that is not there, in the service's words. */
 const notThere = (endpoint: string, { fix }: ServiceError): ServiceError =>
   new ServiceError({
     code: "NOT_FOUND",

@@ -3,7 +3,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { fieldMask } from "../../wire/FieldMask.ts"
 import type { Message } from "../../wire/Message.ts"
 
-/** Leaves of each resource of a listing the fields that were asked for: `name,state`; all, where nothing is said. */
+/** Keeps of each resource in a list the fields of the mask, such as `name,state`; all fields where the mask is empty. */
 export const readMask = <A extends object>(
   { fields }: Message<A>,
   mask: string | undefined

@@ -24,7 +24,7 @@ import { corroborate } from "../grounding/Corroborate.ts"
 
 type Methods = Pick<Handlers, "retrieveContexts" | "asyncRetrieveContexts" | "askContexts" | "augmentPrompt" | "corroborateContent">
 
-/** Where to look, in the engine's names. */
+/** A selection of corpora and files under the engine's names. */
 export const inEngine = <S extends Selection>(
   corpora: Corpora["Service"],
   selection: S,
@@ -41,7 +41,7 @@ const searchedInEngine = ({ corpus, files }: SearchedCorpus, names: ClientNames)
   files: files === undefined ? undefined : files.map((file) => names.file(file))
 })
 
-/** The engine's word on a field, by the name that the client writes it with. */
+/** Renames the fields in the engine's errors to those of the API. */
 const asWritten = <A>(effect: Effect.Effect<A, ServiceError>): Effect.Effect<A, ServiceError> =>
   Effect.mapError(effect, (error) => renamed(error, (field) => fields[field.replace(/\[\d+\]$/, "")] ?? field))
 
@@ -52,7 +52,7 @@ const fields: Readonly<Record<string, string>> = {
   files: "vertex_rag_store.rag_resources[0].rag_file_ids"
 }
 
-/** @param terms words of a text that carry meaning, folded so that forms of one word meet */
+/** @param terms content words of a text, folded so that forms of one word are equal */
 export const retrievalHandlers = (
   terms: (text: string) => ReadonlyArray<string>,
   defaultEmbedding: string

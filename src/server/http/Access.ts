@@ -6,25 +6,28 @@ import { isLoopbackHost } from "../../domain/HttpAddress.ts"
 export type RequestHeaders = Readonly<Record<string, string | undefined>>
 
 export interface AccessRules {
-  /** The address served on is this machine's own. */
+  /** Whether the server listens on a loopback address. */
   readonly loopback: boolean
-  /** Every request must carry it, as a bearer, as `x-goog-api-key` or, as Anthropic's clients do, as `x-api-key`. Always there when not on loopback. */
+  /**
+   * Token that every request must carry: as a bearer token, as `x-goog-api-key` or, as Anthropic's clients send it, as
+   * `x-api-key`. Always set when not on loopback.
+   */
   readonly token?: Redacted.Redacted<string>
-  /** Web pages that may call: `https://app.example.org`. Default none. */
+  /** Origins of web pages that may call: `https://app.example.org`. Default none. */
   readonly origins?: ReadonlyArray<string>
 }
 
-/** What pages may read of an answer besides its body. */
+/** Response headers that pages may read. */
 const exposed =
   "retry-after, www-authenticate, x-goog-upload-url, x-goog-upload-status, x-goog-upload-size-received, x-goog-upload-chunk-granularity, mcp-session-id"
 
-/** The headers by which a browser lets a page that may call see the answer. */
+/** Headers that let an allowed page read the response. */
 export const corsHeaders = ({ origins = [] }: AccessRules, { origin }: RequestHeaders): Readonly<Record<string, string>> =>
   origin !== undefined && origins.includes(origin)
     ? { "access-control-allow-origin": origin, "access-control-expose-headers": exposed, vary: "origin" }
     : {}
 
-/** The answer to a browser that asks whether a page may call; it brings no token. */
+/** Headers of the response to a preflight request, which carries no token. */
 export const preflightHeaders = (rules: AccessRules, headers: RequestHeaders): Readonly<Record<string, string>> => {
   const wanted = headers["access-control-request-headers"] ?? ""
   return {
@@ -37,10 +40,10 @@ export const preflightHeaders = (rules: AccessRules, headers: RequestHeaders): R
 }
 
 /**
- * Why a request may not come in. A page in a browser is kept out whatever it tries: by `Origin`, by what browsers say
- * of where a request comes from, and by `Host`, which a rebound name server cannot forge; unless the operator named it.
+ * Why a request is refused; undefined where it is let in. Web pages are kept out unless the operator allowed their origin: by
+ * the `Origin` header, by `Sec-Fetch-Site`, and by `Host`, which exposes DNS rebinding.
  *
- * @param key the `key` of the query: another place for the token
+ * @param key the query parameter `key`, which may carry the token too
  */
 export const refusal = (rules: AccessRules, headers: RequestHeaders, key?: string | null): ServiceError | undefined => {
   const page = refusedPage(rules, headers)
@@ -54,7 +57,7 @@ const unauthenticated = new ServiceError({
   reason: "ACCESS_TOKEN_TYPE_UNSUPPORTED"
 })
 
-/** Why a request may not come in, whoever sends it. */
+/** Why a request is refused as one of a web page, whatever its token; undefined where it is not. */
 export const refusedPage = (rules: AccessRules, headers: RequestHeaders): ServiceError | undefined => {
   const host = headers["host"]
   if (rules.loopback && !isLoopbackHost(hostname(host))) {
@@ -74,7 +77,7 @@ export const refusedPage = (rules: AccessRules, headers: RequestHeaders): Servic
 
 const forbidden = (message: string): ServiceError => new ServiceError({ code: "PERMISSION_DENIED", message })
 
-/** Of a Host header: without the port, without the brackets of IPv6. */
+/** The host name in a Host header, without the port and without the brackets of IPv6. */
 const hostname = (host: string | undefined): string =>
   /^(?:\[([0-9a-f:.]+)\]|([^:[\]]*))(?::\d*)?$/i.exec(host ?? "")?.slice(1).find((part) => part !== undefined)?.toLowerCase() ?? ""
 
@@ -85,7 +88,7 @@ const carries = (headers: RequestHeaders, key: string | null | undefined, token:
 /** The token of an `Authorization: Bearer …`. */
 export const bearerOf = (authorization: string | undefined): string | undefined => /^bearer +(\S+) *$/i.exec(authorization ?? "")?.[1]
 
-/** In a time that says nothing of either: hashes are equally long. */
+/** Whether two secrets are equal, compared in constant time by their hashes, which have equal lengths. */
 export const same = (given: string, token: string): boolean => timingSafeEqual(digest(given), digest(token))
 
 const digest = (text: string): Buffer => createHash("sha256").update(text).digest()

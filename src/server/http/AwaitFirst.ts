@@ -1,8 +1,8 @@
 import { Effect, Exit, Option, Scope, Sink, Stream } from "effect"
 
 /**
- * Waits for a stream's first element, and gives the whole of it: what fails before that is a failure of the call, which
- * can still be answered with a status. Whoever is given the stream must run it.
+ * Waits for a stream's first element, and returns the whole stream. A failure before the first element fails the effect, so
+ * that it can still be answered with a status. The caller must run the returned stream.
  */
 export const awaitFirst = <A, E>(stream: Stream.Stream<A, E>): Effect.Effect<Stream.Stream<A, E>, E> =>
   Effect.gen(function*() {

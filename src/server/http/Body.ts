@@ -6,10 +6,10 @@ import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
 
-/** What compressed bytes may come to, as a multiple of theirs; below {@link smallBytes}, whatever the multiple. */
+/** Most decompressed bytes as a multiple of the compressed ones; up to {@link smallBytes} any multiple is allowed. */
 const expansion = 100
 
-/** The bytes of a request, decompressed, of which there may be `limit`. To be run once. */
+/** Reads the body of a request, decompressed, of at most `limit` bytes. To be run once. */
 export const readBody = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<Uint8Array, ServiceError> => {
   const encoding = encodingOf(request)
   if (encoding === "identity") return received(request, limit)
@@ -18,7 +18,7 @@ export const readBody = (request: HttpServerRequest.HttpServerRequest, limit: nu
     return Effect.fail(
       new ServiceError({
         code: "INVALID_ARGUMENT",
-        message: `Content-Encoding ${encoding.slice(0, 40)} is not taken, only gzip and deflate.`
+        message: `Content-Encoding ${encoding.slice(0, 40)} is not supported, only gzip and deflate.`
       })
     )
   }
@@ -52,9 +52,9 @@ const received = (request: HttpServerRequest.HttpServerRequest, limit: number): 
   const length = Number(headers["content-length"] ?? 0)
   if (length > limit) return Effect.fail(tooLarge(limit))
   const source = NodeHttpServerRequest.toIncomingMessage(request)
-  // Node's parser reads as many bytes as are declared, and of HTTP/1.1 none where nothing says that there are any.
+  // Node's parser reads exactly as many bytes as are declared, and with HTTP/1.1 none where no header declares a body.
   const declared = source.httpVersionMajor === 1 && headers["transfer-encoding"] === undefined && headers["expect"] === undefined
-  if (declared) return length > 0 ? declaredBody(source as IncomingMessage) : Effect.succeed(new Uint8Array()) // the version says which
+  if (declared) return length > 0 ? declaredBody(source as IncomingMessage) : Effect.succeed(new Uint8Array()) // HTTP/1.1, so its type is this one
   return request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit)),
     Effect.map((buffer) => new Uint8Array(buffer)),
@@ -68,10 +68,10 @@ const received = (request: HttpServerRequest.HttpServerRequest, limit: number): 
 
 const unreadable = (): ServiceError => new ServiceError({ code: "INVALID_ARGUMENT", message: "the request's body could not be read" })
 
-/** All of a body whose length is declared. Every call of a client has one, so that it is read without a stream of effects. */
+/** Reads a body of declared length. Every call takes this path, so it avoids the cost of a stream of effects. */
 const declaredBody = (source: IncomingMessage): Effect.Effect<Uint8Array, ServiceError> =>
   Effect.callback((resume) => {
-    // Its client has left: nothing more is told of it.
+    // The client has left: no further events will come.
     if (source.destroyed) return resume(Effect.fail(unreadable()))
     const parts: Array<Buffer> = []
     const take = (part: Buffer): void => void parts.push(part)
@@ -91,10 +91,10 @@ const declaredBody = (source: IncomingMessage): Effect.Effect<Uint8Array, Servic
     return Effect.sync(leave)
   })
 
-/** What the number of calls bounds well enough. */
+/** Bytes up to which bodies are not counted: the limit of concurrent calls bounds their sum. */
 const smallBytes = 1024 * 1024
 
-/** Bytes that a body may come to, where it is a large one: as its sender declares it, or all it may have. */
+/** Most bytes that a body can come to, by its declared length or else the limit; 0 for a small body. */
 export const largeBody = (request: HttpServerRequest.HttpServerRequest, limit: number): number => {
   const { headers } = request
   const declared = headers["content-length"]

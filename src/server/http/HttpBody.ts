@@ -1,22 +1,23 @@
-import { Stream } from "effect"
+import { Predicate, Stream } from "effect"
 import { BrokenAnswer, type RawAnswer } from "../Call.ts"
 
-/** What a raw method was given for its model. */
+/** The payload of a raw call, for its model. */
 export interface RawPayload {
   readonly contentType: string
   readonly body: Uint8Array
-  /** It came in a message, and so does its answer go. */
+  /** Whether it came inside a message, as then its answer has to go. */
   readonly inMessage: boolean
 }
 
-/** In bytes: the message is looked for in nothing that does not begin like it. */
+/** Start of a body that may be a message; others are not parsed. */
 const opening = /^\s*\{\s*"(?:httpBody|http_body|endpoint)"\s*:/
+/** Bytes of a body that are examined for it. */
 const looked = 512
 const parts = new Set(["httpBody", "http_body", "endpoint"])
 
 /**
- * The payload of a raw call: the body as it is, or what is inside where it is the request's message itself. Google's
- * client libraries over REST send that, `{"httpBody": {"contentType": …, "data": …}}`, with the bytes in base64 (wire,
+ * The payload of a raw call: the body as it is or, where the body is the request message, the payload inside. Google's client
+ * libraries over REST send the message, `{"httpBody": {"contentType": …, "data": …}}`, with the bytes in base64 (wire,
  * appendix C, rawPredict).
  */
 export const payloadOf = (body: Uint8Array, contentType: string): RawPayload => {
@@ -24,7 +25,7 @@ export const payloadOf = (body: Uint8Array, contentType: string): RawPayload => 
   if (!opening.test(Buffer.from(body.subarray(0, looked)).toString("latin1"))) return plain
   const message = parse(body)
   const inner = message?.["httpBody"] ?? message?.["http_body"]
-  if (message === undefined || !isObject(inner) || !Object.keys(message).every((key) => parts.has(key))) return plain
+  if (message === undefined || !Predicate.isObject(inner) || !Object.keys(message).every((key) => parts.has(key))) return plain
   const { data = "", contentType: camel, content_type: snake } = inner
   const type = camel ?? snake ?? "application/json"
   return typeof data === "string" && typeof type === "string"
@@ -32,7 +33,7 @@ export const payloadOf = (body: Uint8Array, contentType: string): RawPayload => 
     : plain
 }
 
-/** The answer as those clients read it: one message, or an array of them. A failure stays as it is. */
+/** The answer in messages, as those clients read it: one message, or an array of them when streaming. A failure stays as it is. */
 export const inMessage = (answer: RawAnswer, streaming: boolean): RawAnswer => {
   const { body, contentType, status = 200 } = answer
   if (status >= 300) return answer
@@ -52,10 +53,8 @@ export const inMessage = (answer: RawAnswer, streaming: boolean): RawAnswer => {
 const parse = (body: Uint8Array): Record<string, unknown> | undefined => {
   try {
     const json: unknown = JSON.parse(Buffer.from(body).toString("utf8"))
-    return isObject(json) ? json : undefined
+    return Predicate.isObject(json) ? json : undefined
   } catch {
     return undefined
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value)

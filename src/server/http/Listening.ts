@@ -3,7 +3,7 @@ import { NodeHttpServer } from "@effect/platform-node"
 import { Effect } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 
-/** A server that listens on an address for as long as the scope is open. Port 0 takes one that is free. */
+/** A server that listens on an address for as long as the scope is open. Port 0 picks a free one. */
 export const listening = (listener: Server, host: string, port: number) =>
   NodeHttpServer.make(() => listener, { host, port, gracefulShutdownTimeout: "5 seconds" }).pipe(
     Effect.mapError((error) =>

@@ -5,10 +5,10 @@ import { errorToWire } from "../../wire/Errors.ts"
 import type { JsonObject } from "../../wire/Message.ts"
 import { type BrokenAnswer, breakingWith, type RawAnswer } from "../Call.ts"
 
-/** How an answer is written, as the query asks. */
+/** Format of a response, as the query requests it. */
 export interface ReplyStyle {
   readonly pretty: boolean
-  /** How a stream is framed; also decides how an error of a streaming method looks. Absent for unary methods. */
+  /** Framing of a streaming method's messages and errors. Absent for unary methods. */
   readonly framing?: "array" | "sse"
 }
 
@@ -16,7 +16,7 @@ export type Reply = HttpServerResponse.HttpServerResponse
 
 const contentType = "application/json; charset=utf-8"
 
-/** Answers are about data of the moment, and are to be read as nothing but JSON. */
+/** Headers of every response: shared caches must not store it, and browsers must not guess its type. */
 const headers = { "cache-control": "private", "x-content-type-options": "nosniff", "x-frame-options": "SAMEORIGIN" }
 
 const print = (body: unknown, { pretty }: ReplyStyle): string => pretty ? `${JSON.stringify(body, null, 2)}\n` : JSON.stringify(body)
@@ -24,10 +24,10 @@ const print = (body: unknown, { pretty }: ReplyStyle): string => pretty ? `${JSO
 export const json = (body: unknown, style: ReplyStyle, status = 200, more: Readonly<Record<string, string>> = {}): Reply =>
   HttpServerResponse.text(print(body, style), { status, contentType, headers: { ...headers, ...more } })
 
-/** Sends the last bytes of an answer that is not whole, and breaks the connection. */
+/** Sends the last bytes of an incomplete answer, and breaks the connection. */
 export type BreakOff = (last: Uint8Array) => Effect.Effect<never>
 
-/** An answer in the model's own form. */
+/** Response with an answer in the model's own format. */
 export const raw = ({ body, contentType, headers: more = {}, status = 200 }: RawAnswer, breakOff: BreakOff): Reply => {
   const options = { status, contentType, headers: { ...headers, ...more } }
   return body instanceof Uint8Array
@@ -38,7 +38,7 @@ export const raw = ({ body, contentType, headers: more = {}, status = 200 }: Raw
 const breaking = (body: Stream.Stream<Uint8Array, BrokenAnswer>, breakOff: BreakOff): Stream.Stream<Uint8Array> =>
   Stream.catch(body, ({ last }) => Stream.fromEffect(breakOff(last)))
 
-/** `metadata` is that of the ErrorInfo. */
+/** Response with an error. `metadata` goes into its ErrorInfo. */
 export const failure = (error: ServiceError, style: ReplyStyle, metadata: Readonly<Record<string, string>> = {}): Reply => {
   const { body, status } = errorToWire(error, metadata)
   const retry: Record<string, string> = error.retryAfter === undefined
@@ -48,7 +48,10 @@ export const failure = (error: ServiceError, style: ReplyStyle, metadata: Readon
   return json(style.framing === "array" ? [body] : body, style, status, { ...retry, ...challenge })
 }
 
-/** Streams messages: a JSON array with one message a line, or server-sent events. There is no end mark but the end. */
+/**
+ * Streams messages as a JSON array with one message per line, or as server-sent events. Nothing but the end of the stream marks
+ * the end.
+ */
 export const streamed = (messages: Stream.Stream<JsonObject, ServiceError>, style: ReplyStyle, breakOff: BreakOff): Reply => {
   const sse = style.framing === "sse"
   let count = 0

@@ -5,11 +5,11 @@ const textsPerRequest = 250
 const minute = 60_000
 
 /**
- * Keeps one import within its embedding requests a minute: after each file, `spend` waits until the minute has room
- * for what the file took.
+ * Keeps an import within its limit of embedding requests per minute: after each file, `spend` waits until the last minute has
+ * room for the requests of the file.
  */
 export const embeddingRate = (perMinute: number) => {
-  /** When each request of the last minute was spent, oldest first. */
+  /** Times of the requests of the last minute, oldest first. */
   const spent: Array<number> = []
   return {
     spend: Effect.fnUntraced(function*(texts: number): Effect.fn.Return<void> {

@@ -1,9 +1,9 @@
 const mebibyte = 1024 * 1024
 
-/** Files of one import, at most, on the hosted service. */
+/** Most files of one import on the hosted service. */
 export const mostFiles = 10_000
 
-/** The largest file, in bytes, that the hosted service takes of the type that its name tells. */
+/** Most bytes of a file on the hosted service, by the type that its name has. */
 export const serviceFileBytes = (name: string): number => {
   const extension = /\.([a-z0-9]+)$/i.exec(name)?.[1]?.toLowerCase()
   switch (extension) {
@@ -19,5 +19,5 @@ export const serviceFileBytes = (name: string): number => {
   }
 }
 
-/** What this machine takes of one file where the service's limits are not enforced: its parsers' own bound. */
+/** Most bytes of a file where the service's limits are not enforced: the bound of the parsers. */
 export const ownFileBytes = 256 * mebibyte

@@ -3,21 +3,21 @@ import type { Chunking } from "../../domain/Chunking.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
 import type { Marker } from "../../domain/RagFile.ts"
 
-/** `source` of the marks that imports leave; those of pipelines have a `/` in theirs. */
+/** `source` in the markers of imports. The `source` of a pipeline has a `/`. */
 export const importMarker = "import"
-/** The same of those that resumable uploads leave which bring none of their own. */
+/** `source` in the markers of resumable uploads that bring no marker. */
 export const uploadMarker = "upload"
 
 export interface ImportedState {
-  /** Of the content. */
+  /** Hash of the content. */
   readonly content: string
-  /** Of the source's revision, under which the content was read. */
+  /** Hash of the source's revision, under which the content was read. */
   readonly revision: string
-  /** Of how it was cut. */
+  /** Hash of the chunking and parsing settings. */
   readonly settings: string
 }
 
-/** Says of a file what it was imported from, so that a later import can tell whether anything changed. */
+/** A marker that records what a file was imported from, so that a later import can detect changes. */
 export const markerOf = (uri: string, { content, revision, settings }: ImportedState): Marker => ({
   source: importMarker,
   pathHash: hash(uri),
@@ -29,7 +29,7 @@ export const stateOf = ({ fingerprint }: Marker): ImportedState => {
   return { content, revision, settings }
 }
 
-/** Of what decides about the chunks of a content. `seesPages`: a model that reads documents is given pictures of pages. */
+/** Hash of the settings that decide the chunks of a content. `seesPages`: the model that reads documents gets images of pages. */
 export const settingsHash = ({ overlap, size, strategy }: Chunking, parsing?: Parsing, seesPages = false): string =>
   hash([strategy, size, overlap, ...parserOf(parsing, seesPages)].join(" "))
 

@@ -12,18 +12,18 @@ import { embeddingRate } from "./EmbeddingRate.ts"
 import { mostFiles } from "./ImportLimits.ts"
 import { hash, importMarker, markerOf, settingsHash, stateOf } from "./ImportMarker.ts"
 
-/** What an import is done with. */
+/** The services and limits that an import uses. */
 export interface ImportTools {
   readonly files: Files["Service"]
-  /** Makes the connector that reads a source, or refuses it. */
+  /** Makes the connector of the request's source, or fails where the source is refused. */
   readonly connect: (request: ImportRequest) => Effect.Effect<Connector, ServiceError>
-  /** Writes an object that must not be there yet: `gs://…`. */
+  /** Writes an object, `gs://…`, which must not exist yet. */
   readonly write: (uri: string, content: Uint8Array) => Effect.Effect<void, ServiceError>
-  /** Adds rows to a table, which is made if it is not there: `bq://…`. */
+  /** Adds rows to a table, `bq://…`, which is made where it is missing. */
   readonly append: (uri: string, rows: ReadonlyArray<Readonly<Record<string, string>>>) => Effect.Effect<void, ServiceError>
-  /** Whether a model that reads documents is given pictures of their pages. Default false. */
+  /** Whether the model that reads documents gets images of their pages. Default false. */
   readonly seesPages?: boolean
-  /** Largest file taken, by its name. */
+  /** Most bytes of a file, by its name. */
   readonly fileBytes: (name: string) => number
 }
 
@@ -33,17 +33,17 @@ interface ImportProgress {
   readonly failures: ReadonlyArray<PartialFailure>
 }
 
-/** Files read, parsed and stored at once. */
+/** Files read, parsed and stored concurrently. */
 const concurrency = 8
-/** Requests for embeddings a minute, where the import does not say. */
+/** Default of an import's embedding requests per minute. */
 const defaultRate = 1_000
-/** Failures told; all are counted. */
+/** Most failures reported in detail; all are counted. */
 const mostFailures = 1_000
 
 /**
- * Brings into a corpus what a source lists. A file whose revision or content is what was imported before, cut the
- * same, is skipped; a changed one takes the place of its older self. Files that cannot be taken are failures of the
- * import, which goes on; so does one that cannot be listed in part.
+ * Imports the files that a source lists into a corpus. A file that was imported before with the same revision or content and
+ * the same settings is skipped; a changed file replaces its older version. A file that cannot be imported, or a part of a
+ * source that cannot be listed, counts as a failure, and the import goes on.
  */
 export const importFiles = (tools: ImportTools) =>
   Effect.fn("Import.run")(function*(
@@ -93,7 +93,7 @@ export const importFiles = (tools: ImportTools) =>
         permissions: item.permissions
       }
       if (before !== undefined && sameSettings && was.revision === revision && item.unsettled !== true) {
-        // Who may read a file changes without its content.
+        // The readers of a file can change without its content.
         if (!sameReaders(before.permissions, item.permissions)) yield* tools.files.update(before.name, facts)
         return skipped(item, before)
       }
@@ -143,7 +143,7 @@ export const importFiles = (tools: ImportTools) =>
     return { ...progress, progress: 100 }
   })
 
-/** What imports of one bound spend together, by the bound. */
+/** Rates shared by all imports with the same limit, by the limit. */
 const sharedRates = new Map<number, ReturnType<typeof embeddingRate>>()
 
 const sharedRate = (perMinute: number): ReturnType<typeof embeddingRate> => {
@@ -152,7 +152,7 @@ const sharedRate = (perMinute: number): ReturnType<typeof embeddingRate> => {
   return rate
 }
 
-/** The corpus's files that came from imports, by where they came from. */
+/** The corpus's imported files, by their source URI. */
 const importedBefore = (files: Files["Service"], { corpus }: ImportRequest) =>
   pages((page) => files.list(corpus, page), 1_000).pipe(
     Stream.filter(({ marker }) => marker?.source === importMarker),
@@ -163,7 +163,7 @@ interface ListFailure extends PartialFailure {
   readonly path: string
 }
 
-/** What the source has, each thing once however many addresses lead to it, and what of it cannot be had. */
+/** The files of a source, each once even if several addresses lead to it, and the failures of listing it. */
 const list = (connector: Connector): Effect.Effect<
   { readonly items: ReadonlyArray<SourceItem>; readonly failures: ReadonlyArray<ListFailure> },
   ServiceError
@@ -210,7 +210,7 @@ const skipped = (item: SourceItem, file: RagFile): ImportedFile => ({ uri: item.
 
 const idOf = ({ name }: RagFile): string => name.slice(name.lastIndexOf("/") + 1)
 
-/** Writes each file's end where the request wants it. What an earlier life of this import brought in, it imported. */
+/** Writes the outcome of each file where the request wants it. A file that this import stored before a restart counts as imported. */
 const writeResults = Effect.fnUntraced(function*(
   { append, write }: Pick<ImportTools, "append" | "write">,
   { failureSink, recordedAs = { operation: "", createTime: "" }, resultSink }: ImportRequest,

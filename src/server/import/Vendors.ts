@@ -9,7 +9,7 @@ import { microsoftLogin, slackAddress } from "../../domain/sources/BuiltInSource
 import type { Connector, Listed } from "../../ports/Connector.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 
-/** What connectors of a server are given besides the request's own settings. */
+/** Values that a server passes to connectors besides the request's settings. */
 interface VendorContext {
   readonly secrets: Secrets["Service"]
   readonly http: HttpClient.HttpClient
@@ -17,7 +17,7 @@ interface VendorContext {
 
 type Make<Config> = (config: Config, context: VendorContext) => Connector
 
-/** Makes the connectors of what vendors keep: those of `sluice/connectors`. */
+/** Makes the connectors of vendors' services: those of `sluice/connectors`. */
 export interface VendorConnectors {
   readonly googleDrive: Make<{ readonly folders: ReadonlyArray<string>; readonly files: ReadonlyArray<string>; readonly endpoint?: string }>
   readonly slack: Make<SlackWorkspace & { readonly endpoint?: string }>
@@ -25,7 +25,7 @@ export interface VendorConnectors {
   readonly sharePoint: Make<SharePointLibrary & { readonly endpoint?: string; readonly loginEndpoint?: string }>
 }
 
-/** Base URLs in the place of the vendors' own, such as a proxy's. */
+/** Base URLs that replace the vendors' own, such as those of a proxy. */
 export interface VendorEndpoints {
   readonly googleDrive?: string
   readonly slack?: string
@@ -37,9 +37,9 @@ export interface VendorEndpoints {
 export interface VendorOptions {
   readonly connectors: VendorConnectors
   readonly endpoints: VendorEndpoints
-  /** Jira servers of the operator's own: `HOST`, or `HOST:PORT`. */
+  /** Further Jira servers that the operator allows: `HOST`, or `HOST:PORT`. */
   readonly allowHosts: ReadonlyArray<string>
-  /** Secrets that requests may name, and where each may go. Undefined: any. */
+  /** Secrets that requests may name, each with the host that it may be sent to. Undefined: any secret, to any host. */
   readonly allowSecrets?: ReadonlyArray<SecretGrant> | undefined
   readonly context: VendorContext
 }
@@ -47,10 +47,10 @@ export interface VendorOptions {
 export type VendorSource = Exclude<ImportSource, { readonly _tag: "storage" }>
 
 /**
- * The vendors that imports asked for over HTTP may read. Slack, Google and Microsoft are where they are, or where the
- * operator says. A Jira server comes from the request, and is sent a secret that the request names: only Atlassian's
- * own hosts and those that the operator allowed are taken, so that nobody who can call the server can have it send
- * secrets to a host of theirs, or reach into its network.
+ * The vendors that imports requested over HTTP may read. The addresses of Slack, Google and Microsoft are fixed, or set by the
+ * operator. A request names its Jira server, and a secret that is sent to it; so only Atlassian's hosts and those that the
+ * operator allowed are accepted. Otherwise callers could have the server send secrets to their own hosts, or reach into its
+ * network.
  */
 export const vendors = ({ allowHosts, allowSecrets, connectors, context, endpoints }: VendorOptions) => {
   const { microsoftLogin: login = microsoftLogin, slack = slackAddress } = endpoints
@@ -66,13 +66,13 @@ export const vendors = ({ allowHosts, allowSecrets, connectors, context, endpoin
     const field = `import_rag_files_config.jira_source.jira_queries[${index}].server_uri`
     return index === -1 ? undefined : new ServiceError({
       code: "PERMISSION_DENIED",
-      message: `${field}: this server sends no secrets there`,
-      violations: [{ field, description: "is neither a host of atlassian.net nor one that was allowed" }],
-      fix: "start it with --allow-host HOST for a Jira of your own"
+      message: `${field}: this server does not send secrets there`,
+      violations: [{ field, description: "is neither a host of atlassian.net nor an allowed host" }],
+      fix: "start it with --allow-host HOST to allow your own Jira server"
     })
   }
 
-  /** The first secret of a source that its callers may not have sent where it goes. */
+  /** The error of the first secret that a caller may not have sent to its host; undefined where all may be. */
   const keyRefused = <A>(
     accounts: ReadonlyArray<A>,
     sent: (account: A) => { readonly version: SecretVersion; readonly to: URL | undefined },
@@ -86,7 +86,7 @@ export const vendors = ({ allowHosts, allowSecrets, connectors, context, endpoin
     return undefined
   }
 
-  /** The connector of a source, or why it is refused. */
+  /** The connector of a source, or the error where it is refused. */
   return (source: VendorSource): Connector | ServiceError => {
     switch (source._tag) {
       case "googleDrive": {
@@ -119,7 +119,7 @@ export const vendors = ({ allowHosts, allowSecrets, connectors, context, endpoin
 
 const at = (endpoint: string | undefined) => endpoint === undefined ? {} : { endpoint }
 
-/** Several connectors as one; complete when all are. What one of several cannot list does not cost the others. */
+/** Several connectors as one, complete when all are. A failure of one to list does not stop the others. */
 export const together = (connectors: ReadonlyArray<Connector>): Connector => {
   const [only, ...more] = connectors
   if (only !== undefined && more.length === 0) return only

@@ -8,12 +8,12 @@ import type { Page } from "../../ports/Paging.ts"
 import { asked } from "./Asked.ts"
 import { Journal } from "./Journal.ts"
 
-/** While waiting. */
+/** Milliseconds between two looks at an operation that is waited for. */
 const looks = { first: 100, longest: 100 }
 
 /**
- * The operations of a data directory: those that clients of its server asked for, under the names they were told, and
- * the engine's own. The engine's work for an import of a server is not told twice.
+ * The operations of a data directory: those that clients of its server started, under the names that they received, and the
+ * engine's own. The engine's operation behind a server's import is not listed as well.
  */
 export const allOperations = (database: DatabaseSync): Layer.Layer<Operations, never, Operations> =>
   Layer.effect(
@@ -23,7 +23,7 @@ export const allOperations = (database: DatabaseSync): Layer.Layer<Operations, n
       const journal = yield* Journal
       const server = asked(journal, engine)
 
-      /** The server's first, newest first, then the engine's; a page's token says which of the two it goes on in. */
+      /** Lists the server's operations, newest first, then the engine's. A page token says in which of the two lists to continue. */
       const list: Operations["Service"]["list"] = Effect.fn("AllOperations.list")(function*({ size, token = "" }) {
         const [, place = token === "" ? "server" : "", inner = ""] = /^(server|engine):(.*)$/.exec(token) ?? []
         if (place === "") return yield* ServiceError.invalid("pageToken", "is not one that a listing gave")

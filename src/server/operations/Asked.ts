@@ -8,15 +8,15 @@ import type { Entry, ImportEntry, Journal } from "./Journal.ts"
 
 export const noCounts: ImportCounts = { imported: 0, failed: 0, skipped: 0 }
 
-/** Operations go by the last segment of their names, wherever they hang. */
+/** Id of an operation: the last segment of its name, whatever its parent. */
 export const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
 
 /**
- * The operations that a server's clients asked for, with what the engine says of their work. Runs none of them: also
- * for those who look into a server's data from outside.
+ * The operations that a server's clients started, with their state in the engine. It runs none of them, so that it also serves
+ * processes that only look into a server's data.
  */
 export const asked = (journal: Journal["Service"], operations: Operations["Service"]) => {
-  /** The engine's word on the work of an import; undefined where there is none (any more). */
+  /** The engine's operation behind an import; undefined where there is none yet, or none any more. */
   const workOf = ({ work }: ImportEntry) =>
     work === undefined ? Effect.undefined : operations.get(work).pipe(Effect.catch(() => Effect.undefined))
 
@@ -28,7 +28,7 @@ export const asked = (journal: Journal["Service"], operations: Operations["Servi
     return state === undefined ? entry : { ...entry, operation: { ...entry.operation, ...defined(progressOf(entry, state)) } }
   })
 
-  /** Undefined where the engine was asked through the library. */
+  /** The entry of an operation; undefined where it was started through the library, not the server. */
   const find = (name: string): Effect.Effect<Entry | undefined> =>
     Effect.flatMap(journal.get(idOf(name)), (entry) => entry === undefined ? Effect.undefined : view(entry))
 
@@ -40,7 +40,7 @@ export const asked = (journal: Journal["Service"], operations: Operations["Servi
       const found = yield* journal.list(page, target)
       return { ...found, items: yield* Effect.forEach(found.items, view) }
     }),
-    /** Whoever runs it sees that it is to stop. */
+    /** Requests an operation to stop. The process that runs it notices. */
     cancel: Effect.fnUntraced(function*({ operation }: Entry): Effect.fn.Return<void, ServiceError> {
       if (operation.done) return
       const entry = yield* journal.cancel(idOf(operation.name))
@@ -56,10 +56,10 @@ export const asked = (journal: Journal["Service"], operations: Operations["Servi
   }
 }
 
-/** What earlier lives of an import did, and what the one that goes on does. */
+/** Sums the counts of an import before and after a restart. */
 export const added = (a: ImportCounts, b: ImportCounts): ImportCounts => ({
   imported: a.imported + b.imported,
-  // The later life of an import sees everything again.
+  // After a restart an import sees every file again.
   failed: b.failed,
   skipped: Math.max(0, b.skipped - a.imported)
 })

@@ -12,62 +12,64 @@ import type { ApiVersion } from "../../wire/Message.ts"
 import type { EngineTier } from "../../wire/rag/EngineConfigs.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
 
-/** An operation as the server keeps it. Names are the engine's. */
+/** An operation as the server stores it, under the engine's names. */
 export interface Entry {
   readonly operation: Operation
-  /** The API version that it was asked for in. */
+  /** API version of the call that started it. */
   readonly version?: ApiVersion
-  /** What a finished operation on a corpus answers: the corpus as it was then. */
+  /** Result of a finished operation on a corpus: the corpus as it was then. */
   readonly corpus?: Corpus
-  /** What a finished operation on the engine's configuration answers. */
+  /** Result of a finished operation on the engine's configuration. */
   readonly tier?: EngineTier
-  /** What a finished operation on models and endpoints answers. */
+  /** Result of a finished operation on models and endpoints. */
   readonly model?: ModelResult
-  /** What a retrieval found, and how it was to be ordered. */
+  /** Result of a retrieval: the contexts found. */
   readonly contexts?: ReadonlyArray<FoundContext>
+  /** Settings of a retrieval that decide the order of its contexts. */
   readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
-  /** What a finished operation made of data schemas or metadata. */
+  /** Result of a finished operation that made data schemas. */
   readonly schemas?: ReadonlyArray<DataSchema>
+  /** Result of a finished operation that made metadata of files. */
   readonly metadata?: ReadonlyArray<FileMetadata>
   readonly import?: ImportEntry
-  /** Somebody asked for it to stop. Not part of what is written. */
+  /** Whether it was requested to stop. Not stored with the entry. */
   readonly cancelled?: true
-  /** Milliseconds since the epoch, before which it does not say that it is done: a fault asked for it. */
+  /** Milliseconds since the epoch before which it must not appear done. Set by injected faults. */
   readonly notBefore?: number
 }
 
 export interface ImportEntry {
   readonly request: ImportRequest
-  /** The engine's own operation that does the work, once there is one. */
+  /** The engine's operation that does the work, once it exists. */
   readonly work?: OperationName
-  /** What earlier lives of the server had done of it. */
+  /** Counts of what was done before the last restart of the server. */
   readonly before: ImportCounts
 }
 
-/** Finished operations kept; the oldest go first. */
+/** Most finished operations kept; the oldest are deleted first. */
 const kept = 10_000
 
-/** The server's operations and settings, durable: what a client was told of survives a restart. */
+/** The server's operations and settings. They are durable: what a client was told survives a restart. */
 export class Journal extends Context.Service<Journal, {
   readonly add: (id: string, entry: Entry) => Effect.Effect<void>
-  /** The same for an import, of which a corpus takes one at a time: `FAILED_PRECONDITION` names the one that is not done. */
+  /** Adds an import. A corpus allows one at a time: `FAILED_PRECONDITION` names the import that is not done. */
   readonly addImport: (id: string, entry: Entry) => Effect.Effect<void, ServiceError>
-  /** Changes an entry as it is now, whoever changed it last, unless it is done; undefined where it is gone. */
+  /** Changes the current state of an entry atomically, unless it is done. Returns the entry; undefined where it is gone. */
   readonly change: (id: string, body: (entry: Entry) => Entry) => Effect.Effect<Entry | undefined>
-  /** Asks for an operation to stop. Gives what is known of it; undefined where it is gone. */
+  /** Requests an operation to stop. Returns its entry; undefined where it is gone. */
   readonly cancel: (id: string) => Effect.Effect<Entry | undefined>
   readonly get: (id: string) => Effect.Effect<Entry | undefined>
   readonly remove: (id: string) => Effect.Effect<void>
-  /** Newest first; of one target, where it is given, or of what is under it. */
+  /** Lists operations, newest first. With a `target`, only those of it or of resources under it. */
   readonly list: (page: PageRequest, target?: string) => Effect.Effect<Page<Entry>, ServiceError>
   /** Ids of imports that are not done. */
   readonly unfinished: Effect.Effect<ReadonlyArray<string>>
-  /** The engine's operations that do the work of imports. */
+  /** Names of the engine's operations that do the work of imports. */
   readonly works: Effect.Effect<ReadonlySet<string>>
   readonly tier: Effect.Effect<EngineTier | undefined>
   readonly setTier: (tier: EngineTier) => Effect.Effect<void>
 }>()("sluice/server/operations/Journal") {
-  /** In the state database, which stays open as long as the layer. */
+  /** A journal in the state database, which has to stay open as long as the layer. */
   static readonly layer = (database: DatabaseSync): Layer.Layer<Journal> => Layer.sync(Journal, () => make(database))
 }
 

@@ -20,9 +20,9 @@ import { importEnded } from "../Telemetry.ts"
 import { added, asked, idOf, noCounts, progressOf } from "./Asked.ts"
 import { type Entry, Journal } from "./Journal.ts"
 
-/** Imports that run at once; others wait. The hosted service's bound. */
+/** Most concurrent imports; others wait. It is the hosted service's limit. */
 const concurrentImports = 3
-/** While somebody waits for an operation. */
+/** Milliseconds between two looks at an operation that a client waits for. */
 const looks = { first: 50, longest: 50 }
 /** Milliseconds of one wait for the engine. */
 const engineWait = 10_000
@@ -32,28 +32,29 @@ export interface Finished {
   readonly tier?: EngineTier
   readonly model?: ModelResult
   readonly deployment?: Deployment
-  /** What a retrieval found, and how it was to be ordered. */
+  /** Result of a retrieval: the contexts found. */
   readonly contexts?: ReadonlyArray<FoundContext>
+  /** Settings of a retrieval that decide the order of its contexts. */
   readonly ordered?: Pick<RetrievalRequest, "hybrid" | "rank">
   readonly schemas?: ReadonlyArray<DataSchema>
   readonly metadata?: ReadonlyArray<FileMetadata>
-  /** Milliseconds for which it is not to say that it is done. */
+  /** Milliseconds for which it must not appear done. */
   readonly slowBy?: number
 }
 
 /**
- * The long-running operations that clients see. The engine's own calls return when they are done, so that most are
- * done when they begin; imports go on, in the engine's `Files.import`, and are taken up again by a restarted server:
- * what was imported before is skipped then, and counted as imported all the same.
+ * The long-running operations that clients see. Most are done as soon as they exist, because the engine's calls return when
+ * they are done. Imports run on in the engine's `Files.import`, and a restarted server resumes them: files that were imported
+ * before are skipped then, but count as imported.
  */
 export class LongRunning extends Context.Service<LongRunning, {
-  /** Writes down what has been done already. `target` is the resource's name, the engine's. */
+  /** Records an operation that is done already. `target` is the resource's name in the engine. */
   readonly finished: (kind: OperationKind, target: string, result: Finished) => Effect.Effect<Entry>
-  /** A second one into the same corpus is `FAILED_PRECONDITION`, and names the first. */
+  /** Starts an import. A second one into the same corpus fails with `FAILED_PRECONDITION`, which names the first. */
   readonly startImport: (request: ImportRequest, slowBy?: number) => Effect.Effect<Entry, ServiceError>
-  /** Imports under way or waiting. */
+  /** Number of imports running or waiting. */
   readonly imports: Effect.Effect<number>
-  /** Known by its last segment, wherever it hangs. */
+  /** The operation with the last segment of a name as its id, whatever its parent. */
   readonly get: (name: string) => Effect.Effect<Entry, ServiceError>
   readonly list: (page: PageRequest, target?: string) => Effect.Effect<Page<Entry>, ServiceError>
   readonly cancel: (name: string) => Effect.Effect<void, ServiceError>
@@ -71,7 +72,7 @@ export class LongRunning extends Context.Service<LongRunning, {
 
       const { cancel, list, view, workOf, ...others } = asked(journal, operations)
 
-      /** Starts the work, or finds it started, and stays until it has ended. */
+      /** Starts the work of an import, or finds it started, and waits until it has ended. */
       const drive = Effect.fnUntraced(function*(id: string) {
         const entry = yield* journal.get(id)
         if (entry?.import === undefined) return
@@ -103,19 +104,19 @@ export class LongRunning extends Context.Service<LongRunning, {
             id,
             (now) => now.import === undefined ? now : { ...now, import: { ...now.import, work, before } }
           )
-          // What it came to is in `before`.
+          // Its counts are in `before`.
           if (earlier !== undefined) yield* Effect.ignore(operations.delete(earlier))
           while (!state.done) {
             if (entry?.cancelled === true) yield* Effect.ignore(operations.cancel(work))
             state = yield* operations.wait(work, engineWait)
             entry = yield* journal.get(id)
           }
-          // Interrupted with the process that ran it: left as it is, for the next one.
+          // It was interrupted with the process that ran it, and is left for the next server.
           return entry === undefined || state.error?.code === "ABORTED" ? undefined : finishedImport(entry, state)
         }
       )
 
-      /** What is interrupted is taken up by the next server; what fails, whatever it is, has ended. */
+      /** Runs an import in the background. One that is interrupted is resumed by the next server; any failure ends it. */
       const start = (id: string) =>
         jobs.start(
           id,
@@ -156,7 +157,7 @@ export class LongRunning extends Context.Service<LongRunning, {
       })
 
       const get = Effect.fn("LongRunning.get")(function*(name: string): Effect.fn.Return<Entry, ServiceError> {
-        // Those that were not asked for here, but through the library.
+        // Operations that were started through the library.
         return (yield* others.find(name)) ?? { operation: yield* operations.get(OperationName.make(`${parent}/operations/${idOf(name)}`)) }
       })
 

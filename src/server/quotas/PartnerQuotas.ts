@@ -7,16 +7,16 @@ interface Asked {
 }
 
 const minute = 60_000
-/** Projects are named by the client: their number is bounded. */
+/** Most buckets: clients name projects freely, so their number has to be bounded. */
 const mostBuckets = 1_000
 
-/** The service's quotas of partner models: requests and tokens in any minute, by project, region and model. */
+/** The service's quotas of partner models: requests and tokens per minute, by project, region and model. */
 export class PartnerQuotas {
   readonly #charge = new Map<string, Array<Asked>>()
 
   /**
-   * Counts a request, or says why it is one too many; refused ones are not counted. Gives what takes the tokens that it
-   * came to. What the documentation has no quota for has none.
+   * Counts a request and returns a function that takes its number of tokens, or returns the error of a request beyond the
+   * quota, which is not counted. Models without a documented quota are unlimited.
    *
    * @param location `projects/{project}/locations/{location}`
    */

@@ -2,7 +2,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { RouteKey } from "../../wire/Routes.ts"
 import { ragRoutes } from "../../wire/routes/Rag.ts"
 
-/** A call beyond a quota, as the service refuses it; `metadata` is that of its ErrorInfo. */
+/** Refusal of a call beyond a quota, as the service sends it; `metadata` goes into its ErrorInfo. */
 export interface OverQuota {
   readonly error: ServiceError
   readonly metadata: Readonly<Record<string, string>>
@@ -19,7 +19,7 @@ interface Bucket {
 const minute = 60_000
 const service = "aiplatform.googleapis.com"
 
-/** Requests of corpora, files and operations: 60 a minute in each region. */
+/** Requests for corpora, files and operations: 60 per minute in each region. */
 const management: Bucket = {
   metric: "aiplatform.googleapis.com/vertex_rag_data_service_requests",
   limit: "VertexRagDataServiceRequestsPerMinutePerRegion",
@@ -45,14 +45,17 @@ const imports = {
 }
 
 const retrievals: ReadonlySet<RouteKey> = new Set(["retrieveContexts", "augmentPrompt", "corroborateContent"])
-/** The RAG services count; other areas have quotas of their own. */
+/** Routes that count: those of the RAG services. Other areas have other quotas. */
 const counted: ReadonlySet<string> = new Set(Object.keys(ragRoutes))
 
-/** The service's quotas, per project and region: 60 management calls and 1,500 retrievals in any minute, 3 imports, a request for log probabilities in any day. */
+/**
+ * The service's quotas per project and region: 60 management calls and 1,500 retrievals per minute, 3 concurrent imports, 1
+ * request for log probabilities per day.
+ */
 export class Quotas {
   readonly #calls = new Map<string, Array<number>>()
 
-  /** Counts a call, or says why it is one too many. Refused calls are not counted. */
+  /** Counts a call, or returns the refusal of a call beyond its quota, which is not counted. */
   take(key: RouteKey, location: string, now: number): OverQuota | undefined {
     return counted.has(key) ? this.#count(retrievals.has(key) ? retrieval : management, location, now) : undefined
   }
@@ -62,7 +65,7 @@ export class Quotas {
     if (counted.has(key)) this.#uncount(retrievals.has(key) ? retrieval : management, location, at)
   }
 
-  /** Counts a request for log probabilities. */
+  /** Counts a request for log probabilities, or returns its refusal. */
   takeLogprobs(location: string, now: number): OverQuota | undefined {
     return this.#count(logprobs, location, now)
   }
@@ -86,7 +89,7 @@ export class Quotas {
     calls.splice(0, gone)
     const oldest = calls[0]
     if (calls.length >= atMost && oldest !== undefined) return overQuota(metric, limit, atMost, location, oldest + within - now)
-    // Locations are named by the client: their number is bounded here.
+    // Clients name locations freely, so their number has to be bounded.
     if (this.#calls.size > mostLocations) this.#calls.delete(this.#calls.keys().next().value ?? name)
     calls.push(now)
     return undefined

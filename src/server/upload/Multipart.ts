@@ -1,10 +1,10 @@
 import { ServiceError } from "../../domain/Errors.ts"
 
 export interface Part {
-  /** Of form-data. */
+  /** Name of the part, in form-data. */
   readonly name?: string
   readonly fileName?: string
-  /** As the part says, without parameters. */
+  /** Content type of the part, without parameters. */
   readonly type?: string
   readonly content: Uint8Array
 }
@@ -12,7 +12,7 @@ export interface Part {
 const mostParts = 16
 const longestHead = 16 * 1024
 
-/** The parts of a multipart body (RFC 2046), of `form-data` and `related` alike. @throws {ServiceError} */
+/** The parts of a multipart body (RFC 2046), be it `form-data` or `related`. @throws {ServiceError} */
 export const parts = (contentType: string, body: Uint8Array): ReadonlyArray<Part> => {
   const boundary = /;\s*boundary=(?:"([^"\r\n]{1,200})"|([^\s;"]{1,200}))/i.exec(contentType)?.slice(1).find((found) => found !== undefined)
   if (boundary === undefined) throw malformed("its content type has no boundary")
@@ -32,7 +32,7 @@ export const parts = (contentType: string, body: Uint8Array): ReadonlyArray<Part
   }
 }
 
-/** Where a part's content begins. A part may have no headers at all. */
+/** Offset at which a part's content starts. A part may have no headers. */
 const endOfHead = (bytes: Buffer, at: number): number => {
   const line = bytes.indexOf("\r\n", at)
   if (line >= 0 && bytes.toString("latin1", line, line + 4) === "\r\n\r\n") return line + 4

@@ -5,36 +5,36 @@ import type { Deferred } from "effect"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
 import type { RagFile, UploadRequest } from "../../domain/RagFile.ts"
 
-/** What an upload came to. */
+/** Outcome of an upload: the file, or why it was not stored. */
 export type Outcome = RagFile | ServiceError | DocumentError
 
-/** What is kept of a session besides its bytes. */
+/** The stored state of a session besides its bytes. */
 interface Kept {
   /** Everything of the upload but the bytes. */
   readonly request: Omit<UploadRequest, "content">
-  /** RFC 3339: when the bytes were all there, and storing them began. */
+  /** Time, in RFC 3339, at which all bytes were there and storing them started. */
   readonly storing?: string
-  /** Answered again to whoever did not hear it. */
+  /** Outcome, to be returned again to a client that did not receive it. */
   readonly outcome?: Outcome
 }
 
-/** A resumable upload under way. */
+/** A resumable upload in progress. */
 export interface Session extends Kept {
   readonly id: string
   readonly received: number
-  /** Grows when a connection takes over; what still comes on an older one is not listened to. */
+  /** Number of the current connection. It grows when a connection takes over; bytes from older ones are ignored. */
   turn: number
-  /** Where the file is being stored: the bytes are taken once, however often the end is asked for. */
+  /** Set while the file is being stored: it is stored once, even if the client finalizes several times. */
   ending?: Deferred.Deferred<Outcome, ServiceError>
 }
 
 export interface SessionLimits {
-  /** Bytes of one upload. */
+  /** Most bytes of one upload. */
   readonly upload: number
-  /** Bytes of all uploads that are not finished. */
+  /** Most bytes of all unfinished uploads together. */
   readonly total: number
   readonly sessions: number
-  /** Milliseconds after which a session nobody touched is forgotten. */
+  /** Milliseconds after which an unused session is deleted. */
   readonly idle: number
 }
 
@@ -42,15 +42,15 @@ type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 type Held = Mutable<Session> & { touched: number }
 
 /**
- * Resumable uploads, each two files of a folder: what arrived stays when a connection breaks, and when the server ends.
- * What is synchronous here writes to the disk's cache.
+ * Resumable uploads, each in two files of a folder: received bytes survive a broken connection and the end of the server. The
+ * synchronous writes only reach the operating system's cache.
  */
 export class Sessions {
   readonly #sessions = new Map<string, Held>()
   readonly #limits: SessionLimits
   readonly #folder: string
 
-  /** Goes on with the sessions that an earlier server left in the folder. */
+  /** Opens the folder with the sessions that an earlier server left in it. */
   constructor(folder: string, limits: SessionLimits) {
     this.#limits = limits
     this.#folder = folder
@@ -61,7 +61,7 @@ export class Sessions {
     }
   }
 
-  /** @throws {ServiceError} when there are too many */
+  /** Starts a session. @throws {ServiceError} when there are too many */
   open(request: Kept["request"], now: number): Session {
     this.#forget(now)
     if (this.#sessions.size >= this.#limits.sessions) throw this.#full()
@@ -78,9 +78,9 @@ export class Sessions {
     return session
   }
 
-  /** Adds what came on the connection whose turn it is. @throws {ServiceError} */
+  /** Adds bytes from the current connection. @throws {ServiceError} */
   append(session: Session, turn: number, part: Uint8Array): void {
-    if (session.turn !== turn) throw new ServiceError({ code: "ABORTED", message: "the upload goes on over another connection" })
+    if (session.turn !== turn) throw new ServiceError({ code: "ABORTED", message: "the upload continues over another connection" })
     if (session.received + part.length > this.#limits.upload) throw tooLarge(this.#limits.upload)
     let total = part.length
     for (const { outcome, received } of this.#sessions.values()) total += outcome === undefined ? received : 0
@@ -93,14 +93,14 @@ export class Sessions {
     return session.received === 0 ? new Uint8Array() : new Uint8Array(readFileSync(this.#file(session.id, "bytes")))
   }
 
-  /** Notes that storing begins: whoever finds the session without an outcome has to look whether it was stored. */
+  /** Records that storing has started. A server that finds the session without an outcome then has to check whether the file was stored. */
   store(session: Session, at: string): void {
     const held = this.#held(session)
     held.storing = at
     this.#keep(held)
   }
 
-  /** The bytes are let go, the outcome is kept. */
+  /** Ends a session: deletes its bytes, and keeps its outcome. */
   close(session: Session, outcome: Outcome): void {
     const held = this.#held(session)
     held.outcome = outcome
@@ -137,7 +137,7 @@ export class Sessions {
 
   #restore(id: string): void {
     const file = this.#file(id, "json")
-    // Only `#keep` writes it, and whole.
+    // Only `#keep` writes it, atomically.
     const { outcome, ...kept } = JSON.parse(readFileSync(file, "utf8")) as Kept
     const size = statSync(this.#file(id, "bytes"), { throwIfNoEntry: false })?.size ?? 0
     this.#sessions.set(id, {
@@ -159,7 +159,7 @@ export class Sessions {
   #full(): ServiceError {
     return new ServiceError({
       code: "RESOURCE_EXHAUSTED",
-      message: "too many uploads are under way",
+      message: "too many uploads are in progress",
       fix: "finish or cancel some of them"
     })
   }
@@ -168,17 +168,17 @@ export class Sessions {
 export const tooLarge = (limit: number): ServiceError =>
   new ServiceError({ code: "INVALID_ARGUMENT", message: `File is larger than the limit of ${limit} bytes.` })
 
-/** Errors are written as their fields. */
+/** The outcome of parsed JSON, in which errors are stored by their fields. */
 const revived = (outcome: Outcome): Outcome => {
   if (!("_tag" in outcome)) return outcome
   return outcome._tag === "DocumentError" ? new DocumentError(outcome) : new ServiceError(outcome)
 }
 
-/** A disk that takes nothing is the server's trouble, and for a while perhaps. @throws {ServiceError} */
+/** Writes to the disk. A failure is the server's, perhaps temporary. @throws {ServiceError} */
 const written = (write: () => void): void => {
   try {
     write()
   } catch (cause) {
-    throw new ServiceError({ code: "UNAVAILABLE", message: "the upload cannot be kept: the server's disk refuses it", cause })
+    throw new ServiceError({ code: "UNAVAILABLE", message: "the upload cannot be stored: writing to the server's disk failed", cause })
   }
 }

@@ -21,23 +21,23 @@ import { hash, uploadMarker } from "../import/ImportMarker.ts"
 import { parts } from "./Multipart.ts"
 import { type Outcome, type Session, Sessions, tooLarge } from "./Sessions.ts"
 
-/** Bytes of metadata, and of what a multipart body adds to its file. */
+/** Most bytes of metadata, and of a multipart body around its file. */
 const overhead = 256 * 1024
 
 export interface UploadLimits {
-  /** Where resumable uploads wait for the rest of their bytes. */
+  /** Folder of unfinished resumable uploads. */
   readonly folder: string
-  /** Bytes of one file; the service's is 25 MB. */
+  /** Most bytes of one file. The hosted service's limit is 25 MB. */
   readonly file: number
-  /** Bytes of all resumable uploads under way. */
+  /** Most bytes of all unfinished resumable uploads together. */
   readonly underWay: number
-  /** Bytes of a file of this name. */
+  /** Most bytes of a file, by its name. */
   readonly named: (name: string) => number
-  /** Why a file cannot be read as its upload asks. */
+  /** Returns why an upload's parsing settings are refused; undefined where they are not. */
   readonly refuseParser: (parsing: Parsing | undefined) => ServiceError | undefined
 }
 
-/** Where an upload goes. */
+/** Destination of an upload. */
 export interface UploadTarget {
   readonly version: ApiVersion
   readonly corpus: CorpusName
@@ -46,20 +46,20 @@ export interface UploadTarget {
 
 export interface UploadCall extends UploadTarget {
   readonly request: HttpServerRequest.HttpServerRequest
-  /** Raw, without `?`. */
+  /** The raw query, without `?`. */
   readonly query: string
 }
 
-/** What an upload's request is answered: the message, or, between the steps of the resumable protocol, only headers. */
+/** Response to an upload's request: the message or, between the steps of the resumable protocol, headers alone. */
 export interface UploadAnswer {
   readonly body?: UploadRagFileResponse
   readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
- * Uploads in every form the service takes: form-data, multipart/related, the resumable protocol, and JSON
- * alone, which brings no bytes and so makes no file. A file that cannot be taken is answered, not failed. A resumable
- * upload survives the server, and makes one file even if the server ended while it was stored.
+ * Handles uploads in every form that the service accepts: form-data, multipart/related, the resumable protocol, and JSON
+ * alone, which has no bytes and so makes no file. A file that cannot be stored is reported in the response, not as a failed
+ * call. A resumable upload survives a restart, and makes exactly one file even if the server ended while storing it.
  */
 export const uploads = (limits: UploadLimits) =>
   Effect.gen(function*() {
@@ -75,7 +75,7 @@ export const uploads = (limits: UploadLimits) =>
       if (request.content.length > limit) return tooLarge(limit)
       return yield* files.upload(request).pipe(
         Effect.map(({ file }): Outcome => file),
-        // What is wrong with the call fails the call; what is wrong with the document is an answer.
+        // An error in the call fails the call; an error in the document is part of the response.
         Effect.catchTag("DocumentError", (error) => Effect.succeed<Outcome>(error))
       )
     })
@@ -92,7 +92,7 @@ export const uploads = (limits: UploadLimits) =>
       return answer(yield* store(yield* take(uploadRequestFromWire(corpus, message, file))), names)
     })
 
-    /** What an upload without bytes is answered, as JSON alone is and gRPC, which has no place for them. */
+    /** Response to an upload without bytes: JSON alone, or gRPC, whose message has no field for them. */
     const withoutBytes = Effect.fn("Uploads.withoutBytes")(function*(
       call: UploadTarget,
       metadata: Uint8Array | JsonObject
@@ -133,19 +133,19 @@ export const uploads = (limits: UploadLimits) =>
       }
     })
 
-    /** Takes the bytes as they come, so that those of a connection that breaks are kept. */
+    /** Stores the bytes as they arrive, so that they are kept when the connection breaks. */
     const append = Effect.fnUntraced(function*(call: UploadCall, session: Session): Effect.fn.Return<void, ServiceError> {
       const offset = Number(call.request.headers["x-goog-upload-offset"] ?? session.received)
       if (offset !== session.received) {
         return yield* new ServiceError({
           code: "INVALID_ARGUMENT",
-          message: `the upload stands at offset ${session.received}, not ${offset}`
+          message: `the upload is at offset ${session.received}, not ${offset}`
         })
       }
       if (isEncoded(call.request)) {
         return yield* new ServiceError({
           code: "INVALID_ARGUMENT",
-          message: "the bytes of a resumable upload are counted, and must not have a Content-Encoding"
+          message: "a resumable upload counts its bytes, and must not have a Content-Encoding"
         })
       }
       const turn = ++session.turn
@@ -155,7 +155,7 @@ export const uploads = (limits: UploadLimits) =>
       )
     })
 
-    /** The file that a server which ended while it stored this upload has made after all. */
+    /** The file that an earlier server made of this upload before it ended; undefined where it made none. */
     const made = ({ id, request, storing }: Session): Effect.Effect<RagFile | undefined, ServiceError> =>
       storing === undefined ? Effect.undefined : pages((page) => files.list(request.corpus, page), 1_000).pipe(
         Stream.filter(({ createTime, marker }) => createTime >= storing && isDeepStrictEqual(marker, markerOf(id, request))),
@@ -167,7 +167,7 @@ export const uploads = (limits: UploadLimits) =>
       const { id, request } = session
       const found = yield* made(session)
       if (found === undefined) {
-        // As the engine writes times, with microseconds, so that they compare as text.
+        // With microseconds, as the engine writes times, so that they compare as text.
         const at = DateTime.formatIso(yield* DateTime.now).replace(/Z$/, "000Z")
         yield* Effect.try({ try: () => sessions.store(session, at), catch: asServiceError })
       }
@@ -176,7 +176,7 @@ export const uploads = (limits: UploadLimits) =>
       return outcome
     })
 
-    /** Ends an upload once, also for clients that ask again before they were answered, and for those that hang up. */
+    /** Finalizes an upload once, also for clients that repeat the request or disconnect before the response. */
     const finish = Effect.fnUntraced(function*(session: Session): Effect.fn.Return<Outcome, ServiceError> {
       const ending = session.ending
       if (ending !== undefined) return yield* Deferred.await(ending)
@@ -184,7 +184,7 @@ export const uploads = (limits: UploadLimits) =>
       session.ending = outcome
       yield* end(session).pipe(
         Effect.onExit((exit) => {
-          // What failed may be asked for again.
+          // A failed attempt may be repeated.
           if (Exit.isFailure(exit)) delete session.ending
           return Deferred.done(outcome, exit)
         }),
@@ -229,7 +229,7 @@ const schemeOf = (request: HttpServerRequest.HttpServerRequest): string =>
 
 const final = (body: UploadRagFileResponse): UploadAnswer => ({ body, headers: { "x-goog-upload-status": "final" } })
 
-/** By it a file is known as the one that an upload made. */
+/** The marker that identifies a file as made by an upload. */
 const markerOf = (id: string, { marker }: Session["request"]): Marker =>
   marker ?? { source: uploadMarker, pathHash: hash(id), fingerprint: [hash(id), hash(id), hash(id)].join(".") }
 
@@ -244,7 +244,7 @@ const partsOf = (contentType: string, body: Uint8Array) => {
   return { metadata: metadata.content, content: file.content, fileName: file.fileName, type: file.type }
 }
 
-/** What the type of a file says, or where it says nothing, its name. */
+/** Media type of a file: the given one or, where that is missing or generic, the one that its name implies. */
 const mimeTypeOf = (type: string | undefined, fileName: string | undefined): string | undefined =>
   type !== undefined && type !== "application/octet-stream" && type !== "text/plain"
     ? type

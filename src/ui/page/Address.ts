@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks"
 
-/** Where the page is: every view has an address of its own. */
+/** Address of the current view: every view has one. */
 export interface Address {
   readonly path: string
   readonly query: URLSearchParams
@@ -23,7 +23,7 @@ export const useAddress = (): Address => {
       const link = event.target instanceof Element ? event.target.closest("a") : null
       const plain = event.button === 0 && !event.metaKey && !event.ctrlKey && !event.shiftKey && !event.altKey
       if (link === null || !plain || link.origin !== location.origin || !link.pathname.startsWith("/ui") || link.target !== "") return
-      // A place on the same page is the browser's to go to.
+      // Links within the page are left to the browser.
       if (link.hash !== "" && link.pathname === location.pathname && link.search === location.search) return
       event.preventDefault()
       go(link.pathname + link.search + link.hash)
@@ -40,6 +40,6 @@ export const useAddress = (): Address => {
   return address
 }
 
-/** The fields of a form that were filled in, as a query. */
+/** The filled fields of a form, as a query. */
 export const fieldsOf = (form: HTMLFormElement): Record<string, string> =>
   Object.fromEntries([...new FormData(form)].flatMap(([name, value]) => typeof value === "string" && value !== "" ? [[name, value]] : []))

@@ -4,7 +4,7 @@ import { useData, withQuery } from "./Client.ts"
 import { Headings, Marked, milliseconds as inMilliseconds, pagesOf, Shown, Title } from "./Parts.tsx"
 import { Asking } from "./Question.tsx"
 
-/** An answer, each sentence joined to the stretch of a document that bears it out. */
+/** An answer, with each sentence linked to the passages that support it. */
 export const Answer = ({ id, query }: { readonly id: string; readonly query: Address["query"] }) => {
   const [q, where, as] = ["q", "where", "as"].map((name) => query.get(name) ?? undefined)
   const asked = useData<AnswerView>(q === undefined ? undefined : withQuery(`/corpora/${id}/answer`, { q, where, as }))
@@ -56,18 +56,18 @@ const Answered = ({ addressOf, answer, chosen, id }: {
             ? "What the documents say"
             : outcome === "refused"
             ? "The documents do not answer it"
-            : "Nothing of it is borne out"}
+            : "Nothing in it is supported"}
         </h2>
         <p class={`answer ${outcome}`}>{pieces}{text.slice(at)}</p>
-        {unverified !== undefined && <p class="quiet">The model's own words, borne out by nothing: {unverified}</p>}
+        {unverified !== undefined && <p class="quiet">Words of the model that nothing in the corpus supports: {unverified}</p>}
         <p class="quiet">
           {model}, {inMilliseconds(took)}
           {confidence === undefined || outcome === "refused" ? "" : `, right with a probability of ${confidence.toFixed(2)}`}
-          {supports.length > 0 && ". Choose a sentence to see what bears it out."}
+          {supports.length > 0 && ". Choose a sentence to see what supports it."}
         </p>
       </section>
       <section aria-labelledby="evidence">
-        <h2 id="evidence">{outcome === "refused" ? "What comes nearest" : "What bears it out"}</h2>
+        <h2 id="evidence">{outcome === "refused" ? "Nearest passages" : "Supporting passages"}</h2>
         <ol class="hits">
           {(outcome === "refused" ? nearest : citations).map((quoted) => (
             <Evidence key={quoted.index} id={id} quoted={quoted} lit={lit.has(quoted.index)} />

@@ -1,6 +1,9 @@
 import { useEffect, useRef, useState } from "preact/hooks"
 
-/** The token that the address brings after its #: it stays in this tab, and out of addresses and histories. */
+/**
+ * Key of the token in the tab's session storage. The token comes after the # of the address, and is kept out of addresses and
+ * histories.
+ */
 const key = "sluice-token"
 
 export const takeToken = (): void => {
@@ -12,7 +15,7 @@ export const takeToken = (): void => {
 
 export const setToken = (token: string): void => sessionStorage.setItem(key, token)
 
-/** What the server said of a failure, and what to do about it. */
+/** A failure that the server reported, with its fix. */
 export class Failure extends Error {
   readonly fix: string | undefined
   readonly status: number
@@ -28,12 +31,12 @@ const ask = async (path: string, signal: AbortSignal): Promise<unknown> => {
   const response = await fetch(`/ui/api${path}`, { signal, headers: token === null ? {} : { authorization: `Bearer ${token}` } })
   const body = await response.json().catch(() => ({}))
   if (response.ok) return body
-  // Those of access are the server's own, as all of its API has them.
+  // Errors of access have the form of the server's main API.
   const { error, fix, message } = body as { message?: string; fix?: string; error?: { message?: string } }
   throw new Failure(response.status, message ?? error?.message ?? `the server answered ${response.status}`, fix)
 }
 
-/** What became of a question to the server. While another is asked the last answer stays. */
+/** State of a request to the server. While another request runs, the last response stays. */
 export interface Asked<A> {
   readonly data?: A
   readonly failure?: Failure
@@ -41,8 +44,8 @@ export interface Asked<A> {
 }
 
 /**
- * Asks the server for what a view shows; nothing where `path` is undefined. The API's types say what `A` is of a path.
- * `again`: milliseconds after which to ask once more, by what was told last.
+ * Fetches the data of a view; nothing where `path` is undefined. `A` is the type that the API has for the path. `again` returns
+ * the milliseconds after which to fetch the data once more, by the last data.
  */
 export const useData = <A>(path: string | undefined, again?: (data: A) => number | undefined): Asked<A> => {
   const [asked, set] = useState<Asked<A> & { readonly of?: string }>({ busy: path !== undefined })
@@ -62,7 +65,7 @@ export const useData = <A>(path: string | undefined, again?: (data: A) => number
       },
       (cause: unknown) => {
         if (leaving.signal.aborted) return
-        const failure = cause instanceof Failure ? cause : new Failure(0, "the server does not answer", "see whether it is still running")
+        const failure = cause instanceof Failure ? cause : new Failure(0, "the server does not answer", "check that it is still running")
         set({ failure, busy: false, of: path })
       }
     )
@@ -71,11 +74,11 @@ export const useData = <A>(path: string | undefined, again?: (data: A) => number
       clearTimeout(timer)
     }
   }, [path, round])
-  // What was told of another path is no answer to this one.
+  // Data of another path must not be shown for this one.
   return asked.of === undefined || asked.of === path ? asked : { busy: true }
 }
 
-/** An address with what is given of a query. */
+/** An address with the defined parameters of a query. */
 export const withQuery = (path: string, query: Readonly<Record<string, string | number | undefined>>): string => {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value === undefined || value === "" ? [] : [`${name}=${encodeURIComponent(value)}`]

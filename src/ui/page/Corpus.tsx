@@ -3,7 +3,7 @@ import { go } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
 import { type Column, Columns, number, Parts, Shown, Title, when } from "./Parts.tsx"
 
-/** Every corpus; where there is only one, that one. */
+/** The list of corpora, or the only corpus where there is just one. */
 export const Corpora = () => {
   const asked = useData<ReadonlyArray<CorpusCard>>("/corpora")
   const [first, second] = asked.data ?? []
@@ -13,7 +13,7 @@ export const Corpora = () => {
       <Title>Corpora</Title>
       <Shown asked={asked}>
         {(corpora) =>
-          corpora.length === 0 ? <p>There is none yet.</p> : (
+          corpora.length === 0 ? <p>There are no corpora yet.</p> : (
             <ul class="cards">
               {corpora.map(({ description, files, id, pipeline, title }) => (
                 <li key={id}>
@@ -35,12 +35,12 @@ export const Corpora = () => {
 
 const outcomes = ["unchanged", "added", "changed", "moved", "skipped", "failed", "quarantined", "pending"] as const
 
-/** Milliseconds between looks at a run that goes on. */
+/** Milliseconds between refreshes while a run is going on. */
 const lookAgain = 2_000
 
 const isUnderWay = ({ runs: [last] }: CorpusView): boolean => last !== undefined && last.totals === undefined
 
-/** A corpus: how many files are in which state, and what the last runs did. */
+/** A corpus: the numbers of files by state, and the last runs. */
 export const Corpus = ({ id }: { readonly id: string }) => {
   const asked = useData<CorpusView>(`/corpora/${id}`, (corpus) => isUnderWay(corpus) ? lookAgain : undefined)
   return (
@@ -55,7 +55,7 @@ const Overview = ({ corpus }: { readonly corpus: CorpusView }) => {
   const { accounted, description, files, id, pipeline, principal, runs, states, where } = corpus
   const known = Object.entries(states).map(([name, count]) => ({ name, count }))
   const [last] = runs
-  /** The ledger has the files that were looked into: what a listing leaves out is only counted by its run. */
+  /** Paths skipped while listing. They are counted by the run alone; the ledger has only examined files. */
   const leftOut = (last?.totals?.skipped ?? 0) - (states["skipped"] ?? 0)
   return (
     <>
@@ -63,8 +63,8 @@ const Overview = ({ corpus }: { readonly corpus: CorpusView }) => {
       <dl class="facts">
         {pipeline !== undefined && <Fact name="Pipeline" value={pipeline} />}
         {files !== undefined && <Fact name="Files in the corpus" value={number.format(files)} />}
-        {principal !== undefined && <Fact name="Shown is what may be read by" value={principal} />}
-        {where !== undefined && <Fact name="Shown are files where" value={where} />}
+        {principal !== undefined && <Fact name="Limited to what this principal may read" value={principal} />}
+        {where !== undefined && <Fact name="Limited to files where" value={where} />}
       </dl>
       {accounted && (
         <section aria-labelledby="states">
@@ -84,7 +84,7 @@ const Overview = ({ corpus }: { readonly corpus: CorpusView }) => {
               </li>
             ))}
           </ul>
-          {known.length === 0 && <p>The ledger knows of none yet.</p>}
+          {known.length === 0 && <p>The ledger has no files yet.</p>}
           {leftOut > 0 && (
             <p class="quiet">
               The last run skipped {number.format(leftOut)} more {leftOut === 1 ? "path" : "paths"}{" "}
@@ -108,7 +108,7 @@ const Fact = ({ name, value }: { readonly name: string; readonly value: string }
 const Runs = ({ id, runs }: { readonly id: string; readonly runs: ReadonlyArray<Run> }) => {
   const oldestFirst = runs.toReversed()
   const columns = (slices: (run: Run) => Column["slices"]) => oldestFirst.map((run) => ({ label: when(run.started), slices: slices(run) }))
-  /** What no run did is no column. */
+  /** Outcomes that occurred in at least one run; the others get no column. */
   const had = outcomes.filter((name) => runs.some(({ totals }) => (totals?.[name] ?? 0) > 0))
   const [last] = runs.filter(({ totals }) => totals !== undefined)
   return (
@@ -165,7 +165,7 @@ const Runs = ({ id, runs }: { readonly id: string; readonly runs: ReadonlyArray<
       {last !== undefined && <Sources run={last} />}
       {last?.reasons !== undefined && last.reasons.length > 0 && (
         <>
-          <h2>Why files were not taken</h2>
+          <h2>Why files were not stored</h2>
           <div class="scroll" tabIndex={0} role="region" aria-label="Reasons as a table">
             <table>
               <thead>

@@ -4,7 +4,7 @@ import { type Address } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
 import { Headings, Marked, number, pagesOf, Shown, size, Title, when } from "./Parts.tsx"
 
-/** One document: its facts, and its text with the borders of its chunks. */
+/** A document: its facts, and its text divided into chunks. */
 export const Document = ({ document, id, query }: { readonly id: string; readonly document: string; readonly query: Address["query"] }) => {
   const [chunk, from, to] = ["chunk", "from", "to"].map((name) => query.get(name) ?? undefined)
   const asked = useData<DocumentPage>(withQuery(`/corpora/${id}/documents/${document}`, { chunk, from, to }))
@@ -20,7 +20,7 @@ export const Document = ({ document, id, query }: { readonly id: string; readonl
             <h2>Text, in chunks</h2>
             {chunks[0] !== undefined && chunks[0].ordinal > 0 && (
               <p>
-                <a href={here}>From the beginning</a>
+                <a href={here}>From the start</a>
               </p>
             )}
             <Chunks chunks={chunks} />
@@ -37,17 +37,17 @@ export const Document = ({ document, id, query }: { readonly id: string; readonl
 const Facts = ({ facts }: { readonly facts: DocumentFacts }) => {
   const { address, bytes, chunks, metadata = {}, pages, permissions, tokens, updated } = facts
   const known: ReadonlyArray<readonly [string, string | undefined]> = [
-    ["Where it is", address],
+    ["Address", address],
     ["Size", bytes === undefined ? undefined : size(bytes)],
     ["Chunks", chunks === undefined ? undefined : number.format(chunks)],
     ["Tokens", tokens === undefined ? undefined : number.format(tokens)],
     ["Pages", pages === undefined ? undefined : number.format(pages)],
-    ["Brought in", updated === "" ? undefined : when(updated)],
+    ["Updated", updated === "" ? undefined : when(updated)],
     [
-      "May be read by",
+      "Readable by",
       permissions === undefined || permissions.public
-        ? "whoever may read the corpus"
-        : permissions.principals.join(", ") || "the owner alone"
+        ? "everyone who may read the corpus"
+        : permissions.principals.join(", ") || "the owner only"
     ],
     ...Object.entries(metadata)
   ]
@@ -65,7 +65,7 @@ const Facts = ({ facts }: { readonly facts: DocumentFacts }) => {
   )
 }
 
-/** What each generation of the corpus has of the file; those whose corpus is shown here can be opened. */
+/** The versions of the file in the generations of the corpus. Versions in a corpus that is shown here can be opened. */
 const Versions = ({ id, versions }: { readonly id: string; readonly versions: ReadonlyArray<Version> }) => {
   const corpora = useData<ReadonlyArray<CorpusCard>>("/corpora").data ?? []
   const [newest] = versions

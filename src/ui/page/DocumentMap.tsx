@@ -6,13 +6,13 @@ import { breakable, number, Shown, Title } from "./Parts.tsx"
 
 type Point = MapView["points"][number]
 
-/** The drawing, and the room around the points, in its own units. */
+/** Width and height of the drawing, and the margin around the points, in the drawing's units. */
 const [wide, high, room] = [1_000, 800, 20]
 
-/** Documents listed beside the drawing. */
+/** Most documents listed beside the drawing. */
 const mostListed = 50
 
-/** Where the documents of a corpus lie to each other, by their vectors; and the same as a list, for who does not see it. */
+/** A map of the documents of a corpus by their vectors, and the same as a list for readers who cannot see it. */
 export const DocumentMap = ({ id, query }: { readonly id: string; readonly query: Address["query"] }) => {
   const asked = useData<MapView>(`/corpora/${id}/map`)
   const [path, at] = [query.get("path") ?? "", query.get("at") ?? undefined]
@@ -39,7 +39,7 @@ export const DocumentMap = ({ id, query }: { readonly id: string; readonly query
           map.points.length === 0
             ? (
               <p>
-                {map.of === 0 ? "There is no document yet." : "No document has its vector here: they are kept in a database of their own."}
+                {map.of === 0 ? "There are no documents yet." : "The vectors are in a separate database, and cannot be shown here."}
               </p>
             )
             : <Drawn map={map} id={id} path={path} at={at} here={here} />}
@@ -68,9 +68,9 @@ const Drawn = ({ at, here, id, map, path }: {
     <>
       <p class="quiet">
         {points.length < of
-          ? `${number.format(points.length)} of ${number.format(of)} documents, spread over all`
+          ? `${number.format(points.length)} of ${number.format(of)} documents, a sample of all`
           : `${number.format(of)} documents`}
-        , each by its first chunk; what is near in meaning lies near, as far as two dimensions of many tell: they show{" "}
+        , each by its first chunk. Documents with similar meaning are near each other, as far as two dimensions can show it: they show{" "}
         {(seen * 100).toFixed(0)}% of the differences
         {without > 0 && `. ${number.format(without)} have no vector here`}.
       </p>
@@ -103,7 +103,7 @@ const Drawn = ({ at, here, id, map, path }: {
               <a href={withQuery(here, { path })}>All documents</a>
             </p>
           )}
-          {listed.length === 0 && <p>None of them is like that.</p>}
+          {listed.length === 0 && <p>No document matches.</p>}
           <ol class="near">
             {listed.slice(0, mostListed).map((each) => (
               <li
@@ -145,7 +145,7 @@ const Points = ({ choose, marked, point, points, shown, wanted }: {
   readonly marked: Point | undefined
 }) => {
   const drawing = useRef<SVGSVGElement>(null)
-  // Thousands of dots are drawn once, and not for every one that is pointed at.
+  // Memoized: thousands of dots must not be drawn again whenever one is pointed at.
   const dots = useMemo(
     () =>
       points.map((each) => (
@@ -176,7 +176,7 @@ const Points = ({ choose, marked, point, points, shown, wanted }: {
       ref={drawing}
       viewBox={`0 0 ${wide} ${high}`}
       role="img"
-      aria-label={`${points.length} documents as points; the list beside has the same`}
+      aria-label={`${points.length} documents as points; the list beside it shows the same`}
       onMouseMove={(event) => point(nearest(event))}
       onMouseLeave={() => point(undefined)}
       onClick={(event) => {
@@ -190,5 +190,5 @@ const Points = ({ choose, marked, point, points, shown, wanted }: {
   )
 }
 
-/** How near one has to point, in the drawing's units. */
+/** Distance within which a dot counts as pointed at, in the drawing's units. */
 const reach = 40

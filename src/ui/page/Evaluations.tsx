@@ -38,7 +38,7 @@ export const Evaluations = ({ id }: { readonly id: string }) => {
   )
 }
 
-/** One of them: what changed since the one before, and each question with what was expected. */
+/** A saved result: the changes since the one before, and each question with its checks. */
 export const Evaluation = ({ evaluation, id }: { readonly id: string; readonly evaluation: string }) => {
   const asked = useData<EvaluationView>(`/corpora/${id}/evaluations/${evaluation}`)
   return (
@@ -91,8 +91,8 @@ export const Evaluation = ({ evaluation, id }: { readonly id: string; readonly e
 const Judge = ({ judge: { agreed, model, of, right, without, wrong } }: { readonly judge: NonNullable<EvaluationView["judge"]> }) => (
   <p>
     {model} calls {number.format(right)} answers right and {number.format(wrong)} wrong
-    {without > 0 && `, and says nothing of ${number.format(without)}`}
-    {of > 0 && `; of ${number.format(of)} that exact checks were held against too, it says the same of ${number.format(agreed)}`}.
+    {without > 0 && `, without a verdict on ${number.format(without)}`}
+    {of > 0 && `; of ${number.format(of)} with exact checks too, it agrees with them on ${number.format(agreed)}`}.
   </p>
 )
 

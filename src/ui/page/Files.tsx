@@ -5,7 +5,7 @@ import { breakable, Shown, size, Title } from "./Parts.tsx"
 
 const states = ["done", "skipped", "failed", "quarantined", "intent"]
 
-/** The files of a corpus with what became of them, a page at a time. */
+/** The files of a corpus with their states, in pages. */
 export const Files = ({ id, query }: { readonly id: string; readonly query: Address["query"] }) => {
   const [state, path, after] = [query.get("state") ?? "", query.get("path") ?? "", query.get("after") ?? undefined]
   const here = `/ui/c/${id}/files`
@@ -37,7 +37,7 @@ export const Files = ({ id, query }: { readonly id: string; readonly query: Addr
       <Shown asked={asked}>
         {({ files, next }) => (
           <>
-            {files.length === 0 && <p>No file is like that{after === undefined ? "" : " after the last page"}.</p>}
+            {files.length === 0 && <p>No file matches{after === undefined ? "" : " after the last page"}.</p>}
             {files.length > 0 && (
               <table class="stacked">
                 <thead>

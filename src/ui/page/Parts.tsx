@@ -15,18 +15,18 @@ export const size = (bytes: number | undefined): string => {
 export const when = (time: string, timeStyle: "short" | "medium" = "short"): string =>
   new Date(time).toLocaleString("en", { dateStyle: "medium", timeStyle })
 
-/** A path that may go on in the next line after each folder. */
+/** A path that may be broken into lines after each folder. */
 export const breakable = (path: string): ComponentChildren =>
   path.split("/").map((part, at) => at === 0 ? part : ["/", <wbr key={at} />, part])
 
-/** The name of a view, which has the focus when one comes to it: a reader of screens then says where it is. */
+/** The title of a view. It takes the focus when the view opens, so that screen readers announce it. */
 export const Title = ({ children }: { readonly children: ComponentChildren }) => {
   const heading = useRef<HTMLHeadingElement>(null)
   useEffect(() => heading.current?.focus({ preventScroll: true }), [])
   return <h1 ref={heading} tabIndex={-1}>{children}</h1>
 }
 
-/** What was asked for once it is there; what went wrong, and what to do about it. */
+/** Shows data once it has arrived, or the failure with its fix. */
 export function Shown<A>({ asked, children }: { readonly asked: Asked<A>; readonly children: (data: A) => ComponentChildren }) {
   return (
     <div aria-live="polite" aria-busy={asked.busy}>
@@ -42,7 +42,7 @@ export function Shown<A>({ asked, children }: { readonly asked: Asked<A>; readon
   )
 }
 
-/** A share of the whole, 0 to 1. The number beside it is the caller's to print. */
+/** A bar for a share from 0 to 1. The caller prints the number beside it. */
 export const Bar = ({ kind, share }: { readonly kind: string; readonly share: number }) => (
   <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">
     <rect class="track" width="100" height="8" />
@@ -55,7 +55,7 @@ export interface Slice {
   readonly count: number
 }
 
-/** Parts of a whole in one line. */
+/** The parts of a whole as one bar. */
 export const Parts = ({ slices }: { readonly slices: ReadonlyArray<Slice> }) => {
   const all = slices.reduce((sum, { count }) => sum + count, 0)
   let at = 0
@@ -75,7 +75,7 @@ export interface Column {
   readonly slices: ReadonlyArray<Slice>
 }
 
-/** Columns side by side, each of its slices, the oldest first. The table beside it says the same to who does not see it. */
+/** A chart of columns of slices, oldest first. The table beside it shows the same to readers who cannot see it. */
 export const Columns = ({ columns, title, unit }: {
   readonly columns: ReadonlyArray<Column>
   readonly title: string
@@ -119,7 +119,7 @@ export const Columns = ({ columns, title, unit }: {
   )
 }
 
-/** Text with some stretches of it marked; they are in order and do not overlap. Documents are text here, and nothing else. */
+/** Text with some spans marked, which are in order and do not overlap. Documents are shown as plain text only. */
 export const Marked = ({ from = 0, spans, text, to = text.length }: {
   readonly text: string
   readonly spans: ReadonlyArray<readonly [number, number]>

@@ -4,7 +4,7 @@ import { type Address, fieldsOf, go } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
 import { Bar, Headings, Marked, milliseconds as inMilliseconds, number, pagesOf, Shown, Title } from "./Parts.tsx"
 
-/** What both a search and an answer are asked with. */
+/** The form of a question, for searches and for answers. */
 export const Asking = ({ children, here, label, query }: {
   readonly here: string
   readonly label: string
@@ -34,7 +34,7 @@ export const Asking = ({ children, here, label, query }: {
   </form>
 )
 
-/** What a question finds, and why each passage has its place. */
+/** The passages that a question finds, and why each has its rank. */
 export const Question = ({ id, query }: { readonly id: string; readonly query: Address["query"] }) => {
   const of = (name: string): string | undefined => query.get(name) ?? undefined
   const [q, where, as, alpha, path, beside] = [of("q"), of("where"), of("as"), of("alpha"), of("path"), of("beside")]
@@ -86,7 +86,7 @@ export const Question = ({ id, query }: { readonly id: string; readonly query: A
 
 const nameOf = ({ pipeline, title }: CorpusCard): string => pipeline === undefined || pipeline === title ? title : `${title} (${pipeline})`
 
-/** What two corpora, and so two pipelines, find for the same question: which documents, and at what place in the other. */
+/** Compares what two corpora, and so two pipelines, find for a question: the documents, and their rank in the other corpus. */
 const Beside = ({ corpora, here, query }: {
   readonly corpora: ReadonlyArray<CorpusCard>
   readonly here: ReadonlyArray<Hit>
@@ -152,7 +152,7 @@ const Found = ({ found: { hits, milliseconds: took, removed }, id }: { readonly 
       {removed.length > 0 && (
         <>
           <h2>Left out</h2>
-          <p>These would be among them, were it not for what the question asks for besides.</p>
+          <p>These passages would be among the first without the restrictions of the question.</p>
           <ul class="cards">
             {removed.map(({ by, document, headings, path, place }) => (
               <li key={`${document} ${place}`}>
@@ -162,8 +162,8 @@ const Found = ({ found: { hits, milliseconds: took, removed }, id }: { readonly 
                   would be number {place}: {by === "as"
                     ? "this principal may not read it"
                     : by === "where"
-                    ? "its metadata do not pass"
-                    : "what came in its place is ranked before it"}
+                    ? "its metadata does not pass the filter"
+                    : "other passages rank before it"}
                 </p>
               </li>
             ))}
@@ -176,11 +176,11 @@ const Found = ({ found: { hits, milliseconds: took, removed }, id }: { readonly 
 
 const Terms = ({ terms }: { readonly terms: ReadonlyArray<TermWeight> }) => {
   const asked = terms.filter(({ shared }) => shared !== true)
-  // Those that were asked for are there already.
+  // Terms of the question are listed already.
   const shared = terms.filter((each) => each.shared === true && !asked.some(({ term }) => term === each.term))
   return (
     <>
-      <h2>Looked for</h2>
+      <h2>Search terms</h2>
       <ul class="terms">
         {asked.map(({ corrected, documentFrequency, factor, from, term }) => (
           <li key={term}>
@@ -198,7 +198,7 @@ const Terms = ({ terms }: { readonly terms: ReadonlyArray<TermWeight> }) => {
   )
 }
 
-/** The first explanations side by side. Bars of one column are of one scale. */
+/** The explanations of the first hits side by side. Bars in a column have one scale. */
 const Scores = ({ hits }: { readonly hits: ReadonlyArray<Hit> }) => {
   const explained = hits.flatMap(({ explanation }) => explanation === undefined ? [] : [explanation])
   const most = (of: (each: Explanation) => number): number => Math.max(1e-9, ...explained.map(of))

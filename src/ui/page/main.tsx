@@ -20,7 +20,7 @@ const views = [
   { name: "Tests", at: "/tests" }
 ] as const
 
-/** Whether a page is one of those that a view lists: a document, a result of tests. */
+/** Whether a page belongs to a view that lists it: a document to the files, a result to the tests. */
 const isUnder = (path: string, here: string, at: string): boolean =>
   at === "/files" ? path.startsWith(`${here}/d/`) : at === "/tests" && path.startsWith(`${here}/tests/`)
 
@@ -47,7 +47,7 @@ const View = ({ path, query }: Address) => {
   }
 }
 
-/** The token is asked for where the address brought none, or another one's. */
+/** Asks for the token where the address has none, or a wrong one. */
 const Locked = () => (
   <form
     class="row"
@@ -76,7 +76,7 @@ const Page = () => {
     document.title = `${document.querySelector("h1")?.textContent ?? ""} · Sluice`
   })
   useEffect(() => {
-    // What is found under an address stays where it is while its query changes.
+    // The scroll position stays while only the query changes.
     scrollTo(0, 0)
   }, [path])
   const locked = failure?.status === 401

@@ -1,67 +1,24 @@
 import { Effect, Schema } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
-import { byWords, type VectorChunk, type VectorFile, type VectorHit, type VectorQuery, type VectorStore } from "../../ports/VectorStore.ts"
-import {
-  chunkBatches,
-  chunkId,
-  chunkOf,
-  corpusRecordOf,
-  type Fields,
-  filesOf,
-  heavyTerms,
-  jsonIn,
-  needed,
-  parts,
-  propertiesOf,
-  recordsCorpus,
-  unfit,
-  vectorJson,
-  versionsOf
-} from "../Chunks.ts"
-import { orMissing, rest } from "../Rest.ts"
-import { awaited, decoderOf, type GoogleStoreOptions } from "./Service.ts"
+import { byWords, type VectorFile, type VectorHit, type VectorQuery, type VectorStore } from "../../ports/VectorStore.ts"
+import { chunkBatches, chunkId, chunkOf, corpusRecordOf, filesOf, heavyTerms, jsonIn, parts, recordsCorpus, versionsOf } from "../Chunks.ts"
+import { awaited, orMissing } from "../Rest.ts"
+import { type AgentSearchOptions, connect, type Fitted } from "./agentSearch/DataStore.ts"
+import { Document, documentOf, type Placed, placeOf, type StructData } from "./agentSearch/Documents.ts"
 
-export interface AgentSearchOptions extends GoogleStoreOptions {
-  /** `projects/{p}/locations/{l}/collections/{c}/dataStores/{d}/servingConfigs/{s}`, or that of an engine of one data store. */
-  readonly servingConfig: string | undefined
-}
+export type { AgentSearchOptions } from "./agentSearch/DataStore.ts"
 
-const field = "agentSearch.servingConfig"
-const fields: Fields = { address: field, key: field, part: field }
-
-/** What the service takes: dimensions of embeddings of one's own, documents of one import, results of one page. */
-const mostDimensions = 768
+/** Documents of one import, the service's limit. */
 const importedAtOnce = 100
+/** Search results per page, the service's limit. */
 const pageSize = 100
+/** Documents per page of a list. */
 const listedAtOnce = 100
-/** Values of one condition of a filter: the service bounds the length of it. */
+/** Values in one condition of a filter: the service limits a filter's length. */
 const mostFiles = 100
+/** Concurrent calls where documents are read or deleted one by one. */
 const callsAtOnce = 8
-/** An import is done within minutes, and found some minutes later. */
-const looks = 400
 
-const DataStore = Schema.Struct({
-  industryVertical: Schema.optionalKey(Schema.String),
-  contentConfig: Schema.optionalKey(Schema.String),
-  defaultSchemaId: Schema.optionalKey(Schema.String)
-})
-const Engine = Schema.Struct({ dataStoreIds: Schema.optionalKey(Schema.Array(Schema.String)) })
-const Described = Schema.Struct({
-  structSchema: Schema.optionalKey(Schema.Record(Schema.String, Schema.Unknown)),
-  jsonSchema: Schema.optionalKey(Schema.String)
-})
-const Properties = Schema.Struct({
-  properties: Schema.optionalKey(Schema.Record(Schema.String, Schema.Record(Schema.String, Schema.Unknown)))
-})
-const Status = Schema.Struct({ message: Schema.optionalKey(Schema.String) })
-const Operation = Schema.Struct({
-  name: Schema.String,
-  done: Schema.optionalKey(Schema.Boolean),
-  error: Schema.optionalKey(Status),
-  response: Schema.optionalKey(Schema.Struct({ errorSamples: Schema.optionalKey(Schema.Array(Status)) }))
-})
-const StructData = Schema.Record(Schema.String, Schema.Unknown)
-const Document = Schema.Struct({ structData: Schema.optionalKey(StructData) })
 const Listed = Schema.Struct({
   documents: Schema.optionalKey(Schema.Array(Document)),
   nextPageToken: Schema.optionalKey(Schema.String)
@@ -76,173 +33,13 @@ const Found = Schema.Struct({
 })
 type Result = NonNullable<(typeof Found.Type)["results"]>[number]
 
-/** What a chunk says of its place, and its vector; `chunkCount` chunks are in its file. */
-const Placed = Schema.Struct({
-  fileId: Schema.String,
-  chunkOrdinal: Schema.Int,
-  chunkCount: Schema.Int,
-  chunkRecord: Schema.optionalKey(Schema.String),
-  chunkVector: Schema.optionalKey(Schema.Array(Schema.Finite))
-})
-const placedIn = Schema.decodeUnknownOption(Placed)
-const placeOf = (structData: unknown): typeof Placed.Type | undefined => {
-  const found = placedIn(structData)
-  return found._tag === "None" ? undefined : found.value
-}
-
-const told = { type: "string", retrievable: true }
-const filtered = { ...told, indexable: true }
-/** The schema's part that is ours: what is not named here would be searched through too, as the service finds it. */
-const propertiesFor = (dimensions: number): Readonly<Record<string, Readonly<Record<string, unknown>>>> => ({
-  corpusId: filtered,
-  fileId: filtered,
-  chunkId: filtered,
-  chunkTerms: { ...told, searchable: true },
-  chunkVector: {
-    type: "array",
-    keyPropertyMapping: "embedding_vector",
-    dimension: dimensions,
-    items: { type: "number", retrievable: true }
-  },
-  chunkOrdinal: { type: "integer", retrievable: true },
-  chunkCount: { type: "integer", retrievable: true },
-  chunkDataType: told,
-  chunkData: told,
-  chunkRecord: told,
-  chunkHeadings: { type: "array", items: told },
-  chunkByteStart: { type: "integer", retrievable: true },
-  chunkByteEnd: { type: "integer", retrievable: true },
-  chunkFirstPage: { type: "integer", retrievable: true },
-  chunkLastPage: { type: "integer", retrievable: true },
-  fileOriginalUri: told,
-  fileDisplayName: told,
-  fileMetadata: told,
-  filePermissions: told
-})
-
-/** What has to be so for a property to be of use; that others are searched or shown besides is no harm. */
-const deciding = ["type", "indexable", "searchable", "keyPropertyMapping", "dimension"]
-
-/** The data store that documents go into. */
-interface Fitted {
-  readonly dataStore: string
-  readonly branch: string
-  readonly schema: string
-  /** The whole schema as it is to be; undefined where it is so. */
-  readonly wanted: object | undefined
-}
-
 /**
- * A corpus in a data store of Agent Search (Discovery Engine) that holds structured documents, beside others that may share
- * it: told apart by `corpusId`. A chunk is a document under an id of its own, with its vector as an embedding of one's own,
- * and its terms as the one property that is searched. The service's own ranking is left out: nearness is the dot product,
- * words are its BM25.
+ * A corpus in a data store of Agent Search (Discovery Engine) for structured documents, which other corpora may share. Corpora
+ * are distinguished by `corpusId`. Each chunk is a document with its vector as a custom embedding and its terms as the only
+ * searchable property. The service's default ranking is replaced: vectors are ranked by dot product, words by its BM25.
  */
 export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Effect.fn.Return<VectorStore, ServiceError> {
-  const { space: { corpus, dimensions } } = options
-  const servingConfig = yield* needed(field, options.servingConfig)
-  const [, collection = "", location = "", kind, id = ""] =
-    /^(projects\/[^/]+\/locations\/([^/]+)\/collections\/[^/]+)\/(engines|dataStores)\/([^/]+)\//.exec(servingConfig) ?? []
-  const place = `${kind === "engines" ? "engine" : "data store"} ${id} of Agent Search`
-  const host = location === "global" ? "discoveryengine.googleapis.com" : `${location}-discoveryengine.googleapis.com`
-  const call = rest({
-    http: options.http,
-    // Searching by a vector of one's own is there only.
-    baseUrl: `${options.endpoint ?? `https://${host}`}/v1beta`,
-    what: place,
-    fields,
-    secrets: options.secrets,
-    auth: options.auth,
-    retry: options.retry
-  })
-  const decoded = decoderOf(field, place)
-  const patience = { looks, firstMs: options.retry?.baseMs }
-
-  const dataStoreOf = Effect.gen(function*() {
-    if (kind !== "engines") return `${collection}/dataStores/${id}`
-    const { json, status } = yield* call("looking", `/${collection}/engines/${id}`, { accept: orMissing })
-    if (status === 404) return yield* unfit(field, `there is no ${place} for these credentials`, "make one, or correct its name")
-    const { dataStoreIds: [first, ...others] = [] } = yield* decoded(Engine, json)
-    if (first === undefined || others.length > 0) {
-      return yield* unfit(
-        field,
-        `${place} has ${first === undefined ? "no" : 1 + others.length} data stores, and documents go into one`,
-        "name the serving config of the data store itself: …/dataStores/{id}/servingConfigs/default_search"
-      )
-    }
-    return `${collection}/dataStores/${first}`
-  })
-
-  const fitted = Effect.gen(function*(): Effect.fn.Return<Fitted, ServiceError> {
-    if (dimensions > mostDimensions) {
-      return yield* unfit(
-        field,
-        `${place} takes vectors of ${mostDimensions} dimensions at most, and the embedder gives ${dimensions}`,
-        "use an embedding model of fewer, such as one of this machine (embedding.local)"
-      )
-    }
-    const dataStore = yield* dataStoreOf
-    const { json, status } = yield* call("looking", `/${dataStore}`, { accept: orMissing })
-    if (status === 404) {
-      return yield* unfit(field, `there is no data store ${dataStore} for these credentials`, "make one for structured documents")
-    }
-    const { contentConfig = "NO_CONTENT", defaultSchemaId = "default_schema", industryVertical = "GENERIC" } = yield* decoded(
-      DataStore,
-      json
-    )
-    if (contentConfig !== "NO_CONTENT" || industryVertical !== "GENERIC") {
-      return yield* unfit(
-        field,
-        `${place} is one of ${industryVertical} and ${contentConfig}, and takes no structured documents with vectors`,
-        "use a data store of GENERIC and NO_CONTENT"
-      )
-    }
-    const schema = `${dataStore}/schemas/${defaultSchemaId}`
-    const described = yield* call("looking at the schema", `/${schema}`, { accept: orMissing })
-    const { jsonSchema, structSchema } = described.status === 404 ? {} : yield* decoded(Described, described.json)
-    const whole = structSchema ?? jsonIn<Record<string, unknown>>(jsonSchema)?.value ?? {}
-    const { properties = {} } = yield* decoded(Properties, whole)
-    const has = properties["chunkVector"]?.["dimension"]
-    if (has !== undefined && has !== dimensions) {
-      return yield* unfit(
-        field,
-        `${place} holds vectors of ${String(has)} dimensions, and the embedder gives ${dimensions}`,
-        "use another data store, or the embedding model that filled it"
-      )
-    }
-    const ours = propertiesFor(dimensions)
-    const isSo = ([name, ours]: readonly [string, Readonly<Record<string, unknown>>]): boolean =>
-      deciding.every((key) => ours[key] === undefined || properties[name]?.[key] === ours[key])
-    const wanted = Object.entries(ours).every(isSo)
-      ? undefined
-      : { $schema: "https://json-schema.org/draft/2020-12/schema", type: "object", ...whole, properties: { ...properties, ...ours } }
-    return { dataStore, branch: `${dataStore}/branches/default_branch`, schema, wanted }
-  })
-  let known: Fitted | undefined
-  const branch = Effect.suspend(() =>
-    known === undefined ? Effect.tap(fitted, (found) => Effect.sync(() => void (known = found))) : Effect.succeed(known)
-  ).pipe(Effect.map(({ branch }) => branch))
-
-  /** Waits for what was begun; fails with the first thing that the service says was wrong. */
-  const finished = Effect.fnUntraced(function*(doing: string, json: unknown) {
-    let begun: unknown = json
-    const { error, response } = yield* awaited(
-      Effect.gen(function*() {
-        const operation = yield* decoded(Operation, begun)
-        if (operation.done === true) return operation
-        begun = (yield* call(doing, `/${operation.name}`)).json
-        return undefined
-      }),
-      { late: `${doing} in ${place} is not done yet`, ...patience }
-    )
-    const wrong = error ?? response?.errorSamples?.[0]
-    if (wrong !== undefined) {
-      return yield* new ServiceError({
-        code: "INTERNAL",
-        message: `${doing} in ${place}: ${wrong.message ?? "failed, and no reason is given"}`
-      })
-    }
-  })
+  const { branch, call, corpus, decoded, dimensions, finished, fitted, keep, patience, place, servingConfig } = yield* connect(options)
 
   const documentPath = (branch: string, id: string): string => `/${branch}/documents/${id}`
   const removeIds = Effect.fnUntraced(function*(ids: ReadonlyArray<string>) {
@@ -262,7 +59,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
     `${name}: ANY(${values.map((value) => JSON.stringify(value)).join(", ")})`
   const ofCorpus = has("corpusId", [corpus])
 
-  /** At most `count` results, best first, with how many the service thinks there are. */
+  /** At most `count` results, best first, with the service's estimate of the total. */
   const find = Effect.fnUntraced(function*(doing: string, filter: string, count: number, more: object = {}) {
     const results: Array<Result> = []
     for (let pageToken: string | undefined = undefined, total: number | undefined;;) {
@@ -285,7 +82,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
     }
   })
 
-  /** Every document that is there, of whichever corpus, found already or not. */
+  /** Passes every document of the data store to `each`: of any corpus, whether searches find it yet or not. */
   const listed = Effect.fnUntraced(function*(each: (structData: typeof StructData.Type) => void) {
     const from = yield* branch
     for (let pageToken = "";;) {
@@ -312,17 +109,17 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
     yield* finished("writing chunks", json)
   })
 
-  /** The vectors' schema is there, and the credentials may write. */
+  /** Fails where the credentials may not write. */
   const writable = Effect.fnUntraced(function*(found: Fitted) {
-    known = found
-    // Nothing is called so: what is looked for is whether it may be written.
+    keep(found)
+    // No document has this id: the call only tests whether the credentials may write.
     yield* removeIds(["nobody"])
   })
 
   const remove = Effect.fnUntraced(function*(files: ReadonlyArray<string>) {
     for (const file of files) {
       const first = placeOf(yield* get(chunkId(corpus, file, 0)))
-      // Imports are made one after the other: without the first one's chunks there are no others.
+      // Imports run one after the other: where the first chunk is missing, at most the first import's chunks exist.
       const count = first?.chunkCount ?? importedAtOnce
       yield* removeIds(Array.from({ length: count }, (_, ordinal) => chunkId(corpus, file, ordinal)))
     }
@@ -398,7 +195,7 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
       }
     }),
     corpora: Effect.gen(function*() {
-      // Nothing can be filtered by what the schema does not have yet.
+      // A filter may only name properties that the schema has.
       if ((yield* fitted).wanted !== undefined) return []
       const { results } = yield* find("looking for corpora", has("corpusId", [recordsCorpus]), Infinity)
       return results.flatMap(({ document }) =>
@@ -440,19 +237,6 @@ export const make = Effect.fnUntraced(function*(options: AgentSearchOptions): Ef
   }
 })
 
-/** The document of a chunk, as JSON. A vector of zeros has no direction, and would be found by everything. */
-const documentOf = (corpus: string, file: VectorFile, chunk: VectorChunk): string => {
-  const vector = chunk.vector.every((value) => value === 0) ? "" : `"chunkVector":${vectorJson(chunk.vector)},`
-  const properties = {
-    ...propertiesOf(corpus, file, chunk),
-    chunkTerms: chunk.terms.join(" "),
-    chunkCount: (file.chunks.at(-1)?.ordinal ?? 0) + 1,
-    fileMetadata: JSON.stringify(file.metadata ?? null),
-    filePermissions: JSON.stringify(file.permissions ?? null)
-  }
-  return `{"id":${JSON.stringify(properties.chunkId)},"structData":{${vector}${JSON.stringify(properties).slice(1)}}`
-}
-
 const hitOf = (
   { document }: Result,
   scoreOf: (chunk: typeof Placed.Type) => number | undefined
@@ -462,6 +246,6 @@ const hitOf = (
   return chunk === undefined || score === undefined ? [] : [{ file: chunk.fileId, ordinal: chunk.chunkOrdinal, score }]
 }
 
-/** Of unit vectors; undefined where there is none to compare. */
+/** Cosine of two unit vectors; undefined where their lengths differ. */
 const cosine = (stored: ReadonlyArray<number>, asked: Float32Array): number | undefined =>
   stored.length === asked.length ? stored.reduce((sum, value, at) => sum + value * asked[at]!, 0) : undefined

@@ -1,16 +1,15 @@
 import { Effect, Schedule, Schema, Semaphore } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
-import { decoder, type rest } from "../Rest.ts"
-import { awaited } from "./Service.ts"
+import { awaited, decoder, type rest } from "../Rest.ts"
 
-/** A column, by the standard names of types. */
+/** A column of a table. Its type has the name that GoogleSQL gives it. */
 export interface Column {
   readonly name: string
   readonly type: "STRING" | "INT64" | "FLOAT64"
   readonly repeated?: boolean
 }
 
-/** Values by name; a list is of texts. */
+/** Parameters of a statement by name; a list is an array of strings. */
 export type Values = Readonly<Record<string, string | ReadonlyArray<string>>>
 
 const Cell = Schema.Struct({ v: Schema.optionalKey(Schema.Unknown) })
@@ -27,27 +26,30 @@ const Answer = Schema.Struct({
 })
 const isCells = Schema.is(Schema.Array(Cell))
 
-/** Milliseconds that the service waits before it says that a job goes on, and rows of one page. */
+/** Milliseconds that the service waits before it responds that a job is still running. */
 const waitMs = 20_000
+/** Rows per page of a result. */
 const pageSize = 1_000
 
 export interface Queried {
-  /** Cells in the order of the columns that were selected: text, a list of texts, or null. */
+  /** Rows with their cells in the order of the selected columns: a string, a list of strings, or null. */
   readonly rows: ReadonlyArray<ReadonlyArray<string | ReadonlyArray<string> | null>>
-  /** Rows that a statement changed. */
+  /** Number of rows that the statement changed. */
   readonly affected: number
 }
 
 /**
- * Runs statements of GoogleSQL in a project, each of which may be run twice, one after the other, and waits for what they
- * give. One that met another's changes is run again.
+ * Returns a function that runs GoogleSQL statements in a project, one at a time, and waits for their results. Statements have
+ * to be idempotent: calls are retried, and a statement that failed because of concurrent updates is run again.
  */
 export const queries = (call: ReturnType<typeof rest>, project: string, firstMs = 1_000) => {
   const one = Semaphore.makeUnsafe(1)
   const again = Schedule.exponential(firstMs).pipe(Schedule.jittered, Schedule.upTo({ times: 5 }))
   const run = Effect.fnUntraced(function*(doing: string, query: string, parameters: Values): Effect.fn.Return<Queried, ServiceError> {
     const path = `/projects/${encodeURIComponent(project)}/queries`
-    const decoded = decoder(() => new ServiceError({ code: "INTERNAL", message: `${doing}: BigQuery answers otherwise than its API says` }))
+    const decoded = decoder(() =>
+      new ServiceError({ code: "INTERNAL", message: `${doing}: BigQuery does not answer as its API specifies` })
+    )
     let answer = yield* Effect.flatMap(
       call(doing, path, {
         method: "POST",
@@ -87,7 +89,7 @@ export const queries = (call: ReturnType<typeof rest>, project: string, firstMs 
     if (answer.jobComplete !== true) {
       answer = yield* awaited(
         Effect.map(page(""), (later) => later.jobComplete === true ? later : undefined),
-        { late: `${doing}: BigQuery is not done yet`, firstMs }
+        { late: `${doing}: BigQuery has not finished in time`, firstMs }
       )
     }
     const rows: Array<Queried["rows"][number]> = []
@@ -104,12 +106,12 @@ export const queries = (call: ReturnType<typeof rest>, project: string, firstMs 
 const valueOf = (value: unknown): string | ReadonlyArray<string> | null =>
   value === null || value === undefined ? null : isCells(value) ? value.map(({ v }) => String(v)) : String(value)
 
-/** A name in a statement: quoted, whatever is in it. */
+/** A name quoted for a statement, with every special character escaped. */
 export const quoted = (name: string): string => `\`${name.replace(/[\\`]/g, "\\$&")}\``
 
 /**
- * Puts rows into a table in place of those with the same `key`, in one step: those in the parameter `rows`, a JSON list of
- * objects by the columns' names. A value that is absent is null, an absent list empty.
+ * A MERGE statement that inserts the rows of the parameter `rows`, or replaces those with the same `key`, atomically. `rows`
+ * is a JSON list of objects by column name. An absent value becomes null, an absent list an empty one.
  */
 export const mergeOf = (table: string, key: string, columns: ReadonlyArray<Column>): string => {
   const names = columns.map(({ name }) => quoted(name))

@@ -17,31 +17,34 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { orMissing, rest } from "../Rest.ts"
+import { awaited, orMissing, rest } from "../Rest.ts"
 import { askedSparse, sparseOf } from "../SparseTerms.ts"
-import { awaited, decoderOf, type GoogleStoreOptions } from "./Service.ts"
+import { decoderOf, type GoogleStoreOptions, idOf, placeIn } from "./Service.ts"
 
 export interface VectorSearchOptions extends GoogleStoreOptions {
   /** `projects/{p}/locations/{l}/indexes/{i}`. */
   readonly index: string | undefined
-  /** `projects/{p}/locations/{l}/indexEndpoints/{e}`, where the index is deployed. */
+  /** `projects/{p}/locations/{l}/indexEndpoints/{e}`, the endpoint that the index is deployed to. */
   readonly indexEndpoint: string | undefined
 }
 
 const fields: Fields = { address: "vectorSearch.indexEndpoint", key: "vectorSearch.index", part: "vectorSearch.index" }
 
-/** Datapoints of one upsert, of one read (the service takes 1,000) and of one removal. */
+/** Datapoints of one upsert. */
 const upsertedAtOnce = 100
+/** Datapoints of one read, of which the service allows 1,000. */
 const readAtOnce = 100
+/** Datapoints of one removal. */
 const removedAtOnce = 1_000
-/** Queries of one request where things are listed, and neighbours of one query, at most. */
+/** Queries of one request for a list. */
 const queriesAtOnce = 16
+/** Most neighbours of one query. */
 const mostHits = 1_000
-/** Terms of a chunk that go along. */
+/** Most different terms in a chunk's sparse vector. */
 const mostTerms = 1_000
-/** Chunks of a file that are listed together: fewer than a query finds. */
+/** Chunks of a file that are listed together: fewer than {@link mostHits}. */
 const partSize = 500
-/** Parts that the files of a corpus are listed in, each of fewer than a query finds. */
+/** Shards that the files of a corpus are listed by, each of fewer files than {@link mostHits}. */
 const shards = 256
 
 const Index = Schema.Struct({
@@ -76,30 +79,32 @@ const Found = Schema.Struct({
 type Neighbor = NonNullable<NonNullable<(typeof Found.Type)["nearestNeighbors"]>[number]["neighbors"]>[number]
 const Read = Schema.Struct({ datapoints: Schema.optionalKey(Schema.Array(Datapoint)) })
 
-/** What the crowding tag of a version's datapoints says of it. */
+/** Content of the crowding tag in a version's datapoints. */
 interface Tag {
   readonly file: string
-  /** How many chunks it was written with, and the place of the last one. */
+  /** Number of chunks that the version was written with. */
   readonly chunks: number
+  /** Ordinal of its last chunk. */
   readonly last: number
 }
 
-/** The index as it is deployed. */
+/** The deployed index. */
 interface Deployed {
-  /** Calls of the endpoint, at its own address. */
+  /** Calls the endpoint at its own address. */
   readonly find: ReturnType<typeof rest>
   readonly id: string
-  /** Whether a distance is 1 minus the cosine, or the dot product. */
+  /** Whether a distance is 1 minus the cosine; otherwise it is the dot product. */
   readonly cosine: boolean
 }
 
 const restricted = (namespace: string, ...allowList: ReadonlyArray<string>) => ({ namespace, allowList })
 
 /**
- * A corpus in an index of Vertex AI Vector Search that takes streamed updates, beside others that may share it: told apart
- * by the restriction `corpusId`. A datapoint goes by `{corpus}/{version}/{place}`, has a sparse vector of its terms, and in
- * its metadata what is known of the chunk. The service lists nothing, so what is there is found by restrictions: a version
- * by `fileId`, the versions of a corpus by a `shard`, one datapoint of each, whose crowding tag says which it is.
+ * A corpus in an index of Vertex AI Vector Search with streamed updates, which other corpora may share. Corpora are
+ * distinguished by the restriction `corpusId`. Ids of datapoints are `{corpus}/{version}/{ordinal}`; each datapoint has a
+ * sparse vector of its terms, and the chunk in its metadata. The service cannot list datapoints, so they are found by
+ * restrictions: a version by `fileId`, the versions of a corpus by `shard`, one datapoint of each, whose crowding tag names
+ * its version.
  */
 export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): Effect.fn.Return<VectorStore, ServiceError> {
   const { space: { corpus, dimensions } } = options
@@ -150,7 +155,7 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
       return yield* unfit("vectorSearch.indexEndpoint", `there is no index endpoint ${endpointName} for these credentials`, "make one")
     }
     const { deployedIndexes = [], publicEndpointDomainName } = yield* decoded(IndexEndpoint, endpoint.json)
-    // A project has a number besides its name, and either may be told.
+    // Resource names may have the project's id or its number.
     const last = (name: string) => name.split("/").slice(2).join("/")
     const deployed = deployedIndexes.find(({ index }) => last(index) === last(indexName))
     if (deployed === undefined) {
@@ -189,15 +194,15 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
     return queries.map((_, at) => nearestNeighbors[at]?.neighbors ?? [])
   })
 
-  // What is listed is near to nothing in particular.
+  // A vector that is about equally near to every chunk, for lists.
   const anywhere = vectorJson(new Float32Array(dimensions).fill(1 / Math.sqrt(dimensions)))
-  /** A query for all that passes: the whole tree is looked through, and as much is kept as is asked for. */
+  /** A query for every datapoint that passes the restrictions: it visits the whole tree, and keeps as many neighbours as allowed. */
   const listing = (restricts: ReadonlyArray<object>, each?: number): string =>
     `{"datapoint":{"datapointId":"query","featureVector":${anywhere},"restricts":${JSON.stringify(restricts)}},` +
     `"neighborCount":${mostHits},"approximateNeighborCount":${mostHits},"fractionLeafNodesToSearchOverride":1` +
     `${each === undefined ? "" : `,"perCrowdingAttributeNeighborCount":${each}`}}`
 
-  /** The versions that are there, whole or not. */
+  /** The versions in the index by their `file`, whole or not. */
   const listed = Effect.gen(function*() {
     const found = new Map<string, Tag>()
     for (const some of parts(Array.from({ length: shards }, (_, shard) => String(shard)), queriesAtOnce)) {
@@ -206,8 +211,8 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
         if (shard.length >= mostHits) {
           return yield* new ServiceError({
             code: "FAILED_PRECONDITION",
-            message: `${place} holds more versions of files than can be listed, some ${shards * mostHits}`,
-            fix: "use an index of its own for a part of them"
+            message: `${place} holds more versions of files than can be listed, about ${shards * mostHits}`,
+            fix: "move a part of them to another index"
           })
         }
         for (const tag of shard.flatMap(tagOf)) found.set(tag.file, tag)
@@ -216,7 +221,7 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
     return found
   })
 
-  /** The datapoints of these ids that are there. */
+  /** The datapoints with these ids; missing ones are left out. */
   const read = Effect.fnUntraced(function*(ids: ReadonlyArray<string>) {
     const { find, id } = yield* deployed
     const found: Array<typeof Datapoint.Type> = []
@@ -239,7 +244,7 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
         accept: orMissing
       }), { discard: true })
 
-  /** Looks until a query finds what it is to find. */
+  /** Waits until `holds` is true of a query's neighbours. */
   const settled = (query: string, full: boolean, holds: (found: ReadonlyArray<Neighbor>) => boolean) =>
     awaited(
       Effect.map(neighbors("looking for what was written", [query], full), ([found = []]) => holds(found) ? true : undefined),
@@ -251,7 +256,7 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
 
   const check: VectorStore["check"] = Effect.gen(function*() {
     known = yield* look
-    // Nothing is called so: what is looked for is whether it may be written.
+    // No datapoint has this id: the call only tests whether the credentials may write.
     yield* remove(["nobody"])
     const versions = yield* listed
     return { chunks: [...versions.values()].reduce((sum, { chunks }) => sum + chunks, 0), dimensions, version: "API v1" }
@@ -261,7 +266,7 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
     call("writing chunks", `/${indexName}:upsertDatapoints`, { method: "POST", body: `{"datapoints":[${datapoints.join(",")}]}` })
 
   const put: VectorStore["put"] = Effect.fnUntraced(function*(files) {
-    // A vector of zeros has no direction, and would be found by nothing.
+    // A vector of zeros has no direction, and no search would find it.
     const some = files.map((file) => ({ ...file, chunks: file.chunks.filter(({ vector }) => vector.some((value) => value !== 0)) }))
     for (const batch of chunkBatches(some, upsertedAtOnce)) {
       yield* upsert(batch.map(([file, chunk]) => datapointOf(corpus, file, chunk)))
@@ -295,10 +300,10 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
     const both = (alpha: number) => asking(`${dense ?? `"featureVector":${anywhere}`},${sparse}`, `,"rrf":{"alpha":${alpha}}`)
     if (alpha !== undefined && dense !== undefined && sparse !== undefined) {
       const [mixed = []] = yield* neighbors("searching", [both(alpha)])
-      // Of both together the service gives the order only.
+      // For mixed queries the service returns only an order, no scores.
       return { dense: [], sparse: [], mixed: mixed.flatMap((neighbor, at) => hitOf(neighbor, 1 / (1 + at))) }
     }
-    // A query needs a dense vector, and by a weight of 0 has the order of its words alone.
+    // A query needs a dense vector; with a weight of 0 for it, the order is that of the words alone.
     const queries = [...(dense === undefined ? [] : [asking(dense)]), ...(sparse === undefined ? [] : [both(0)])]
     if (queries.length === 0) return { dense: [], sparse: [] }
     const { cosine } = yield* deployed
@@ -318,7 +323,7 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
     place,
     abilities: Effect.succeed({ words: true, mixes: true, rarity: false }),
     mostFiles: 500,
-    // Indexes and their machines cost money: making one is not for a pipeline to do by itself.
+    // Indexes and their machines cost money: a pipeline must not make one on its own.
     prepare: Effect.asVoid(check),
     check,
     put,
@@ -380,13 +385,6 @@ export const make = Effect.fnUntraced(function*(options: VectorSearchOptions): E
     })
   }
 })
-
-const idOf = (corpus: string, file: string, ordinal: number): string => `${corpus}/${file}/${ordinal}`
-
-const placeIn = (id: string): { readonly file: string; readonly ordinal: number } | undefined => {
-  const [, file, ordinal] = /^[^/]*\/(.*)\/(\d+)$/.exec(id) ?? []
-  return file === undefined ? undefined : { file, ordinal: Number(ordinal) }
-}
 
 const partOf = (ordinal: number): number => Math.floor(ordinal / partSize)
 

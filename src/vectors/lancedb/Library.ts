@@ -1,11 +1,11 @@
-/** What is used of @lancedb/lancedb and of the Arrow that comes with it: both optional, so their own types may not be there. */
+// Types of the parts that are used of @lancedb/lancedb and of its Arrow. Both are optional, so their own types may be absent.
 
 export interface Row {
   readonly [column: string]: unknown
 }
 
 interface ArrowType {
-  /** Of a list of fixed size. */
+  /** Length of a list of fixed size. */
   readonly listSize?: number
 }
 
@@ -18,7 +18,7 @@ interface ArrowSchema {
   readonly fields: ReadonlyArray<ArrowField>
 }
 
-/** Rows by column. */
+/** A table, with its rows by column. */
 export type ArrowTable = object
 
 export interface Arrow {

@@ -19,63 +19,70 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { decoder, orMissing, rest, type RestOptions, type RestStoreOptions } from "../Rest.ts"
+import { awaited, decoder, orMissing, rest, type RestOptions, type RestStoreOptions } from "../Rest.ts"
 import { askedSparse, fullShare, sparseOf, type SparseVector } from "../SparseTerms.ts"
 
 export interface PineconeOptions extends RestStoreOptions {
   readonly indexName: string | undefined
   readonly apiKey?: SecretVersion | undefined
-  /** Where indexes are looked up. Default `https://api.pinecone.io`. */
+  /** Base URL of the control plane, which describes indexes. Default `https://api.pinecone.io`. */
   readonly controller?: string | undefined
 }
 
-/** Of the API: its index is told by the fields of its schema. */
+/** Version of the API. It describes an index by the fields of its schema. */
 const apiVersion = "2026-07"
 const ownController = "https://api.pinecone.io"
 
 const fields: Fields = { address: "pinecone.indexName", key: "pinecone.apiKey", part: "pinecone.indexName" }
 
-/** Where a controller's address leads. */
+/** Base URL of the control plane: the given one, or Pinecone's own. */
 export const hostOf = (controller: string | undefined): string => controller ?? ownController
 
-/** Vectors of one upsert, in bytes, and ids of one deletion: a request takes 2 MB, and 1,000. */
+/** Vectors of one upsert. */
 const vectorsAtOnce = 50
+/** Most bytes of the vectors of one upsert: a request takes 2 MB. */
 const upsertBytes = 1_900_000
+/** Ids of one deletion, Pinecone's limit. */
 const idsAtOnce = 1_000
-/** Bytes of a chunk's text that go along: a record takes 40 kB of metadata in all. */
+/** Most bytes of a chunk's text in its metadata: a record takes 40 kB of metadata in all. */
 const mostTextBytes = 30_000
-/** Terms of a chunk that go along: a sparse vector takes so many values. */
+/** Most different terms in a chunk's sparse vector, Pinecone's limit. */
 const mostTerms = 1_000
-/** Bytes of a file's metadata and of the engine's record, and principals, that go along. */
+/** Most bytes of a file's metadata, and of the engine's record, in a chunk's metadata. */
 const mostFactBytes = 3_500
+/** Most principals in a chunk's metadata. */
 const mostPrincipals = 100
-/** Records read at once: an address takes so many ids. */
+/** Records of one read: their ids are part of the URL. */
 const fetchedAtOnce = 50
-/** Hits of one query, at most. */
+/** Most hits of one query. */
 const mostHits = 10_000
-/** A query needs a dense vector that is not zero: one of this length orders nothing that words do, and what scores no more has none of them. */
+/**
+ * Length of the dense vector in a search by words: Pinecone requires one that is not zero. It is too short to change the
+ * order; a hit that scores no more than it has none of the words.
+ */
 const faint = 1e-6
-/** Looks at whether what was written is found, and milliseconds between the first two; each wait is half as long again, at most 5 s. */
+/** Looks at whether a written record is found. */
 const looks = 30
-const lookMs = 100
 
 const Described = Schema.Struct({
   host: Schema.String,
   schema: Schema.Struct({
     fields: Schema.Struct({
-      // The reserved name of the dense vector of an index for records of vectors.
+      // The reserved name of the dense vector in an index of vectors.
       _values: Schema.optionalKey(Schema.Struct({ dimension: Schema.Int, metric: Schema.String }))
     })
   }),
   status: Schema.Struct({ ready: Schema.Boolean, state: Schema.optionalKey(Schema.String) })
 })
-/** The index as it is: who answers for it, and whether it finds sparse vectors. */
+/** The index that the corpus is in. */
 interface Index {
+  /** Calls the data plane, at the index's own address. */
   readonly call: ReturnType<typeof rest>
+  /** Whether records may have a sparse vector. */
   readonly sparse: boolean
 }
 const Stats = Schema.Struct({
-  /** Of an index in pods, 1 being full. */
+  /** Fullness of an index in pods, from 0 to 1. */
   indexFullness: Schema.optionalKey(Schema.NullOr(Schema.Finite)),
   namespaces: Schema.optionalKey(
     Schema.NullOr(Schema.Record(Schema.String, Schema.Struct({ vectorCount: Schema.optionalKey(Schema.Int) })))
@@ -99,16 +106,16 @@ const Listed = Schema.Struct({
 })
 
 /**
- * A corpus in a Pinecone index: a namespace of its own. Records go by `{version}#{place}`, so that a version is listed and
- * deleted by its prefix. The index is dense; where its metric is the dot product, records have a sparse vector of their terms
- * besides, and a query mixes both. What is written counts as there once a query finds it.
+ * A corpus in one namespace of a Pinecone index. Ids of records are `{version}#{ordinal}`, so that a version is listed and
+ * deleted by its prefix. The index is dense; where its metric is the dot product, records also have a sparse vector of their
+ * terms, and a query mixes both. A write is complete once a query finds it.
  */
 export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effect.fn.Return<VectorStore, ServiceError> {
   const { space: { corpus: namespace, dimensions } } = options
   const indexName = yield* needed("pinecone.indexName", options.indexName)
   const key = options.apiKey
   if (key === undefined) {
-    return yield* unfit("pinecone.apiKey", "is not set, and Pinecone answers nobody without a key", "name the secret version that holds it")
+    return yield* unfit("pinecone.apiKey", "is not set, and Pinecone requires a key", "name the secret version that holds it")
   }
   const place = `namespace ${namespace} of Pinecone's index ${indexName}`
   const restOf = (baseUrl: string) =>
@@ -129,13 +136,13 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
   const decoded = decoder(() =>
     unfit(
       "pinecone.indexName",
-      `${place} answers otherwise than version ${apiVersion} of its API says`,
-      "make an index of that version, or use a Sluice that knows the one it has"
+      `${place} does not answer as version ${apiVersion} of its API specifies`,
+      "make an index of that version, or use a version of Sluice that supports the index's"
     )
   )
 
   let found: Index | undefined
-  /** Looks the index up, and holds it against what the corpus needs. */
+  /** Looks up the index, and checks that it fits the corpus. */
   const index = Effect.gen(function*(): Effect.fn.Return<Index, ServiceError> {
     const { json, status } = yield* control("looking", `/indexes/${encodeURIComponent(indexName)}`, {
       accept: orMissing
@@ -172,7 +179,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
         new ServiceError({ code: "UNAVAILABLE", message: `the index ${indexName} is not ready (${state.state ?? "no state"})` })
       )
     }
-    // The service finds sparse vectors beside dense ones by the dot product alone.
+    // Sparse vectors beside dense ones need the metric dotproduct.
     return { call: restOf(host.includes("://") ? host : `https://${host}`), sparse: metric === "dotproduct" }
   })
   const known = Effect.suspend(() =>
@@ -181,7 +188,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
   const call = (...args: Parameters<ReturnType<typeof rest>>) => Effect.flatMap(known, ({ call }) => call(...args))
 
   let together: boolean | undefined
-  /** Whether a query may have a sparse vector beside its dense one, which no description of an index tells. */
+  /** Whether a query may have a sparse vector beside its dense one, which the description of an index does not state. */
   const mixes = Effect.gen(function*() {
     if (!(yield* known).sparse) return false
     if (together !== undefined) return together
@@ -200,7 +207,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     if ((indexFullness ?? 0) >= 1) {
       return yield* unfit("pinecone.indexName", `the index ${indexName} is full`, "add pods or make room in it, or use another index")
     }
-    // Nothing is called so: what is looked for is whether the key may write.
+    // No record has this id: the call only tests whether the key may write.
     yield* call("looking what the key may do", "/vectors/delete", {
       method: "POST",
       body: { namespace, ids: ["#nobody"] },
@@ -211,7 +218,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
   })
 
   const put: VectorStore["put"] = Effect.fnUntraced(function*(files) {
-    // It takes no vector of zeros, and would find none.
+    // Pinecone refuses vectors of zeros, and no search would find them.
     const some = files.map((file) => ({ ...file, chunks: file.chunks.filter(({ vector }) => vector.some((value) => value !== 0)) }))
     const { sparse } = yield* known
     for (const batch of chunkBatches(some, vectorsAtOnce)) {
@@ -233,23 +240,28 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     }
   })
 
-  /** Returns when what was written last is found. The service says how far its index is, where it does; else the record is asked for. */
+  /**
+   * Waits until the last written record is found: until the index has reached its log sequence number, where the service
+   * reports both, or else until a query returns the record.
+   */
   const settled = Effect.fnUntraced(function*(lsn: string | undefined, id: string, vector: Float32Array) {
     const [file = ""] = id.split("#")
     const body = `{"namespace":${JSON.stringify(namespace)},"topK":1,"vector":${vectorJson(vector)},"filter":${
       JSON.stringify({ fileId: { $eq: file } })
     }}`
-    for (let look = 0; look < looks; look++) {
-      const { headers, json } = yield* call("looking for what was written", "/query", { method: "POST", body })
-      const indexed = headers["x-pinecone-max-indexed-lsn"]
-      const { matches } = yield* decoded(Matches, json)
-      if (lsn !== undefined && indexed !== undefined ? Number(indexed) >= Number(lsn) : (matches?.length ?? 0) > 0) return
-      yield* Effect.sleep(Math.min(5_000, lookMs * 1.5 ** look))
-    }
-    return yield* new ServiceError({ code: "DEADLINE_EXCEEDED", message: `${place} does not show what was written` })
+    yield* awaited(
+      Effect.gen(function*() {
+        const { headers, json } = yield* call("looking for what was written", "/query", { method: "POST", body })
+        const indexed = headers["x-pinecone-max-indexed-lsn"]
+        const { matches } = yield* decoded(Matches, json)
+        const isFound = lsn !== undefined && indexed !== undefined ? Number(indexed) >= Number(lsn) : (matches?.length ?? 0) > 0
+        return isFound ? true : undefined
+      }),
+      { late: `${place} does not show what was written`, looks }
+    )
   })
 
-  /** The ids of a namespace's records. */
+  /** Ids of the records in a namespace, all or those with a prefix. */
   const idsOf = Effect.fnUntraced(function*(of: string, prefix?: string) {
     const ids: Array<string> = []
     let token: string | undefined
@@ -286,7 +298,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     }
   })
 
-  /** The matches of one query, best first. */
+  /** Hits of one query, best first. */
   const matchesOf = Effect.fnUntraced(
     function*({ count, files }: VectorQuery, vector: Float32Array, sparse: SparseVector | undefined) {
       const filter = files === undefined ? "" : `,"filter":${JSON.stringify({ fileId: { $in: files } })}`
@@ -310,7 +322,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     const { indices, values } = askedSparse(terms)
     const all = values.reduce((sum, weight) => sum + weight, 0) * fullShare
     const askFor = (share: number): SparseVector => ({ indices, values: values.map((weight) => share * weight / all) })
-    // Of a chunk that says all the words all the time, the words' score is 1, as the cosine is of one that is the question.
+    // Scales the words' score to at most 1, for a chunk of nothing but these words, as the cosine is at most 1.
     if (alpha !== undefined && near !== undefined && all > 0) {
       return { dense: [], sparse: [], mixed: yield* matchesOf(query, near.map((value) => alpha * value), askFor(1 - alpha)) }
     }
@@ -329,7 +341,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
       return records.flatMap(([id, { metadata }]) => corpusRecordOf(id, metadata?.["chunkData"]))
     }),
     sign: (record) => {
-      // It takes no record without a vector.
+      // Pinecone refuses records without a vector.
       const values = Array.from({ length: dimensions }, (_, at) => at === 0 ? 1 : 0)
       const metadata = { fileId: namespace, corpusId: recordsCorpus, chunkDataType: "CORPUS", chunkData: JSON.stringify(record) }
       return Effect.asVoid(call("signing the corpus", "/vectors/upsert", {
@@ -360,7 +372,7 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
     place,
     abilities: Effect.map(mixes, (mixes) => ({ words: mixes, mixes, rarity: false })),
     mostFiles: 1_000,
-    // Indexes cost money: making one is not for a pipeline to do by itself. A namespace is made by its first record.
+    // Indexes cost money: a pipeline must not make one on its own. A namespace is made by its first record.
     prepare: Effect.asVoid(check),
     check,
     put,
@@ -402,7 +414,7 @@ const hitOf = ({ id, score = 0 }: { readonly id: string; readonly score?: number
   return file === undefined ? [] : [{ file, ordinal: Number(ordinal), score }]
 }
 
-/** Metadata is flat: texts, numbers, yes or no, lists of texts. */
+/** Metadata of a record. Pinecone allows strings, numbers, booleans and lists of strings, without nesting. */
 const metadataOf = (corpus: string, file: VectorFile, chunk: VectorChunk): Readonly<Record<string, unknown>> => {
   const { chunkData, chunkRecord = "", ...properties } = propertiesOf(corpus, file, chunk)
   const metadata = file.metadata === undefined ? "" : JSON.stringify(file.metadata)
@@ -420,7 +432,7 @@ const metadataOf = (corpus: string, file: VectorFile, chunk: VectorChunk): Reado
   }
 }
 
-/** The same facts, of a record that was not cut. */
+/** A file's metadata and permissions as {@link metadataOf} wrote them into a record that was not cut. */
 const factsOf = (metadata: Readonly<Record<string, unknown>>): Pick<VectorFile, "metadata" | "permissions"> => {
   const { fileMetadata, filePrincipals, filePublic } = metadata
   return {
@@ -431,6 +443,6 @@ const factsOf = (metadata: Readonly<Record<string, unknown>>): Pick<VectorFile, 
   }
 }
 
-/** The text's first bytes, whole characters: the engine keeps it whole. */
+/** The first bytes of a text, up to a whole character. The engine keeps the whole text. */
 const cut = (text: string, bytes = mostTextBytes): string =>
   Buffer.byteLength(text) <= bytes ? text : Buffer.from(text).subarray(0, bytes).toString("utf8").replace(/\ufffd$/, "")

@@ -26,16 +26,18 @@ export interface QdrantOptions extends RestStoreOptions {
   readonly apiKey?: SecretVersion | undefined
 }
 
-/** The first version that answers queries of both arms. */
+/** The first version that answers queries by sparse and dense vectors in one request. */
 const leastVersion = [1, 10] as const
 const fields: Fields = { address: "qdrant.url", key: "qdrant.apiKey", part: "qdrant.collection" }
 
-/** Points of one request, and files of one deletion. */
+/** Points of one request. */
 const pointsAtOnce = 100
+/** Files of one deletion. */
 const filesAtOnce = 500
 
-/** Names of a point's two vectors. */
+/** Name of a point's dense vector. */
 const denseName = "dense"
+/** Name of a point's sparse vector. */
 const sparseName = "terms"
 
 const Info = Schema.Struct({
@@ -65,9 +67,9 @@ const Scrolled = Schema.Struct({
 const Answers = Schema.Struct({ result: Schema.Array(Schema.Struct({ points: Schema.Array(Point) })) })
 
 /**
- * A corpus in a Qdrant collection, beside others that may share it: told apart by `corpusId`, which is indexed as a tenant.
- * Each point has a dense vector, and a sparse one whose values are BM25's share of a term's frequency; the server weighs
- * them by rarity. Both arms go in one request.
+ * A corpus in a Qdrant collection that other corpora may share. Corpora are distinguished by `corpusId`, which is indexed as a
+ * tenant. Each point has a dense vector, and a sparse one with BM25's term frequency component as values; the server
+ * multiplies them by inverse document frequency. Both arms go in one request.
  */
 export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.fn.Return<VectorStore, ServiceError> {
   const { collection, space: { corpus, dimensions } } = options
@@ -84,12 +86,12 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     credentials: (key) => ({ "api-key": key }),
     retry: options.retry
   })
-  const stranger = () => unfit("qdrant.url", `what answers at ${host} is no Qdrant`, "check the address")
+  const stranger = () => unfit("qdrant.url", `the server at ${host} is not Qdrant`, "check the address")
   const decoded = decoder(stranger)
 
   const recordId = chunkId(recordsCorpus, corpus, 0)
 
-  /** Whether there is one; fails where it is not as the corpus needs it. */
+  /** Whether the collection exists; fails where it does not fit the corpus. */
   const fits = Effect.gen(function*() {
     const { json, status } = yield* call("looking", path, { accept: orMissing })
     if (status === 404) return false
@@ -116,7 +118,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
         "use another collection, or the embedding model that filled it"
       )
     }
-    // Nothing is called so: what is looked for is whether the key may write.
+    // No point has this id: the call only tests whether the key may write.
     yield* call("looking what the key may do", `${path}/points/delete?wait=true`, {
       method: "POST",
       body: { points: ["00000000-0000-8000-8000-000000000000"] }
@@ -143,7 +145,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     yield* call("making the collection", path, {
       method: "PUT",
       body: { vectors: { [denseName]: { size: dimensions, distance: "Cosine" } }, sparse_vectors: { [sparseName]: { modifier: "idf" } } },
-      // Somebody else was faster.
+      // 409: another process made it first.
       accept: (status) => status === 200 || status === 409
     })
     yield* call("indexing corpusId", `${path}/index?wait=true`, {
@@ -204,7 +206,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     return { dense: wantsDense ? arms[0] ?? [] : [], sparse: (wantsSparse ? arms.at(-1) : undefined) ?? [] }
   })
 
-  /** Every point that a filter passes, page by page. */
+  /** Every point that passes a filter, read page by page. */
   const scroll = Effect.fnUntraced(function*(doing: string, filter: unknown, wanted: object) {
     const found: Array<(typeof Scrolled.Type)["result"]["points"][number]> = []
     for (let offset: unknown = undefined, more = true; more;) {

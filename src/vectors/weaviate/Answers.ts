@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** What the server answers, as far as it is looked at. */
+/** The parts that are used of the server's responses. */
 export const Collection = Schema.Struct({
   class: Schema.String,
   properties: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ name: Schema.String })))),
@@ -39,7 +39,7 @@ export const Found = Schema.Struct({
   mixed: Schema.optionalKey(Schema.NullOr(Hits))
 })
 
-/** What of an object is read. */
+/** The properties of an object that are read. */
 export const readProperties =
   "fileId chunkData fileOriginalUri chunkOrdinal chunkHeadings chunkByteStart chunkByteEnd chunkFirstPage chunkLastPage chunkRecord fileDisplayName fileMetadata filePermissions"
 export const Read = Schema.Array(Schema.StructWithRest(

@@ -1,4 +1,4 @@
-/** How a collection lies: text that is searched or filtered by, and what is only kept. */
+/** A text property that is searched or filtered by. */
 const text = (name: string, tokenization: "field" | "word" | "whitespace", searched = false) => ({
   name,
   dataType: ["text"],
@@ -6,6 +6,7 @@ const text = (name: string, tokenization: "field" | "word" | "whitespace", searc
   indexFilterable: tokenization === "field" && !searched,
   indexSearchable: searched
 })
+/** A property that is only stored. */
 const stored = (name: string, dataType: "text" | "int" | "text[]") => ({
   name,
   dataType: [dataType],
@@ -13,7 +14,7 @@ const stored = (name: string, dataType: "text" | "int" | "text[]") => ({
   indexSearchable: dataType === "int" ? undefined : false
 })
 
-/** The properties that the service documents, which a collection has to have. */
+/** The properties that the service documents. An existing collection has to have them. */
 export const documented = [
   { ...text("fileId", "field"), indexFilterable: true },
   { ...text("corpusId", "field"), indexFilterable: true },
@@ -23,7 +24,7 @@ export const documented = [
   text("fileOriginalUri", "field")
 ]
 
-/** Ours, which are added where they are missing. */
+/** The properties that Sluice adds where they are missing. */
 export const ours = [
   text("chunkTerms", "whitespace", true),
   stored("chunkOrdinal", "int"),

@@ -22,7 +22,7 @@ import { defined, isSet, required, text } from "../Optional.ts"
 type WireInput = NonNullable<BatchPredictionJob["inputConfig"]>
 type WireOutput = NonNullable<BatchPredictionJob["outputConfig"]>
 
-/** What is asked for. Tables are named as both SDKs do, with `bq://`. */
+/** The body of a request for a batch job. Tables are named with `bq://`, as both SDKs do. */
 export const batchSpecToWire = (spec: BatchSpec): BatchPredictionJob =>
   specToWire(spec, (uri) => {
     const table = parseTable(uri)
@@ -42,7 +42,7 @@ const specToWire = (spec: BatchSpec, table: (uri: string) => string): BatchPredi
   encryptionSpec: spec.encryptionKey === undefined ? undefined : { kmsKeyName: spec.encryptionKey }
 })
 
-/** What a request asks for, the formats agreeing with the kinds of the places. */
+/** The batch job that a request is for. Fails where a format does not fit the kind of its place. */
 export const batchSpecFromWire = (wire: BatchPredictionJob): Result.Result<BatchSpec, ServiceError> =>
   Result.gen(function*() {
     yield* forOwnModels(wire)
@@ -55,7 +55,7 @@ export const batchSpecFromWire = (wire: BatchPredictionJob): Result.Result<Batch
     return defined({ displayName, model, input, output, labels, encryptionKey })
   })
 
-/** Fields that mean something for models of one's own, and nothing for a publisher's. */
+/** Fails where fields are set that only custom models use, not those of publishers. */
 const forOwnModels = (wire: BatchPredictionJob): Result.Result<void, ServiceError> => {
   const fields = [
     "unmanagedContainerModel",
@@ -112,7 +112,7 @@ const disagree = (field: string, format: string, needed: string, other: boolean)
     ? Result.fail(ServiceError.invalid(field, `is ${format}, which goes with ${needed}`))
     : Result.fail(ServiceError.invalid(field.replace(/\.[^.]+$/, `.${needed}`), "Required field is not set."))
 
-/** A job as the service answers it, its places as they were given. */
+/** A job as the service returns it, with its places as the request named them. */
 export const batchJobToWire = (job: BatchJob): BatchPredictionJob => ({
   ...specToWire(job, (uri) => uri),
   ...defined({
@@ -144,7 +144,7 @@ const statsToWire = ({ failed, incomplete, successful }: BatchCounts): NonNullab
   incompleteCount: String(incomplete)
 })
 
-/** The job that a service answered; fails for jobs of other kinds of input or output than these. */
+/** Decodes a job that a service returned; fails for jobs with other kinds of input or output. */
 export const batchJobFromWire = (wire: BatchPredictionJob): Result.Result<BatchJob, ServiceError> =>
   Result.gen(function*() {
     const name = wire.name ?? ""
@@ -179,7 +179,7 @@ export const batchJobFromWire = (wire: BatchPredictionJob): Result.Result<BatchJ
     })
   })
 
-/** Where the service does not say it, a job that succeeded has written where it was told to. */
+/** Place of the results. Where the service does not report it, it is the requested place of a job that succeeded. */
 const placeFromWire = ({ outputInfo = {} }: BatchPredictionJob, output: BatchOutput, succeeded: boolean): BatchResultPlace | undefined => {
   const { bigqueryOutputDataset: dataset = "", bigqueryOutputTable: table = "", gcsOutputDirectory: folder = "" } = outputInfo
   if (folder !== "") return { _tag: "folder", uri: folder.replace(/\/+$/, "") }
@@ -188,7 +188,7 @@ const placeFromWire = ({ outputInfo = {} }: BatchPredictionJob, output: BatchOut
   return output._tag === "table" ? output : { _tag: "folder", uri: output.uriPrefix.replace(/\/+$/, "") }
 }
 
-/** The fields of an error about a job as the body of the request has them. */
+/** Renames the fields in an error about a job to those of the request's body. */
 export const inJobBody = (error: ServiceError): ServiceError => {
   const { cause, code, fix, message, violations } = error
   return violations === undefined ? error : new ServiceError({

@@ -8,8 +8,8 @@ import {
 import type { CountTokensRequest, CountTokensResponse } from "../messages/CountTokens.ts"
 import type { GenerateContentRequest, GenerateContentResponse } from "../messages/GenerateContent.ts"
 
-// The domain speaks of generation as the API does: most of a message is the domain's value as it is, and the compiler
-// holds the two shapes against each other here.
+// The domain's types of generation are modelled on the API: most fields of a message are used unchanged, and the compiler
+// checks here that the two agree.
 
 export const generationToWire = (request: GenerationRequest): GenerateContentRequest => request
 
@@ -17,7 +17,7 @@ export const generationFromWire = (wire: GenerateContentRequest): GenerationRequ
 
 export const generationResponseToWire = (response: GenerationResponse): GenerateContentResponse => response
 
-/** Finish reasons are read in the documentation's long spelling too, and those not known here as `OTHER`. */
+/** Decodes a response. Finish reasons may have the documentation's long spelling; unknown ones become `OTHER`. */
 export const generationResponseFromWire = ({ candidates, ...wire }: GenerateContentResponse): GenerationResponse => ({
   ...wire,
   ...(candidates === undefined ? {} : {

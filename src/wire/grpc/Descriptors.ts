@@ -2,35 +2,35 @@ import protobuf from "protobufjs/light.js"
 import descriptorProto from "protobufjs/google/protobuf/descriptor.json" with { type: "json" }
 import { snake } from "../tolerant/Normalize.ts"
 
-/** A `.proto` file as clients that know nothing are told of it. */
+/** Description of a `.proto` file for clients without the protos. */
 export interface DescribedFile {
   readonly name: string
-  /** `google.protobuf.FileDescriptorProto` in bytes. */
+  /** The encoded `google.protobuf.FileDescriptorProto`. */
   readonly bytes: Uint8Array
   /** Names of the files that it imports. */
   readonly imports: ReadonlyArray<string>
 }
 
-/** What a server speaks. */
+/** Descriptions of everything that a server's protos define. */
 export interface Described {
   /** Full names of the services. */
   readonly services: ReadonlyArray<string>
-  /** By name. */
+  /** Files by their name. */
   readonly files: ReadonlyMap<string, DescribedFile>
-  /** The file of a message, a field, an enum, a service or a method, by its full name. */
+  /** The file of each message, field, enum, service and method, by its full name. */
   readonly fileOf: ReadonlyMap<string, DescribedFile>
   /** Full names of the messages. */
   readonly messages: ReadonlySet<string>
 }
 
 /** Values of `FieldDescriptorProto.Type`, and the message of a file. Source: google/protobuf/descriptor.proto. */
-const descriptors = protobuf.Root.fromJSON(descriptorProto as protobuf.INamespace) // its types are those of JSON
+const descriptors = protobuf.Root.fromJSON(descriptorProto as protobuf.INamespace) // it is JSON of this type
 const fileType = descriptors.lookupType("google.protobuf.FileDescriptorProto")
 const types = descriptors.lookupEnum("google.protobuf.FieldDescriptorProto.Type").values
 
 const labels = { optional: 1, repeated: 3 }
 
-/** Clients have these themselves, in files of these names, and take no others. */
+/** Files of the well-known types, by type. Clients have these files already, and accept no others for these types. */
 const wellKnown: Readonly<Record<string, string>> = {
   Any: "any",
   Duration: "duration",
@@ -43,20 +43,20 @@ const wellKnown: Readonly<Record<string, string>> = {
   Value: "struct"
 }
 
-/** A package is one file: which files its protos were, nothing needs to know. */
+/** Name of the file of a package. Each package is described as one file, since its original files do not matter. */
 const fileNameOf = (object: protobuf.ReflectionObject): string => {
   const space = object.parent?.fullName.slice(1) ?? ""
   if (space !== "google.protobuf") return `${space.replaceAll(".", "/")}.proto`
   return `google/protobuf/${wellKnown[object.name] ?? "wrappers"}.proto`
 }
 
-/** The message, enum or service of a package that something is in. */
+/** The top-level message, enum or service that contains an object. */
 const outermost = (object: protobuf.ReflectionObject): protobuf.ReflectionObject => {
   const { parent } = object
   return parent instanceof protobuf.Type ? outermost(parent) : object
 }
 
-/** What the protos of these roots say, as `google.protobuf` describes it: proto3, without options and comments. */
+/** Describes the protos of some roots in terms of `google.protobuf`: as proto3, without options and comments. */
 export const describe = (roots: ReadonlyArray<protobuf.Root>): Described => {
   const drafts = new Map<string, Draft>()
   const visit = (space: protobuf.NamespaceBase): void => {
@@ -81,7 +81,7 @@ export const describe = (roots: ReadonlyArray<protobuf.Root>): Described => {
   return { services: named("services").toSorted(), messages: new Set(named("messages")), files, fileOf }
 }
 
-/** A file as it is put together. */
+/** A file while it is being assembled. */
 class Draft {
   readonly symbols: Array<string> = []
   readonly services: Array<string> = []
@@ -122,7 +122,7 @@ class Draft {
     const name = type.fullName.slice(1)
     this.symbols.push(name)
     this.messages.push(name)
-    // Those of single optional fields come after the others.
+    // The synthetic one-ofs of optional fields have to come last.
     const oneofs = type.oneofsArray.toSorted((a, b) => Number(a.isProto3Optional) - Number(b.isProto3Optional))
     return {
       name: type.name,
@@ -153,7 +153,7 @@ class Draft {
       : { ...about, label: field.repeated ? labels.repeated : labels.optional, ...this.#kindOf(field.type, field.resolvedType) }
   }
 
-  /** The message that each pair of a map is in bytes. */
+  /** The message that encodes the entries of a map. */
   #entryOf(field: protobuf.MapField): object {
     return {
       name: entryName(field),
@@ -170,7 +170,7 @@ class Draft {
     return { type: types[resolved instanceof protobuf.Enum ? "TYPE_ENUM" : "TYPE_MESSAGE"], typeName: this.#reference(resolved) }
   }
 
-  /** The full name of a type, whose file is imported. */
+  /** The full name of a type. Its file becomes an import. */
   #reference(type: protobuf.ReflectionObject): string {
     const file = fileNameOf(outermost(type))
     if (file !== this.#name) this.#imports.add(file)
@@ -182,7 +182,7 @@ class Draft {
     const values = Object.entries(of.values).map(([name, number]) => ({ name, number }))
     return {
       name: of.name,
-      // In proto3 the first is 0.
+      // The first value of a proto3 enum has to be 0.
       value: values.toSorted((a, b) => Number(a.number !== 0) - Number(b.number !== 0)),
       ...(new Set(values.map(({ number }) => number)).size < values.length ? { options: { allowAlias: true } } : {})
     }
@@ -208,5 +208,5 @@ class Draft {
   }
 }
 
-/** As protoc names it. */
+/** Name of a map's entry message, as protoc makes it. */
 const entryName = ({ name }: protobuf.MapField): string => `${name.slice(0, 1).toUpperCase()}${name.slice(1)}Entry`

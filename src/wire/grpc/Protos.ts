@@ -9,33 +9,33 @@ import { BadRequest, ErrorInfo, Help, RetryInfo, Status } from "../messages/Rpc.
 import { type Route, type RouteKey, routes } from "../Routes.ts"
 
 /**
- * The fields' numbers and types, which JSON does without: those of the protos themselves. The build takes from
- * `@google-cloud/aiplatform` what the table of routes speaks of; nothing of it is written a second time.
+ * Versions of the API. Field numbers and types, which JSON does not need, come from the protos themselves: the build extracts
+ * from `@google-cloud/aiplatform` what the table of routes uses, so that nothing is written twice.
  */
 const versions: ReadonlyArray<ApiVersion> = ["v1", "v1beta1"]
 
 const table = Object.entries(routes) as ReadonlyArray<[RouteKey, Route]> // the keys are those of the table
 
-/** A method of the protos, and the routes that answer it: several where they differ by the kind of resource only. */
+/** A method of the protos, and the routes that implement it: several where they differ only by the kind of resource. */
 export interface RpcMethod {
-  /** `/google.cloud.aiplatform.v1.VertexRagService/RetrieveContexts` */
+  /** Path of the method: `/google.cloud.aiplatform.v1.VertexRagService/RetrieveContexts`. */
   readonly path: string
-  /** Undefined for services without one: operations and locations. */
+  /** Version of the API; undefined for unversioned services, those of operations and locations. */
   readonly version: ApiVersion | undefined
   readonly keys: ReadonlyArray<RouteKey>
   readonly request: protobuf.Type
   readonly response: protobuf.Type
-  /** It answers with any number of messages. */
+  /** Whether the response is a stream of messages. */
   readonly stream: boolean
 }
 
-/** Services of every version of the API. */
+/** Unversioned services, by their name in the routes. */
 const shared: Readonly<Record<string, string>> = {
   Operations: "google.longrunning.Operations",
   Locations: "google.cloud.location.Locations"
 }
 
-/** Where protos have a method once more. */
+/** Methods that the protos define in a second service too. */
 const twins: Readonly<Record<string, string>> = { "PredictionService.CountTokens": "LlmUtilityService.CountTokens" }
 
 interface Place {
@@ -53,14 +53,14 @@ const placesOf = (rpc: string): ReadonlyArray<Place> =>
       : [{ service: common, method, version: undefined }]
   })
 
-/** Every method of the protos that a route answers, by its path. */
+/** Every method of the protos that a route implements, by its path. */
 export const methodsOf = (root: protobuf.Root): ReadonlyMap<string, RpcMethod> => {
   const found = new Map<string, RpcMethod>()
   for (const rpc of new Set(table.map(([, route]) => route.rpc))) {
     const keys = table.filter(([, route]) => route.rpc === rpc).map(([key]) => key)
     for (const { method, service, version } of placesOf(rpc)) {
       const inside = root.lookup(service, protobuf.Service)
-      // What one version of the API does not have is not spoken in it.
+      // A version of the API may lack the method.
       if (!(inside instanceof protobuf.Service) || inside.methods[method] === undefined) continue
       const { requestType, responseStream, responseType } = inside.methods[method]
       const path = `/${service}/${method}`
@@ -71,7 +71,7 @@ export const methodsOf = (root: protobuf.Root): ReadonlyMap<string, RpcMethod> =
   return found
 }
 
-/** Types that only `Any` values have: of operations and of errors. */
+/** Types that occur only in `Any` values: those of operations and of errors. */
 const inAny = (): ReadonlyArray<string> => [
   ...table.flatMap(([, { operation }]) =>
     operation === undefined ? [] : [operation.metadata, operation.response].flatMap((type) => versions.map((v) => fullName(type, v)))
@@ -79,7 +79,7 @@ const inAny = (): ReadonlyArray<string> => [
   ...[Status, BadRequest, ErrorInfo, RetryInfo, Help].map((type) => fullName(type, "v1"))
 ]
 
-/** What of the protos the routes need, as small as it can be told. */
+/** The part of the protos that the routes need, without anything else. */
 export const pruned = (all: INamespace): INamespace => {
   const root = protobuf.Root.fromJSON(all)
   root.resolveAll()
@@ -131,7 +131,7 @@ export const pruned = (all: INamespace): INamespace => {
   return small(root)
 }
 
-/** The protos as the packages have them: beside `protos.json`, google.rpc's details and the locations of google-gax. */
+/** The protos of the packages: `protos.json`, google.rpc's details, and the locations of google-gax. */
 export const ofPackages = (protosJson: string): INamespace => {
   const gax = path.resolve(createRequire(protosJson).resolve("google-gax"), "../../../build/protos")
   const all: INamespace = JSON.parse(readFileSync(protosJson, "utf8"))
@@ -139,17 +139,17 @@ export const ofPackages = (protosJson: string): INamespace => {
   return all
 }
 
-/** What is there stays. */
+/** Adds to a namespace what it lacks. Existing definitions stay. */
 const merge = (into: INamespace, more: INamespace): void => {
   for (const [name, inner] of Object.entries(more.nested ?? {})) {
     const nested = into.nested ??= {}
     const there = nested[name]
     if (there === undefined) nested[name] = inner
-    else if (!("fields" in there || "values" in there || "methods" in there)) merge(there as INamespace, inner as INamespace) // what is no type is a namespace
+    else if (!("fields" in there || "values" in there || "methods" in there)) merge(there as INamespace, inner as INamespace) // not a type
   }
 }
 
-/** The protos of a file: what the build made, or, run from source, `protos.json` of the package. */
+/** Loads the protos of a file: the one that the build made or, when run from source, `protos.json` of the package. */
 export const loadProtos = (file: string): protobuf.Root => {
   const json: INamespace = file.endsWith(".br")
     ? JSON.parse(brotliDecompressSync(readFileSync(file)).toString("utf8"))

@@ -9,32 +9,32 @@ import { build } from "../Path.ts"
 import { type Match, type Route, routes } from "../Routes.ts"
 import type { RpcMethod } from "./Protos.ts"
 
-/** A call as REST would have it: which route, its resource, its query and its body. */
+/** A gRPC call in terms of REST: its route, resource names, query and body. */
 export interface Transcoded {
   readonly found: Match
   readonly query: JsonObject
   readonly body: JsonObject
 }
 
-/** Bytes of a message as the canonical JSON that the codecs read. */
+/** Decodes a message into the canonical JSON that the codecs read. */
 export const decode = (type: Type, bytes: Uint8Array): Result.Result<JsonObject, ServiceError> =>
   Result.try({
     try: () => {
-      const json = toProto3JSON(type.decode(bytes)) as Json // its type of JSON is ours, but mutable
+      const json = toProto3JSON(type.decode(bytes)) as Json // its type of JSON is the same, but mutable
       return isJsonObject(json) ? json : {}
     },
-    // What a decoder says of bytes is about bytes.
+    // The message of the decoder is left out: it is about bytes.
     catch: () => new ServiceError({ code: "INVALID_ARGUMENT", message: `the request is not a ${type.name} message` })
   })
 
 export const encode = (type: Type, message: JsonObject): Uint8Array => {
-  const made = fromProto3JSON(type, message as Parameters<typeof fromProto3JSON>[1]) // likewise
+  const made = fromProto3JSON(type, message as Parameters<typeof fromProto3JSON>[1]) // its type of JSON is the same, but mutable
   return made === null ? new Uint8Array() : type.encode(made).finish()
 }
 
 /**
- * The call that a request means, as the protos' HTTP bindings have it: the resource's name is taken out of the request,
- * one field of it or all the rest is the body, and what is left is the query.
+ * Converts a request into a call by the protos' HTTP bindings: the resource names are taken out of the request, one field or
+ * all the rest is the body, and what is left is the query.
  */
 export const transcode = ({ keys, version }: RpcMethod, request: JsonObject): Result.Result<Transcoded, ServiceError> => {
   let refused = ServiceError.invalid("name", "is not the name of a resource that this method takes")
@@ -63,13 +63,13 @@ export const transcode = ({ keys, version }: RpcMethod, request: JsonObject): Re
   return Result.fail(refused)
 }
 
-/** A failure as `grpc-status-details-bin` carries it; undefined where there is nothing to tell beyond code and message. */
+/** An error as `grpc-status-details-bin` carries it; undefined where it has no details beyond code and message. */
 export const statusDetails = (
   type: Type,
   error: ServiceError,
   metadata: Readonly<Record<string, string>>
 ): Uint8Array | undefined => {
-  const { error: told } = errorToWire(error, metadata).body as { readonly error: JsonObject } // that is its form
+  const { error: told } = errorToWire(error, metadata).body as { readonly error: JsonObject } // every error body has this form
   const { details } = told
   return details === undefined ? undefined : encode(type, { code: grpcStatusOf(error.code), message: error.message, details })
 }

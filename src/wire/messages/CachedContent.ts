@@ -3,7 +3,10 @@ import { Content } from "./Content.ts"
 import { EncryptionSpec } from "./RagCorpus.ts"
 import { Tool, ToolConfig } from "./Tool.ts"
 
-/** `systemInstruction`, `contents`, `tools`, `toolConfig`, `ttl` and `encryptionSpec` are only ever sent, never told. */
+/**
+ * A cached content. `systemInstruction`, `contents`, `tools`, `toolConfig`, `ttl` and `encryptionSpec` are for input only, and
+ * never returned.
+ */
 export const CachedContent = message("CachedContent", {
   name: string,
   displayName: string,

@@ -1,6 +1,6 @@
 import { duration, int32, int64, list, message, of, oneof, string } from "../Message.ts"
 
-/** The image a model is served from. */
+// The container image that serves a model.
 
 const EnvVar = message("EnvVar", { name: string, value: string })
 

@@ -61,7 +61,7 @@ export const DeployRequest = message("DeployRequest", {
 })
 export type DeployRequest = Of<typeof DeployRequest>
 
-/** What the method was before `:deploy`; clients of that time still call it. */
+/** Request of the method that preceded `:deploy`; older clients still call it. */
 export const DeployPublisherModelRequest = message("DeployPublisherModelRequest", {
   model: string,
   destination: string,

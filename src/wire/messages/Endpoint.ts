@@ -132,9 +132,9 @@ export const Endpoint = message("Endpoint", {
 })
 export type Endpoint = Of<typeof Endpoint>
 
-/** The rest of the request; its body is the endpoint. */
+/** Query of a request whose body is the endpoint. */
 export const CreateEndpointRequest = message("CreateEndpointRequest", { endpointId: string })
-/** Likewise. */
+/** Query of a request whose body is the endpoint. */
 export const UpdateEndpointRequest = message("UpdateEndpointRequest", {
   /** A field mask, which JSON writes as one string. */
   updateMask: string

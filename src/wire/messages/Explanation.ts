@@ -1,7 +1,7 @@
 import { enumeration, float, int32, list, map, message, of, oneof, only, optional, string, value } from "../Message.ts"
 import { GcsSource } from "./Sources.ts"
 
-/** How predictions are explained: kept as given, nothing here reads it. */
+// How predictions are explained: stored as given, but not used here.
 
 const SampledShapleyAttribution = message("SampledShapleyAttribution", { pathCount: int32 })
 

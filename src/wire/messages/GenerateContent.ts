@@ -150,7 +150,7 @@ const UsageMetadata = message("GenerateContentResponse.UsageMetadata", {
   )
 })
 
-/** Also one chunk of a stream; the last has `finishReason` and the whole of `usageMetadata`. */
+/** A response, or one chunk of a stream. The last chunk has `finishReason` and the whole `usageMetadata`. */
 export const GenerateContentResponse = message("GenerateContentResponse", {
   candidates: list(of(Candidate)),
   modelVersion: string,

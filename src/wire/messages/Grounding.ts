@@ -32,7 +32,7 @@ export const GroundingChunk = message("GroundingChunk", {
 })
 export type GroundingChunk = Of<typeof GroundingChunk>
 
-/** Indices are bytes of UTF-8 within the part. */
+/** A segment of a part. Indices count bytes of UTF-8 within the part. */
 const Segment = message("Segment", { partIndex: int32, startIndex: int32, endIndex: int32, text: string })
 
 const GroundingSupport = message("GroundingSupport", {

@@ -1,6 +1,6 @@
 import { bool, duration, enumeration, int32, list, map, message, of, only, string } from "../Message.ts"
 
-/** What a deployment runs on. */
+// The machines that a deployment runs on.
 
 const acceleratorType = enumeration("AcceleratorType", {
   ACCELERATOR_TYPE_UNSPECIFIED: 0,

@@ -1,7 +1,7 @@
 import { bool, double, enumeration, int32, list, map, message, of, oneof, string, timestamp } from "../Message.ts"
 import { BigQueryDestination, BigQuerySource, GcsDestination, GcsSource } from "./Sources.ts"
 
-/** Monitoring of a model of one's own, in v1beta1; here it is only read. */
+// Monitoring of a custom model, in v1beta1; here it is only read.
 
 const ThresholdConfig = message("ThresholdConfig", { value: oneof("threshold", double) })
 

@@ -1,7 +1,7 @@
 import type { OpenApiSchema as Meaning } from "../../domain/generation/Generation.ts"
 import { bool, double, enumeration, type Field, int64, kept, lazy, list, map, type Message, message, string, value } from "../Message.ts"
 
-/** A bound of 0 is one. */
+/** A bound, for which 0 is a meaningful value. */
 const bound = kept(double)
 const count = kept(int64)
 

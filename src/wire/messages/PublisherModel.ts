@@ -105,7 +105,7 @@ export const PredictSchemata = message("PredictSchemata", {
   predictionSchemaUri: string
 })
 
-/** A model of the catalog: what it is, and what can be done with it. */
+/** A model of the catalog: its description, and the actions it supports. */
 export const PublisherModel = message("PublisherModel", {
   name: string,
   versionId: string,

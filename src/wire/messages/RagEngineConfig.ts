@@ -12,7 +12,7 @@ const Spanner = message("RagManagedDbConfig.Spanner", {
   unprovisioned: tier(of(Unprovisioned))
 })
 
-/** v1beta1 calls its tiers deprecated in favour of `spanner`; v1 has nothing else. */
+/** The engine's configuration. v1beta1 deprecates these tiers in favour of `spanner`; v1 has only them. */
 export const RagEngineConfig = message("RagEngineConfig", {
   name: string,
   ragManagedDbConfig: of(message("RagManagedDbConfig", {

@@ -16,9 +16,9 @@ import {
   string
 } from "../Message.ts"
 
-/** What people write of files, and the types of its keys. Everything here is of v1beta1. */
+// Custom metadata of files, and the schemas of its keys. All of it is in v1beta1 only.
 
-/** A list's values are described as values are. */
+/** Type of a value. The values of a list are described the same way. */
 export interface RagMetadataSchemaDetails {
   readonly type?: string
   readonly listConfig?: { readonly valueSchema?: RagMetadataSchemaDetails }
@@ -77,8 +77,9 @@ export type RagMetadata = Of<typeof RagMetadata>
 
 const page = { pageSize: int32, pageToken: string }
 
-/** The queries of creations, and what batches are of. */
+/** Query of the creation of a schema. */
 export const CreateRagDataSchemaQuery = message("CreateRagDataSchemaRequest", { ragDataSchemaId: optional(string) })
+/** Query of the creation of metadata. */
 export const CreateRagMetadataQuery = message("CreateRagMetadataRequest", { ragMetadataId: optional(string) })
 const CreateRagDataSchemaRequest = message("CreateRagDataSchemaRequest", {
   parent: string,

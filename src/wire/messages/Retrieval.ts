@@ -23,7 +23,7 @@ export type RagRetrievalConfig = Of<typeof RagRetrievalConfig>
 
 const resource = { ragCorpus: string, ragFileIds: list(string) }
 
-/** The store of `retrieveContexts`; that of generation is another message with the same heart. */
+/** The store of `retrieveContexts`. Generation has another message with the same core fields. */
 const RetrieveContextsStore = message("RetrieveContextsRequest.VertexRagStore", {
   ragCorpora: only("v1beta1", deprecated(list(string))),
   ragResources: list(of(message("RetrieveContextsRequest.VertexRagStore.RagResource", resource))),

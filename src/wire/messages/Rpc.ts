@@ -1,6 +1,6 @@
 import { any, type AnyMessage, duration, int32, list, map, message, of, type Of, string } from "../Message.ts"
 
-/** google.rpc and google.longrunning, whose JSON is the same in every API version. */
+// google.rpc and google.longrunning, whose JSON is the same in every API version.
 
 const FieldViolation = message("google.rpc.BadRequest.FieldViolation", {
   field: string,
@@ -18,7 +18,7 @@ const details: ReadonlyArray<AnyMessage> = [BadRequest, ErrorInfo, RetryInfo, He
 export const Status = message("google.rpc.Status", { code: int32, message: string, details: list(any(() => details)) })
 export type Status = Of<typeof Status>
 
-/** What stands in the body of an HTTP error; not a proto. `status` is the code's name. */
+/** Body of an HTTP error. It is not a proto. `status` is the code's name. */
 export const ErrorBody = message("google.rpc.HttpError", {
   error: of(message("google.rpc.HttpError.Status", {
     code: int32,

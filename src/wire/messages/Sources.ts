@@ -1,7 +1,7 @@
 import { enumeration, list, message, of, oneof, only, string, timestamp } from "../Message.ts"
 import { ApiKeyConfig } from "./RagCorpus.ts"
 
-/** Where files come from; the same messages in import requests and in the files they made. */
+// Sources of files: the same messages occur in import requests and in imported files.
 
 export const GcsSource = message("GcsSource", { uris: list(string) })
 export const GcsDestination = message("GcsDestination", { outputUriPrefix: string })
@@ -57,7 +57,7 @@ export const SharePointSource = message("SharePointSources.SharePointSource", {
 
 export const SharePointSources = message("SharePointSources", { sharePointSources: list(of(SharePointSource)) })
 
-/** The members of the one-ofs `import_source` and `rag_file_source`. */
+/** Members of the one-ofs `import_source` and `rag_file_source`. */
 export const sources = <N extends string>(name: N) => ({
   gcsSource: oneof(name, of(GcsSource)),
   googleDriveSource: oneof(name, of(GoogleDriveSource)),
@@ -66,7 +66,7 @@ export const sources = <N extends string>(name: N) => ({
   sharePointSources: oneof(name, of(SharePointSources))
 })
 
-/** Deprecated by the service; known so that a request that has it is not refused. */
+/** Deprecated by the service. It is defined so that requests with it are not refused. */
 export const RagFileMetadataConfig = message("RagFileMetadataConfig", {
   gcsMetadataSchemaSource: only("v1beta1", oneof("metadata_schema_source", of(GcsSource))),
   googleDriveMetadataSchemaSource: only("v1beta1", oneof("metadata_schema_source", of(GoogleDriveSource))),

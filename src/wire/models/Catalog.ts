@@ -22,7 +22,7 @@ type WireNotebook = NonNullable<Actions["openNotebook"]>
 
 const verified = "labels.VERIFIED_DEPLOYMENT_CONFIG=VERIFIED_DEPLOYMENT_SUCCEED"
 
-/** The query of a listing, in the forms that the service's own tools send. */
+/** The query of a list, as the service's own tools send it. */
 export const catalogQueryToWire = (query: CatalogQuery): ListRequest => {
   const filter = [
     ...(query.hub === true ? ["is_hf_wildcard(true)"] : query.hub === false ? ["is_hf_wildcard(false)"] : []),
@@ -33,7 +33,7 @@ export const catalogQueryToWire = (query: CatalogQuery): ListRequest => {
   return { filter: filter === "" ? undefined : filter, listAllVersions: query.allVersions === true ? true : undefined }
 }
 
-/** @param parent `publishers/*`, or one publisher's */
+/** @param parent `publishers/*`, or the name of one publisher */
 export const catalogQueryFromWire = (parent: string, request: ListRequest): Result.Result<CatalogQuery, ServiceError> =>
   Result.gen(function*() {
     const publisher = parent.slice(parent.indexOf("/") + 1)
@@ -45,7 +45,7 @@ export const catalogQueryFromWire = (parent: string, request: ListRequest): Resu
     for (const one of "all" in filter ? filter.all : [filter]) {
       const parts = ("any" in one ? one.any : [one]).map(partOf)
       const [part] = parts
-      // The one OR that clients write looks for a word in two names.
+      // The only OR that clients send looks for a word in two names.
       if (
         part === undefined || parts.some((other) => other === undefined || other.search !== part.search) ||
         (parts.length > 1 && part.search === undefined)
@@ -71,7 +71,7 @@ const partOf = (filter: Filter): CatalogQuery | undefined => {
   return search === undefined ? undefined : { search }
 }
 
-/** @param basic without what it takes to deploy the model */
+/** @param basic leaves out the settings for deploying the model */
 export const catalogModelToWire = (model: CatalogModel, basic = false): PublisherModel => {
   const deploy = basic ? [] : model.deploy.map((option) => deployToWire(option, model))
   const actions = defined({
@@ -100,7 +100,7 @@ const deployToWire = (option: DeployOption, model: CatalogModel): WireDeploy =>
     deployMetadata: option.sampleRequest === undefined && option.labels === undefined
       ? undefined
       : defined({ sampleRequest: option.sampleRequest, labels: option.labels }),
-    // The proto requires one.
+    // The proto requires a title.
     title: option.title ?? `Deploy ${hubId(model.name) ?? versionedName(model)}`,
     publicArtifactUri: option.publicArtifactUri
   })
@@ -118,7 +118,7 @@ export const catalogModelFromWire = (wire: PublisherModel): Result.Result<Catalo
   Result.gen(function*() {
     const { deploy, multiDeployVertex, openNotebook } = wire.supportedActions ?? {}
     const options = multiDeployVertex?.multiDeployVertex ?? (deploy === undefined ? [] : [deploy])
-    // Some listings put the version into the name too.
+    // Some lists append the version to the name.
     const name = (wire.name ?? "").replace(/@.*$/, "")
     return defined({
       name,

@@ -8,7 +8,7 @@ import { defined, text } from "../Optional.ts"
 
 type Config = NonNullable<WireRequest["deployConfig"]>
 
-/** The only message in which the hub's token stands. */
+/** The request for a deployment. It is the only message that contains the hub's token. */
 export const deployRequestToWire = (destination: string, request: DeployRequest): WireRequest => {
   const { huggingFaceAccessToken: token, resources } = request
   return defined({
@@ -44,7 +44,7 @@ export const deployRequestFromWire = (wire: WireRequest): Result.Result<DeployRe
       return yield* Result.fail(
         new ServiceError({
           code: "UNIMPLEMENTED",
-          message: "custom_model: models from object storage are not deployed by this server",
+          message: "custom_model: this server does not deploy models from object storage",
           fix: "name a model of the catalog or of the hub"
         })
       )
@@ -69,7 +69,7 @@ export const deployRequestFromWire = (wire: WireRequest): Result.Result<DeployRe
     })
   })
 
-/** The older method names every model by a publisher's name, the hub's too. */
+/** Decodes the request of the older method, which names every model, those of the hub too, by a publisher's name. */
 export const deployPublisherModelFromWire = (wire: DeployPublisherModelRequest): Result.Result<DeployRequest, ServiceError> => {
   const hub = hubId(wire.model ?? "")
   const model = text(wire.model)

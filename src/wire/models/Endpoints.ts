@@ -35,7 +35,7 @@ const endpointFields: ReadonlyArray<EndpointField> = [
   "createTime",
   "updateTime"
 ]
-/** What the service says of an endpoint, and a request has no say in. */
+/** Fields of an endpoint that only the service sets. */
 const endpointOutput: ReadonlyArray<EndpointField> = [
   "etag",
   "modelDeploymentMonitoringJob",
@@ -77,7 +77,7 @@ export const endpointChangeToWire = ({ endpoint: _, ...body }: EndpointChange) =
   query: { updateMask: Object.keys(defined(body)).join(",") }
 })
 
-/** What the mask names is changed, and cleared where the body does not have it. */
+/** The change of an endpoint. Fields that the mask names are changed, or cleared where the body lacks them. */
 export const endpointChangeFromWire = (
   endpoint: EndpointName,
   wire: WireEndpoint,
@@ -145,7 +145,7 @@ export const deployedModelFromWire = (wire: WireDeployed): Result.Result<Deploye
 export const deployModelToWire = ({ endpoint: _, trafficSplit, ...deployed }: DeployModelRequest): WireDeployRequest =>
   defined({ deployedModel: deployedModelToWire(deployed), trafficSplit })
 
-/** A model that is not on machines of its own, this server would have nothing to say about. */
+/** Decodes the deployment of a model on an endpoint. Only dedicated machines are supported. */
 export const deployModelFromWire = (endpoint: EndpointName, wire: WireDeployRequest): Result.Result<DeployModelRequest, ServiceError> =>
   Result.gen(function*() {
     const { automaticResources, model, sharedResources } = wire.deployedModel ?? {}

@@ -33,7 +33,7 @@ const machineToWire = ({ acceleratorCount, acceleratorType, machineType, reserva
       : defined({ reservationAffinityType: reservation.affinity, key: reservation.key, values: reservation.values })
   })
 
-/** @param at the field of the message, for what is wrong with it */
+/** @param at path of the field, for errors about it */
 export const resourcesFromWire = (wire: WireResources, at: string): Result.Result<Resources, ServiceError> =>
   Result.map(machineFromWire(wire.machineSpec ?? {}, `${at}.machine_spec`), (machine) =>
     defined({

@@ -23,13 +23,13 @@ import {
 import { Empty } from "../messages/Rpc.ts"
 import { defined, text } from "../Optional.ts"
 
-/** What an operation's row does not hold, and its answer shows. */
+/** Parts of an operation's response that its stored row does not have. */
 export interface ModelResult {
-  /** Of the endpoint that was created. */
+  /** The endpoint that was created. */
   readonly endpoint?: Endpoint
-  /** Of a model that was deployed on an endpoint. */
+  /** The model that was deployed on an endpoint. */
   readonly deployedModel?: DeployedModel
-  /** Of a model that was uploaded. */
+  /** Version of the model that was uploaded. */
   readonly versionId?: string
 }
 
@@ -51,7 +51,7 @@ export const modelMetadataTypes: Readonly<Record<ModelOperationKind, AnyMessage>
 
 export const isModelOperation = (kind: OperationKind): kind is ModelOperationKind => Object.hasOwn(modelMetadataTypes, kind)
 
-/** The metadata of these operations beside what all have. The hub's token is in none of it. */
+/** The specific metadata of operations on models. It never contains the hub's token. */
 export const modelMetadata = (operation: Operation): object => {
   const { deployment, done, error, kind, target } = operation
   if (kind === "deploy" || kind === "deployPublisherModel") {
@@ -66,7 +66,7 @@ export const modelMetadata = (operation: Operation): object => {
   return { deploymentStage: done ? ended : deployment?.stage ?? "STARTING_DEPLOYMENT" }
 }
 
-/** What a finished one answers, and of which type. */
+/** Response of a finished operation, and its type. */
 export const modelResponse = (
   kind: ModelOperationKind,
   { deployment = {}, target }: Operation,
@@ -94,7 +94,7 @@ export const modelResponse = (
   }
 }
 
-/** What a deployment's metadata and response say of it. */
+/** The deployment in an operation's metadata and response. */
 export const deploymentFromWire = (
   kind: ModelOperationKind,
   metadata: Any | undefined,
@@ -118,11 +118,11 @@ export const deploymentFromWire = (
 const read = <A>(type: { readonly decode: (json: unknown) => Result.Result<A, unknown> }, value: Any | undefined): A | undefined =>
   value === undefined ? undefined : Result.getOrUndefined(type.decode(value))
 
-/** The endpoint that a finished creation made; the operation's failure with all its details. */
+/** The endpoint that a finished creation made; fails with the operation's error and all its details. */
 export const operationEndpoint = (wire: WireOperation): Result.Result<Endpoint, ServiceError> =>
   outcome(wire, WireEndpoint, "an endpoint").pipe(Result.flatMap(endpointFromWire))
 
-/** The name of the model that a finished upload made. */
+/** Name of the model that a finished upload made. */
 export const operationModel = (wire: WireOperation): Result.Result<string, ServiceError> =>
   outcome(wire, UploadModelResponse, "a model").pipe(Result.map(({ model = "" }) => model))
 

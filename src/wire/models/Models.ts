@@ -18,11 +18,11 @@ const fields: ReadonlyArray<keyof WireModel> = [
   "deployedModels",
   "createTime",
   "updateTime",
-  // Told of every model alike.
+  // The same for every model.
   "supportedDeploymentResourcesTypes",
   "modelSourceInfo"
 ]
-/** What the service says of a model, and a request has no say in. */
+/** Fields of a model that only the service sets. */
 const output: ReadonlyArray<keyof WireModel> = [
   "versionCreateTime",
   "versionUpdateTime",
@@ -72,7 +72,7 @@ export const modelSpecFromWire = ({ model = {}, modelId, parentModel }: UploadMo
   })
 }
 
-/** The container is for input only: the service does not give it back (model.proto). */
+/** A model as the service returns it: without its container, which is for input only (model.proto). */
 export const modelToWire = ({ container: _, publicModelName, publicModelVersion, settings, ...model }: Model): WireModel => ({
   ...settingsIn<WireModel>(settings),
   ...model,

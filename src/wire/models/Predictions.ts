@@ -3,13 +3,13 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { Of } from "../Message.ts"
 import { PredictResponse } from "../messages/Predict.ts"
 
-/** What an answer of `:rawPredict` says beside the model's own bytes. */
+/** Response header of `:rawPredict` that names the deployed model. */
 export const deployedModelHeader = "x-vertex-ai-deployed-model-id"
 
-/** Characters of a model's failure that are told. */
+/** Most characters of a model's error in a message. */
 const mostTold = 1_000
 
-/** What a model's server answered to instances, in the one form that the service takes: `{"predictions": […]}`. */
+/** Decodes the response of a model's server to instances. It has to have the form `{"predictions": […]}`. */
 export const predictionFromModel = (status: number, text: string): Result.Result<Of<typeof PredictResponse>, ServiceError> => {
   if (status < 200 || status >= 300) {
     const code = status >= 400 && status < 500 ? "INVALID_ARGUMENT" : "UNAVAILABLE"
@@ -24,7 +24,7 @@ export const predictionFromModel = (status: number, text: string): Result.Result
       new ServiceError({
         code: "FAILED_PRECONDITION",
         message: "the model does not answer with predictions",
-        fix: "ask it by rawPredict, which passes on whatever it answers"
+        fix: "use rawPredict, which passes on any response"
       })
     )
     : Result.succeed({ predictions: answer.predictions, metadata: answer.metadata })

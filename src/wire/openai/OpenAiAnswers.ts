@@ -2,15 +2,15 @@ import type { ChatEndReason, ChatEvent, ChatToolCall, ChatUsage, TokenLogprob } 
 import type { ServiceError } from "../../domain/Errors.ts"
 import { errorToWire } from "../Errors.ts"
 
-/** What every object of one answer begins with. */
+/** Fields that every object of one answer has. */
 export interface CompletionIdentity {
   readonly id: string
-  /** Seconds since 1970. */
+  /** Time of creation, in seconds since 1970. */
   readonly created: number
   readonly model: string
 }
 
-/** A whole answer. */
+/** A whole answer as a chat completion. */
 export const completionToWire = (identity: CompletionIdentity, events: ReadonlyArray<ChatEvent>): object => {
   const candidates = [...new Set(events.flatMap((event) => ("candidate" in event ? [event.candidate] : [])))].toSorted((a, b) => a - b)
   const usage = events.findLast((event) => event.type === "usage")
@@ -43,11 +43,11 @@ export const completionToWire = (identity: CompletionIdentity, events: ReadonlyA
 
 export interface ChunkOptions {
   readonly identity: CompletionIdentity
-  /** Tell the usage, in a chunk of its own. */
+  /** Whether the usage is reported, in a separate chunk. */
   readonly usage: boolean
 }
 
-/** Writes the chunks of a stream, one for each event; empty where an event is not told. */
+/** Returns a function from each event of a stream to its chunks; an empty list for events that are not reported. */
 export const completionChunks = ({ identity, usage: wanted }: ChunkOptions): (event: ChatEvent) => ReadonlyArray<object> => {
   const started = new Set<number>()
   const calls = new Map<number, number>()
@@ -85,7 +85,7 @@ export const completionChunks = ({ identity, usage: wanted }: ChunkOptions): (ev
   }
 }
 
-/** As the platform says it, with the fields that OpenAI's clients look at. */
+/** An error in the platform's format, with the fields that OpenAI's clients read. */
 export const completionErrorToWire = (error: ServiceError): { readonly status: number; readonly body: object } => {
   const { body, status } = errorToWire(error)
   return {

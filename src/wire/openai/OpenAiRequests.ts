@@ -5,15 +5,14 @@ import { violationUnless } from "../../domain/generation/ViolationUnless.ts"
 import { type Broken, refusalOf } from "../../domain/Rule.ts"
 
 /**
- * What `chat/completions` takes: OpenAI's own JSON, for which there are no protos. Fields that have nothing to act on here
- * are ignored.
+ * A request of `chat/completions`: OpenAI's JSON, for which there are no protos. Fields without an effect here are ignored.
  */
 export interface CompletionRequest {
   readonly chat: ChatRequest
   readonly stream: boolean
-  /** The last chunk of a stream tells the usage. */
+  /** Whether the last chunk of a stream reports the usage. */
   readonly usage: boolean
-  /** The field of the body for a field of `chat`. */
+  /** Name in the body of a field of `chat`. */
   readonly fieldOf: (field: string) => string
 }
 
@@ -44,7 +43,7 @@ const Message = Schema.Union([
 type Message = typeof Message.Type
 
 const anything = optional(Schema.Unknown)
-/** What would change the answer and is not served: refused, not dropped. */
+/** Fields that would change the answer but are not supported: they are refused, not dropped. */
 const unserved = ["functions", "function_call", "audio", "logit_bias", "web_search_options"] as const
 
 const Body = Schema.Struct({
@@ -97,7 +96,7 @@ export const completionFromWire = (bytes: Uint8Array): Result.Result<CompletionR
     if (refused !== undefined) return yield* Result.fail(refused)
     const system: Array<string> = []
     const turns: Array<ChatTurn> = []
-    /** Where each turn stands among the messages. */
+    /** Index of each turn among the messages. */
     const places: Array<number> = []
     for (const [at, message] of body.messages.entries()) {
       const parts = yield* partsOf(message, `messages[${at}]`)
@@ -122,7 +121,7 @@ const mostIssues = 20
 const malformed = (error: Schema.SchemaError): ServiceError =>
   refusalOf(
     issues(error.issue).issues.slice(0, mostIssues).map(({ message, path = [] }) => ({ field: pathOf(path), description: message }))
-  ) ?? ServiceError.invalid("messages", "is no chat completion request")
+  ) ?? ServiceError.invalid("messages", "is not a chat completion request")
 
 const pathOf = (path: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }>): string =>
   path.map((key) => (typeof key === "object" ? key.key : key))
@@ -205,9 +204,9 @@ type Given<A> =
   & { readonly [K in keyof A as undefined extends A[K] ? never : null extends A[K] ? never : K]: A[K] }
   & { readonly [K in keyof A as undefined extends A[K] ? K : null extends A[K] ? K : never]?: NonNullable<A[K]> }
 
-/** Without what is null or undefined: both are OpenAI's way to say nothing. */
+/** The fields that are set: with OpenAI, both null and undefined mean absent. */
 const given = <A extends object>(object: A): Given<A> =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null)) as Given<A> // what the type says
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined && value !== null)) as Given<A> // as the type says
 
 const partsOf = (message: Message, at: string): Result.Result<ReadonlyArray<ChatPart>, ServiceError> =>
   Result.gen(function*() {

@@ -6,7 +6,7 @@ import { isJsonObject, type Json } from "../Message.ts"
 import { nullableText, optional, record, RedactedThinking, Text, Thinking, ToolUse } from "./PartnerBlocks.ts"
 import { partnerErrorToWire } from "./PartnerErrors.ts"
 
-/** What a partner's model, Claude, answers, whole and in events. What is not known is left out. */
+// Answers of a partner's model, Claude, whole and in events. Unknown parts are left out.
 
 const CountAnswer = Schema.Struct({ inputTokens: Schema.Int }).pipe(Schema.encodeKeys({ inputTokens: "input_tokens" }))
 
@@ -79,7 +79,7 @@ const eventTypes: ReadonlySet<unknown> = new Set([
 
 const unreadable = (what: string): ServiceError => ServiceError.internal(`the model's ${what} could not be read`)
 
-/** What a service wrote is not echoed. */
+/** Decodes JSON of a service. Errors do not repeat the JSON. */
 const read = <A, I>(schema: Schema.Codec<A, I>, what: string) => {
   const decode = Schema.decodeUnknownResult(schema)
   return (json: unknown): Result.Result<A, ServiceError> => Result.mapError(decode(json), () => unreadable(what))
@@ -117,13 +117,13 @@ export const answerToWire = (message: PartnerMessage): object => ({
 })
 
 /**
- * What the data of one server-sent event says; undefined for a kind that is not known, as `vertex_event`. An error is
- * the failure.
+ * Decodes the data of one server-sent event; undefined for unknown kinds, such as `vertex_event`. Fails with an error that the
+ * event reports.
  */
 export const eventFromWire = (data: string): Result.Result<MessageEvent | undefined, ServiceError> =>
   Result.gen(function*() {
     const json = yield* Result.try({ try: () => JSON.parse(data) as Json, catch: () => unreadable("stream") })
-    // The service's front end breaks in with errors of its own form.
+    // Errors of the service's front end have another format.
     if (Array.isArray(json) || (isJsonObject(json) && json["error"] !== undefined)) return yield* Result.fail(errorFromWire(500, json))
     if (!isJsonObject(json) || !eventTypes.has(json["type"]) || isUnknownDelta(json["delta"])) return undefined
     const event = yield* readEvent(json)
@@ -151,7 +151,7 @@ const eventJson = (event: MessageEvent): object => {
   }
 }
 
-/** One server-sent event. */
+/** The text of one server-sent event. */
 export const eventToWire = (event: MessageEvent): string => sent(event.type, eventJson(event))
 
 /** The last event of a stream that failed. */

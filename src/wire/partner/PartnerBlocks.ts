@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 
-/** The blocks of which messages of a partner's model, Claude, are made. */
+// The blocks that messages of a partner's model, Claude, consist of.
 
 export const optional: typeof Schema.optional = Schema.optional
 export const record = Schema.Record(Schema.String, Schema.Unknown)
@@ -27,7 +27,7 @@ const PlainText = Schema.Struct({ type: Schema.Literal("text"), mediaType: Schem
 
 export const Image = Schema.Struct({ type: Schema.Literal("image"), source: Base64, ...cached }).pipe(Schema.encodeKeys(cacheKeys))
 
-/** A bare text stands for one block of it. */
+/** Content of a message: a list of blocks, or a string that stands for one text block. */
 export const contentOf = <S extends Schema.Constraint>(block: S) => Schema.Union([Schema.String, Schema.Array(block)])
 
 export const Document = Schema.Struct({

@@ -2,7 +2,7 @@ import { Predicate } from "effect"
 import { type Code, ServiceError } from "../../domain/Errors.ts"
 import type { JsonObject } from "../Message.ts"
 
-/** How a partner's model says what went wrong. The first type of a code is the one written for it. */
+/** Types of a partner's errors. The first type with a code is the one that is written for it. */
 const types: ReadonlyArray<{ readonly type: string; readonly status: number; readonly code: Code }> = [
   { type: "invalid_request_error", status: 400, code: "INVALID_ARGUMENT" },
   { type: "authentication_error", status: 401, code: "UNAUTHENTICATED" },
@@ -18,10 +18,10 @@ const types: ReadonlyArray<{ readonly type: string; readonly status: number; rea
 const badRequest = { type: "invalid_request_error", status: 400 }
 const apiError = { type: "api_error", status: 500 }
 
-/** Asking again as before does not help. */
+/** Codes of errors that repeating the request cannot resolve. */
 const ofRequest: ReadonlySet<Code> = new Set<Code>(["FAILED_PRECONDITION", "UNIMPLEMENTED", "OUT_OF_RANGE", "ALREADY_EXISTS"])
 
-/** The partner's errors have no field for a fix: it is part of the message. */
+/** An error in the partner's format, which has no field for a fix: the fix is part of the message. */
 export const partnerErrorToWire = (error: ServiceError): { readonly status: number; readonly body: JsonObject } => {
   const { status, type } = types.find(({ code }) => code === error.code) ?? (ofRequest.has(error.code) ? badRequest : apiError)
   const { fix } = error
@@ -30,8 +30,8 @@ export const partnerErrorToWire = (error: ServiceError): { readonly status: numb
 }
 
 /**
- * What a partner's model said went wrong, also inside a stream; undefined for what is no error of its kind. The type is
- * the reason: `overloaded_error`. `unnamed` is the code of a type that is not known.
+ * Decodes an error of a partner's model, also one inside a stream; undefined where the body is not such an error. Its type,
+ * such as `overloaded_error`, becomes the reason. `unnamed` is the code for unknown types.
  */
 export const partnerErrorFromWire = (body: unknown, unnamed: Code, retryAfter?: number): ServiceError | undefined => {
   if (!Predicate.isObject(body) || !("type" in body) || body.type !== "error" || !("error" in body)) return undefined

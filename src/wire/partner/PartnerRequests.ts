@@ -19,12 +19,10 @@ import {
   ToolUse
 } from "./PartnerBlocks.ts"
 
-/**
- * What is asked of a partner's model, Claude: its own JSON, for which there are no protos. Read strictly, as
- * the model's own server reads it.
- */
+// Requests to a partner's model, Claude: its own JSON, for which there are no protos. They are read as strictly as the model's
+// server reads them.
 
-/** What every request must say that it speaks. Newer clients say a date. */
+/** Version that every request has to name. Newer clients send a date. */
 export const anthropicVersion = "vertex-2023-10-16"
 
 const Turn = Schema.Struct({
@@ -107,13 +105,13 @@ const MessageBody = Schema.Struct({
   topK: "top_k"
 }))
 
-/** Its version is not asked for by the service's own samples. */
+/** Body of a request to count tokens. The version is optional, because the service's samples leave it out. */
 const CountBody = Schema.Struct({ ...conversation, anthropicVersion: optional(Schema.String), model: Schema.String }).pipe(
   Schema.encodeKeys(conversationKeys)
 )
 
 const strict = { errors: "all", onExcessProperty: "error" } as const
-/** In the model's words, where it has some. */
+/** Formats issues in the model's words, where it has any. */
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) =>
     issue._tag === "MissingKey"
@@ -123,7 +121,7 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
       : SchemaIssue.defaultLeafHook(issue)
 })
 
-/** `messages.0.content: …` */
+/** The error of a refused body: `messages.0.content: …`. */
 const refused = ({ issue }: Schema.SchemaError): ServiceError => {
   const violations = format(issue).issues.slice(0, 20).map(({ message, path = [] }) => ({
     field: path.map((key) => String(typeof key === "object" ? key.key : key)).join("."),
@@ -158,8 +156,8 @@ const parsed = (bytes: Uint8Array): Result.Result<Json, ServiceError> =>
   })
 
 /**
- * Older spellings in today's: the documentation writes `enable` where the model knows `enabled`, and
- * `output_format` was what `output_config.format` is now; both together are left to be refused.
+ * Replaces older spellings: the documentation writes `enable` where the model expects `enabled`, and `output_format` became
+ * `output_config.format`. A body with both is left unchanged, and refused.
  */
 const corrected = (body: Json): Json => {
   if (!isJsonObject(body)) return body
@@ -199,7 +197,7 @@ export const countFromWire = (bytes: Uint8Array): Result.Result<Conversation, Se
     return wrong === undefined ? request : yield* Result.fail(wrong)
   })
 
-/** Only what tokens are counted of. */
+/** The fields of a request that tokens are counted in. */
 export const countToWire = (
   { cacheControl, contextManagement, messages, model, outputConfig, system, thinking, toolChoice, tools }: Conversation
 ): Result.Result<object, ServiceError> =>

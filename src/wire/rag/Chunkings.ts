@@ -7,7 +7,7 @@ import { refusalOf } from "../../domain/Rule.ts"
 import type { LlmParser, RagFileChunkingConfig, RagFileParsingConfig } from "../messages/RagFileParsingConfig.ts"
 import { count, defined, required, text, unserved } from "../Optional.ts"
 
-/** `rag_file_transformation_config`. */
+/** A chunking as `rag_file_transformation_config`. */
 export const chunkingToWire = (
   chunking: Chunking
 ): Result.Result<{ readonly ragFileChunkingConfig: RagFileChunkingConfig }, ServiceError> =>
@@ -22,8 +22,8 @@ export const chunkingToWire = (
     ))
 
 /**
- * Nothing given is the service's default. An overlap that is absent beside a size is zero, which has no other form in
- * JSON. The old places of the two numbers are read too.
+ * Decodes a chunking; the service's default where none is given. An overlap that is absent beside a size is zero, since JSON
+ * omits zeros. The deprecated fields of the two numbers are read too.
  */
 export const chunkingFromWire = (
   config: {
@@ -45,7 +45,7 @@ export const chunkingFromWire = (
   return refused === undefined ? Result.succeed(chunking) : Result.fail(refused)
 }
 
-/** The API's name of a parser's field. */
+/** The API's name for a field of a parser. */
 export const parsingField = (name: string): string => `rag_file_parsing_config.${parsingFields[name] ?? name}`
 
 const parsingFields: Readonly<Record<string, string>> = {
@@ -55,7 +55,7 @@ const parsingFields: Readonly<Record<string, string>> = {
   "parsing.globalMaxRequestsPerMinute": "global_max_parsing_requests_per_min"
 }
 
-/** `rag_file_parsing_config`; absent is the default parser. */
+/** Parsing settings as `rag_file_parsing_config`; undefined for the default parser. */
 export const parsingToWire = (parsing: Parsing | undefined): RagFileParsingConfig | undefined => {
   if (parsing === undefined || parsing._tag === "default") return undefined
   return parsing._tag === "layout"

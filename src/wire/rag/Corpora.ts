@@ -18,7 +18,7 @@ import type { RagCorpus, RagVectorDbConfig } from "../messages/RagCorpus.ts"
 import { count, defined, required, text } from "../Optional.ts"
 import { apiKey, secretVersion } from "../Secrets.ts"
 
-/** The body of `createRagCorpus`. An embedding model that is not named is not sent: the service has its default. */
+/** The body of `createRagCorpus`. Without an embedding model the service uses its default. */
 export const corpusSpecToWire = (spec: CorpusSpec): RagCorpus =>
   defined({
     displayName: spec.displayName,
@@ -40,7 +40,7 @@ export const corpusSpecFromWire = (wire: RagCorpus): Result.Result<CorpusSpec, S
     return refused === undefined ? { ...spec, vectorDb: vectorDbInPlace(spec.vectorDb) } : yield* Result.fail(refused)
   })
 
-/** A database that takes no key, and a key beside it. */
+/** The violation of a key beside a database that takes none; an empty list otherwise. */
 const strayKey = (wire: RagCorpus): ReadonlyArray<Broken> => {
   const config = databaseOf(wire)
   return keyOf(wire) === undefined || config?.weaviate !== undefined || config?.pinecone !== undefined
@@ -48,7 +48,7 @@ const strayKey = (wire: RagCorpus): ReadonlyArray<Broken> => {
     : [{ field: "apiKey", description: keyedDatabaseRule.rule, fix: keyedDatabaseRule.fix }]
 }
 
-/** A rule about a corpus's field, by the name that the API has for it. */
+/** A broken rule about a field of a corpus, under the API's name of the field. */
 export const asCorpusField = (broken: Broken): Broken => ({ ...broken, field: `rag_corpus.${corpusFields[broken.field] ?? broken.field}` })
 
 const keyField = "vector_db_config.api_auth.api_key_config.api_key_secret_version"
@@ -80,7 +80,7 @@ const corpusFields: Readonly<Record<string, string>> = {
   "options.hybrid.bm25.b": `${bm25Field}.b`
 }
 
-/** The body of `updateRagCorpus`, which has no mask: what is in it changes, what is not stays. What never changes is not sent. */
+/** The body of `updateRagCorpus`. There is no mask: fields in the body change, others stay. Immutable fields are not sent. */
 export const corpusPatchToWire = (patch: CorpusPatch): RagCorpus =>
   defined({
     displayName: patch.displayName,
@@ -98,7 +98,7 @@ export const corpusPatchFromWire = (wire: RagCorpus): Result.Result<CorpusPatch,
   Result.gen(function*() {
     const database = yield* vectorDbFromWire(wire)
     const key = yield* keyFromWire(wire)
-    // A key beside no database is for the one that the corpus has.
+    // A key without a database is for the database that the corpus has.
     const patch: CorpusPatch = defined({
       displayName: text(wire.displayName),
       description: text(wire.description),
@@ -119,8 +119,8 @@ const keyFromWire = (wire: RagCorpus): Result.Result<SecretVersion | undefined, 
 }
 
 /**
- * What of an update's body can only repeat what the corpus was made with. A managed database without a strategy is one
- * with the default strategy, as at creation.
+ * The immutable fields in an update's body, which may only repeat the corpus's. A managed database without a strategy has the
+ * default strategy, as at creation.
  */
 export const corpusFixedFromWire = (wire: RagCorpus): Result.Result<Pick<CorpusSpec, "embeddingModel" | "options">, ServiceError> =>
   Result.map(optionsFromWire(wire), (options) => {
@@ -129,10 +129,10 @@ export const corpusFixedFromWire = (wire: RagCorpus): Result.Result<Pick<CorpusS
   })
 
 /**
- * A corpus as the service answers. The deprecated twins of the configuration go with it in v1beta1: the Python SDK up
- * to 1.87 reads only those.
+ * A corpus as the service returns it. In v1beta1 it also has the deprecated forms of the configuration: the Python SDK up to
+ * 1.87 reads only those.
  *
- * `defaultEmbedding`: the endpoint echoed for a corpus that named none.
+ * `defaultEmbedding` is the embedding endpoint shown for a corpus that named none.
  */
 export const corpusToWire = (corpus: Corpus, defaultEmbedding?: string): RagCorpus => {
   const embedding = corpus.embeddingModel ?? defaultEmbedding
@@ -152,9 +152,9 @@ export const corpusToWire = (corpus: Corpus, defaultEmbedding?: string): RagCorp
   })
 }
 
-/** A count that is absent is zero or not told: only `get` in v1beta1 tells. */
+/** Decodes a corpus. An absent number of files means zero or unknown: only `get` in v1beta1 returns it. */
 export const corpusFromWire = (wire: RagCorpus): Result.Result<Corpus, ServiceError> => {
-  if (text(wire.name) === undefined) return Result.fail(ServiceError.internal("the service answered a corpus without a name"))
+  if (text(wire.name) === undefined) return Result.fail(ServiceError.internal("the service returned a corpus without a name"))
   return Result.gen(function*() {
     return defined({
       name: CorpusName.make(wire.name ?? ""),
@@ -203,7 +203,7 @@ const vectorDbToWire = (
   switch (db._tag) {
     case "managed":
       return options?.search?._tag === "vectorSearch"
-        // The service names its collection; what stands in for one has the corpus's id.
+        // The service names its collection; here the name is made from the corpus's id.
         ? { ragManagedVertexVectorSearch: defined({ collectionName: name?.replace("/ragCorpora/", "/collections/") }) }
         : { ragManagedDb: searchToWire(options?.search) }
     case "weaviate":
@@ -220,7 +220,7 @@ const vectorDbToWire = (
     case "postgres":
     case "qdrant":
     case "lanceDb":
-      // The API has no words for them: a corpus in one is told as what a caller may do with it, which is what a managed one lets him.
+      // The API cannot express these databases. Callers can do the same with such a corpus as with a managed one, so it is shown as that.
       return { ragManagedDb: {} }
   }
 }
@@ -244,7 +244,7 @@ const optionsToWire = ({ encryptionKey, holds }: CorpusOptions = {}): Pick<RagCo
     : { memoryCorpus: holds.parser === undefined ? {} : { llmParser: llmParserToWire(holds.parser) } })
 })
 
-/** Undefined where nothing is said of any. */
+/** Decodes the options of a corpus; undefined where none is set. */
 const optionsFromWire = (wire: RagCorpus): Result.Result<CorpusOptions | undefined, ServiceError> =>
   Result.gen(function*() {
     const { documentCorpus, memoryCorpus } = wire.corpusTypeConfig ?? {}
@@ -268,7 +268,7 @@ const optionsFromWire = (wire: RagCorpus): Result.Result<CorpusOptions | undefin
 
 const auth = (key: string | undefined): RagVectorDbConfig => (key === undefined ? {} : { apiAuth: { apiKeyConfig: apiKey(key) } })
 
-/** Undefined: nothing is said about the database. Databases not known here are the service's own, so managed. */
+/** Decodes the database of a corpus; undefined where none is set. Unknown databases are the service's own, and count as managed. */
 const vectorDbFromWire = (wire: RagCorpus): Result.Result<VectorDb | undefined, ServiceError> =>
   Result.gen(function*() {
     if (wire.vertexAiSearchConfig !== undefined) {
@@ -306,12 +306,12 @@ const embeddingConfigOf = (
 ): RagCorpus["ragEmbeddingModelConfig"] =>
   vectorDbConfig?.ragEmbeddingModelConfig ?? ragVectorDbConfig?.ragEmbeddingModelConfig ?? ragEmbeddingModelConfig
 
-/** Settings of a search that is none of the service's databases' are that one's own. */
+/** Decodes the settings of hybrid search; undefined where none are set. */
 const hybridOf = (wire: RagCorpus): CorpusOptions["hybrid"] => {
   const config = embeddingConfigOf(wire)?.hybridSearchConfig
   if (config === undefined) return undefined
   const bm25 = config.sparseEmbeddingConfig?.bm25
-  // Proto's false says nothing; its parameters say 0.
+  // In protos false means absent, while 0 is a value of these optional parameters.
   return defined({
     bm25: bm25 === undefined ? undefined : defined({ multilingual: bm25.multilingual === true ? true : undefined, k1: bm25.k1, b: bm25.b })
   })

@@ -3,10 +3,10 @@ import { ServiceError } from "../../domain/Errors.ts"
 import type { ApiVersion } from "../Message.ts"
 import type { RagEngineConfig } from "../messages/RagEngineConfig.ts"
 
-/** The managed database's size, for the whole project. */
+/** Size of the managed database, for the whole project. */
 export type EngineTier = "scaled" | "basic" | "unprovisioned" | "serverless"
 
-/** v1beta1 has its tiers under `spanner`, and still shows them where they were. */
+/** The engine's configuration. v1beta1 has the tiers under `spanner`, and still shows them in their old place. */
 export const engineTierToWire = (name: string, tier: EngineTier, version: ApiVersion): RagEngineConfig => ({
   name,
   ragManagedDbConfig: tier === "serverless"

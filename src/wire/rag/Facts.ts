@@ -13,7 +13,7 @@ import { defined, required, unserved } from "../Optional.ts"
 import { chunkToWire, type Selection, storeFromWire } from "./Retrievals.ts"
 import { byteOffset } from "../Utf8.ts"
 
-/** A retrieved chunk as `augmentPrompt` gives it and `corroborateContent` takes it. */
+/** A retrieved chunk as a fact, which `augmentPrompt` returns and `corroborateContent` takes. */
 export const factToWire = (query: string, context: Context): Fact =>
   defined({
     query,
@@ -24,7 +24,7 @@ export const factToWire = (query: string, context: Context): Fact =>
     chunk: chunkToWire(context)
   })
 
-/** What to look for: the text of the last turn. */
+/** Decodes a request of `augmentPrompt`. Its query is the text of the last turn. */
 export const augmentRequestFromWire = (
   parent: string,
   wire: AugmentPromptRequest
@@ -37,7 +37,7 @@ export const augmentRequestFromWire = (
     }
   })
 
-/** The turns with the facts laid before the last one, as text that names its source. */
+/** The turns of a request with the facts inserted before the last one, as text that names the sources. */
 export const augmentResponseToWire = (wire: AugmentPromptRequest, facts: ReadonlyArray<Fact>): AugmentPromptResponse => {
   const contents = wire.contents ?? []
   const given = facts.map(({ summary = "", title = "" }, i) => `[${i + 1}] ${title}\n${summary}`).join("\n\n")
@@ -57,7 +57,7 @@ export const augmentResponseToWire = (wire: AugmentPromptRequest, facts: Readonl
 export interface CorroborationRequest {
   readonly text: string
   readonly facts: ReadonlyArray<Fact>
-  /** Claims supported less than this, 0..1, cite nothing. */
+  /** Least support of a claim, from 0 to 1, below which it cites nothing. */
   readonly threshold?: number
 }
 
@@ -67,12 +67,13 @@ export const corroborateRequestFromWire = (wire: CorroborateContentRequest): Res
     (text) => defined({ text, facts: wire.facts ?? [], threshold: wire.parameters?.citationThreshold })
   )
 
-/** Offsets are UTF-16 here and bytes there; `facts` are indices into those of the request. */
+/** A claim of a text. Offsets count UTF-16 code units here, and bytes in the API. */
 export interface Claim {
   readonly start: number
   readonly end: number
+  /** Indices of the supporting facts in the request. */
   readonly facts: ReadonlyArray<number>
-  /** 0..1 */
+  /** Support of the claim, from 0 to 1. */
   readonly score: number
 }
 

@@ -54,7 +54,7 @@ export const dataSchemaFromWire = (wire: Wire.RagDataSchema): Result.Result<Data
     return defined({ key, type, element, search, granularity: granularity === "GRANULARITY_FILE_LEVEL" ? "file" as const : undefined })
   })
 
-/** A schema that a service answered. */
+/** Decodes a schema that a service returned. */
 export const namedSchemaFromWire = (wire: Wire.RagDataSchema): Result.Result<DataSchema, ServiceError> =>
   Result.flatMap(
     required(wire.name, "name"),
@@ -77,7 +77,7 @@ export const fileMetadataFromWire = ({ userSpecifiedMetadata }: Wire.RagMetadata
     return { key, value: yield* valueFromWire(yield* required(userSpecifiedMetadata?.value, `${at}.value`), `${at}.value`) }
   })
 
-/** What a service answered. */
+/** Decodes metadata that a service returned. */
 export const namedMetadataFromWire = (wire: Wire.RagMetadata): Result.Result<FileMetadata, ServiceError> =>
   Result.flatMap(
     required(wire.name, "name"),
@@ -134,5 +134,5 @@ const valueFromWire = (wire: Wire.MetadataValue, field: string): Result.Result<M
   const found = values.filter((value) => value !== undefined)
   return found.length === values.length
     ? Result.succeed({ _tag: "list", values: found })
-    : Result.fail(ServiceError.invalid(`${field}.list_value.values`, "must be values, and no lists"))
+    : Result.fail(ServiceError.invalid(`${field}.list_value.values`, "must be single values, not lists"))
 }

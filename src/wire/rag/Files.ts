@@ -10,7 +10,7 @@ import { describe, undescribe } from "./Marker.ts"
 import type * as Wire from "../messages/RagFile.ts"
 import { defined, required, text, unserved } from "../Optional.ts"
 
-/** A file as the service answers; our mark is the end of its description. */
+/** A file as the service returns it. Sluice's marker is the end of its description. */
 export const ragFileToWire = (file: RagFile): Wire.RagFile =>
   defined({
     ...sourceToWire(file),
@@ -41,7 +41,7 @@ export const ragFileFromWire = (wire: Wire.RagFile): Result.Result<RagFile, Serv
   }))
 }
 
-/** JSON, of which what is no object of plain values says nothing to us. */
+/** Decodes custom metadata from JSON; undefined where it is not an object of plain values. */
 const userMetadataOf = (json: string | undefined): RagFile["userMetadata"] => {
   if (json === undefined || json === "") return undefined
   try {
@@ -53,7 +53,7 @@ const userMetadataOf = (json: string | undefined): RagFile["userMetadata"] => {
 
 const readUserMetadata = Schema.decodeUnknownOption(Schema.Record(Schema.String, PlainValue))
 
-/** What goes with the bytes. Address, metadata and permissions have no place in the API. */
+/** The request of an upload, without the bytes. The API has no fields for address, metadata and permissions. */
 export const uploadRequestToWire = (
   request: Pick<UploadRequest, "displayName" | "description" | "marker" | "chunking" | "parsing">
 ): Result.Result<Wire.UploadRagFileRequest, ServiceError> =>
@@ -74,7 +74,7 @@ export const uploadRequestFromWire = (
       "upload_rag_file_config.rag_file_metadata_config",
       "write it with ragFiles/*/ragMetadata once the files are there"
     )
-    // An upload is its own source; the others are told of files that an import brought.
+    // An upload has no other source; these sources are set for imported files only.
     for (const source of ["slackSource", "jiraSource", "sharePointSources"] as const) {
       const name = source.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
       yield* unserved(wire.ragFile?.[source], `rag_file.${name}`, "leave it out: bytes that are uploaded have no other source")
@@ -87,7 +87,8 @@ export const uploadRequestFromWire = (
       corpus,
       displayName,
       ...described,
-      // Whoever marks a file is a pipeline, which puts what a mail holds as files of their own: its text is not here twice.
+      // Files with a marker come from a pipeline, which uploads the attachments of a mail as separate files: their text must
+      // not be here twice.
       opened: described.marker === undefined ? undefined : true,
       ...body,
       chunking: yield* chunkingFromWire(config, "upload_rag_file_config"),
@@ -95,7 +96,7 @@ export const uploadRequestFromWire = (
     })
   })
 
-/** A file that could not be taken is answered 200, with the reason in `error`. */
+/** The response to an upload. For a file that could not be stored the status is 200 too, with the reason in `error`. */
 export const uploadResponseToWire = (result: RagFile | ServiceError | DocumentError): Wire.UploadRagFileResponse =>
   result instanceof ServiceError || result instanceof DocumentError
     ? { error: uploadErrorToWire(result) }
@@ -106,15 +107,15 @@ export const uploadResponseFromWire = (
 ): Result.Result<RagFile, ServiceError | DocumentError> =>
   wire.error === undefined ? ragFileFromWire(wire.ragFile ?? {}) : Result.fail(uploadErrorFromWire(wire.error))
 
-/** The two that the API has; any other file has none. */
+/** The two file types of the API, by extension. Other files have no type. */
 const fileTypes: Readonly<Record<string, NonNullable<Wire.RagFile["ragFileType"]>>> = { txt: "RAG_FILE_TYPE_TXT", pdf: "RAG_FILE_TYPE_PDF" }
 
 const driveFile = "https://drive.google.com/open?id="
-/** As Drive itself links to files and to Google's own documents. */
+/** A link of Drive to a file or to a Google document. */
 const driveLink = /^https:\/\/(?:drive|docs)\.google\.com\/(?:[^?#]*\/)?d\/([A-Za-z0-9_-]+)/
 
 const sourceToWire = ({ displayName, sourceUri: uri }: RagFile): Wire.RagFile => {
-  // A plain upload is its own source, and may be called like the address of something else.
+  // A plain upload has no other source, even where its name looks like an address.
   if (uri === displayName) return { directUploadSource: {} }
   if (uri.startsWith("gs://")) return { gcsSource: { uris: [uri] } }
   const resourceId = uri.startsWith(driveFile) ? uri.slice(driveFile.length) : driveLink.exec(uri)?.[1]

@@ -11,7 +11,7 @@ import { defined, text as filled } from "../Optional.ts"
 import { chunkFromWire, chunkToWire, type Selection, storeFromWire, storeToWire } from "./Retrievals.ts"
 import { byteOffset, unitOffset } from "../Utf8.ts"
 
-/** A question to be answered from a corpus by the service, which retrieves by itself. */
+/** A question that the service answers from a corpus, including the retrieval. */
 export interface GroundedQuestion {
   readonly question: string
   /** The system instruction. */
@@ -20,7 +20,7 @@ export interface GroundedQuestion {
   readonly sampling?: GenerationConfig
 }
 
-/** The body of `generateContent` and `streamGenerateContent`. */
+/** The body of `generateContent` and `streamGenerateContent` for a grounded question. */
 export const groundedQuestionToWire = (
   { instruction, question, sampling = {}, selection }: GroundedQuestion
 ): Result.Result<GenerateContentRequest, ServiceError> =>
@@ -33,8 +33,8 @@ export const groundedQuestionToWire = (
     }))
 
 /**
- * What a generation request asks: the text of its last turn, and where to look for the answer if it has a RAG tool.
- * Turns before the last are `exchangesFromWire`; all that is not about grounding is read from the message itself.
+ * The question of a generation request: the text of its last turn, and where to look for the answer if it has a RAG tool.
+ * Earlier turns are read by `exchangesFromWire`; anything not about grounding is read from the message directly.
  */
 export const groundedQuestionFromWire = (
   parent: string,
@@ -55,7 +55,7 @@ export const groundedQuestionFromWire = (
     })
   })
 
-/** What was said before the last turn: everything a person said in a row, with the answer to it. */
+/** The exchanges before the last turn. Consecutive turns of the user are one question. */
 export const exchangesFromWire = ({ contents = [] }: GenerateContentRequest): ReadonlyArray<Exchange> => {
   const exchanges: Array<Exchange> = []
   let goesOn = false
@@ -73,7 +73,7 @@ export const exchangesFromWire = ({ contents = [] }: GenerateContentRequest): Re
   return exchanges.filter(({ question }) => question.trim() !== "")
 }
 
-/** The text of a content's parts, thoughts left out. */
+/** The text of a content's parts, without thoughts. */
 export const contentText = (content: Content | undefined): string =>
   (content?.parts ?? []).map((part) => (part.thought === true ? "" : part.text ?? "")).join("")
 
@@ -83,15 +83,15 @@ export const responseText = (response: GenerateContentResponse): string => conte
 export interface AnswerFacts {
   readonly responseId?: string
   readonly createTime?: string
-  /** What was searched for. */
+  /** The query that was searched for. */
   readonly question?: string
-  /** Whether the answer says what it rests on: the request may disable it. Default true. */
+  /** Whether the answer names its sources, which the request may disable. Default true. */
   readonly attributed?: boolean
 }
 
 type Candidate = NonNullable<GenerateContentResponse["candidates"]>[number]
 
-/** An answer in one piece. Citations become grounding chunks, in the order of their numbers. */
+/** An answer as one response. Citations become grounding chunks, in the order of their numbers. */
 export const answerToWire = (
   answer: Answer,
   more: AnswerFacts = {}
@@ -112,7 +112,7 @@ export const answerToWire = (
     usageMetadata: usageToWire(answer)
   })
 
-/** A piece of a stream, whose end is `answerEndToWire`. */
+/** A piece of text in a stream, which `answerEndToWire` ends. */
 export const answerPieceToWire = (
   piece: string,
   more: { readonly model: string; readonly responseId?: string; readonly createTime?: string }
@@ -124,14 +124,14 @@ export const answerPieceToWire = (
     responseId: more.responseId
   })
 
-/** The end of a stream: everything of the answer but the text, which was given in pieces. */
+/** The end of a stream: the answer without its text, which was sent in pieces. */
 export const answerEndToWire: typeof answerToWire = (answer, more) => {
   const whole = answerToWire(answer, more)
   const [candidate] = whole.candidates ?? []
   return { ...whole, candidates: [{ ...candidate, content: { role: "model", parts: [{ text: "" }] } }] }
 }
 
-/** The chunks of a stream as one response, its text one part: segments of a stream count from the text's beginning. */
+/** Joins the chunks of a stream into one response with one text part. Segments in a stream count from the start of the whole text. */
 export const joinResponses = (chunks: ReadonlyArray<GenerateContentResponse>): GenerateContentResponse => {
   const last = chunks.at(-1)
   const candidates = chunks.flatMap(({ candidates }) => candidates?.slice(0, 1) ?? [])
@@ -159,8 +159,8 @@ const inOnePart = (metadata: GroundingMetadata | undefined): GroundingMetadata |
   }
 
 /**
- * The answer in a response. The service prints no marks: `[1]` is put after every supported stretch that has none. A
- * prompt or an answer that was blocked is an error with the service's reason.
+ * The answer in a response. The service writes no citation marks: `[1]` is inserted after every supported stretch without one.
+ * A blocked prompt or answer is an error with the service's reason.
  */
 export const answerFromWire = (
   corpus: CorpusName,
@@ -204,7 +204,7 @@ const usageToWire = ({ usage }: Answer): GenerateContentResponse["usageMetadata"
     totalTokenCount: usage.totalTokens
   }
 
-/** The same evidence as the grounding's, in the older form that tells addresses and no text. */
+/** The evidence in the older form of citation metadata, with addresses and without text. */
 const citationMetadataOf = ({ citations, supports, text }: Answer): Candidate["citationMetadata"] => {
   const cited = supports.flatMap((support) =>
     support.citations.flatMap((index) => {
@@ -221,7 +221,7 @@ const citationMetadataOf = ({ citations, supports, text }: Answer): Candidate["c
 }
 
 const groundingToWire = (answer: Answer, question: string | undefined): GroundingMetadata | undefined => {
-  // An answer that could not be verified was searched for; it has no supports. A refusal has neither.
+  // An unverified answer has a query but no supports; a refusal has neither.
   if (answer.unverified !== undefined) return question === undefined ? {} : { retrievalQueries: [question] }
   if (answer.citations.length === 0) return undefined
   const places = new Map(answer.citations.map((citation, i) => [citation.index, i]))
@@ -235,7 +235,7 @@ const groundingToWire = (answer: Answer, question: string | undefined): Groundin
         ragChunk: chunkToWire(citation)
       }
     })),
-    // The service drops supports of little confidence; a sentence without evidence has none.
+    // The service omits sentences without evidence, and so does this list.
     groundingSupports: answer.supports.filter(({ citations }) => citations.length > 0).map(({ citations, confidence, end, start }) => {
       const indices = citations.flatMap((index) => places.get(index) ?? [])
       return defined({
@@ -251,7 +251,7 @@ const groundingToWire = (answer: Answer, question: string | undefined): Groundin
   })
 }
 
-/** Chunks of the web or of maps are not the corpus's and are left out; `numbers` are those of the rest. */
+/** Citations of the corpus's chunks, and their `numbers`. Chunks from the web or from maps are left out. */
 const citationsFromWire = (corpus: CorpusName, chunks: ReadonlyArray<GroundingChunk>) => {
   const citations: Array<Citation> = []
   const numbers = new Map<number, number>()
@@ -284,7 +284,7 @@ const supportsFromWire = (
     return [defined({ start, end, citations, confidence: confidenceScores.length === 0 ? undefined : Math.max(...confidenceScores) })]
   })
 
-/** The text with a mark after each stretch that has none, and the stretches where they then are. */
+/** The text with a citation mark after each supported stretch without one, and the supports with their new offsets. */
 const marked = (
   text: string,
   supports: ReadonlyArray<Support>

@@ -1,20 +1,20 @@
 import { Option, Schema } from "effect"
 import type { ImportedFile } from "../../domain/Import.ts"
 
-/** Which import a result file is of. */
+/** The import that a result file belongs to. */
 export interface ImportRun {
-  /** Last segment of the operation's name. */
+  /** Id of the operation: the last segment of its name. */
   readonly operation: string
   readonly createTime: string
 }
 
-/** Where the rows go: the sink itself, or an object of this name where it is a folder. */
+/** Address of the rows: the sink, or an object of this name in it where it is a folder. */
 export const sinkObject = (sink: string, name: "import_results" | "partial_failures"): string =>
   sink.startsWith("gs://") && sink.endsWith("/") ? `${sink}${name}.ndjson` : sink
 
 /**
- * The result of an import, a row for each file. The documentation lists what a row says and not how its keys are
- * spelled: these are spelled as in a table.
+ * The result of an import, one row per file. The documentation lists the contents of a row but not the spelling of its keys,
+ * so they are spelled like columns of a table.
  */
 export const importResultRows = (files: ReadonlyArray<ImportedFile>, run: ImportRun) =>
   files.map(({ file, message, status, uri }) => ({
@@ -26,7 +26,7 @@ export const importResultRows = (files: ReadonlyArray<ImportedFile>, run: Import
     ...(message === undefined ? {} : { error: message })
   }))
 
-/** The rows as an object holds them: a line of JSON each. */
+/** The rows as the text of an object, one line of JSON each. */
 export const importResultsToText = (files: ReadonlyArray<ImportedFile>, run: ImportRun): string =>
   importResultRows(files, run).map((row) => `${JSON.stringify(row)}\n`).join("")
 
@@ -34,8 +34,8 @@ const Row = Schema.fromJsonString(Schema.Record(Schema.String, Schema.Json))
 const decodeRow = Schema.decodeUnknownOption(Row)
 
 /**
- * The rows of a result file, whoever wrote it, by what each key is about rather than its spelling. A row that names no
- * file or does not say how it ended tells nothing and is left out.
+ * The rows of a result file from any writer. Keys are recognized by their meaning rather than their spelling. Rows without a
+ * file or an outcome are left out.
  */
 export const importResultsFromText = (text: string): ReadonlyArray<ImportedFile> =>
   text.split("\n").flatMap((line) => {

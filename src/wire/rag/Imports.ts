@@ -12,7 +12,7 @@ import { apiKey, secretVersion } from "../Secrets.ts"
 
 const field = "import_rag_files_config"
 
-/** The body of `importRagFiles`; the sink of failures alone is deprecated, and not sent. */
+/** The body of `importRagFiles`. The sink for failures alone is deprecated, and not sent. */
 export const importRequestToWire = (request: ImportRequest): Result.Result<ImportRagFilesRequest, ServiceError> =>
   Result.gen(function*() {
     return {
@@ -82,7 +82,7 @@ const importField = (name: string): string => {
   return written.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
 
-/** What an import was asked, as its operation's metadata tells it. */
+/** The request of an import, as its operation's metadata shows it. */
 export const importConfigToWire = (request: ImportRequest): ImportRagFilesConfig | undefined => {
   const { failureSink } = request
   const config = Result.getOrUndefined(importRequestToWire(request))?.importRagFilesConfig
@@ -92,7 +92,7 @@ export const importConfigToWire = (request: ImportRequest): ImportRagFilesConfig
     : { ...config, partialFailureGcsSink: { outputUriPrefix: failureSink } }
 }
 
-/** Where the result of each file goes. */
+/** Address that the result of each file is written to; undefined where there is none. */
 export const sinkOf = ({ importResultBigquerySink, importResultGcsSink }: ImportRagFilesConfig): string | undefined =>
   text(importResultGcsSink?.outputUriPrefix) ?? text(importResultBigquerySink?.outputUri)
 

@@ -1,20 +1,20 @@
 import type { Marker } from "../../domain/RagFile.ts"
 
 /**
- * Our mark on a remote file, at the end of its description, on a line of its own:
+ * Sluice's marker on a remote file. It is the last line of its description:
  *
- *     what a person wrote
+ *     description by a person
  *     [sluice:v1:{source}:{pathHash}:{fingerprint}]
  *
- * The source is percent-encoded, so that the parts split at `:` and the mark ends at the first `]`. The mark is never
- * cut; a person's text is, when both together would be longer than {@link longestDescription}.
+ * The source is percent-encoded, so that the parts split at `:` and the marker ends at the first `]`. Where both together
+ * would be longer than {@link longestDescription}, the person's text is cut, never the marker.
  */
 const mark = /(?:^|\n)\[sluice:v1:([^:\]\s]*):([^:\]\s]*):([^:\]\s]*)\]$/
 
-/** Characters. The service states no limit; this is well below every one that is known of descriptions elsewhere. */
+/** Most characters of a description. The service documents no limit; this is well below known limits of other services. */
 export const longestDescription = 2000
 
-/** The description that goes over the wire. */
+/** The description to send: a person's text with the marker. */
 export const describe = (description: string | undefined, marker: Marker | undefined): string | undefined => {
   if (marker === undefined) return description === "" ? undefined : description
   const { fingerprint, pathHash, source } = marker
@@ -23,7 +23,7 @@ export const describe = (description: string | undefined, marker: Marker | undef
   return `${cut(description, longestDescription - text.length - 1)}\n${text}`
 }
 
-/** The two parts of a description that came over the wire. */
+/** Splits a received description into a person's text and the marker. */
 export const undescribe = (
   text: string | undefined
 ): { readonly description?: string; readonly marker?: Marker } => {
@@ -49,6 +49,6 @@ const unescape = (part: string): string | undefined => {
 const cut = (text: string, length: number): string => {
   if (text.length <= length) return text
   const kept = text.slice(0, Math.max(0, length - 1))
-  // Not between the halves of a character.
+  // A surrogate pair is not cut in half.
   return `${/[\uD800-\uDBFF]$/.test(kept) ? kept.slice(0, -1) : kept}…`
 }

@@ -5,7 +5,7 @@ import type { RetrievalRequest } from "../../domain/Retrieval.ts"
 
 type Filter = Pick<NonNullable<RetrievalRequest["filter"]>, "metadata" | "metadataFilter">
 
-/** `metadata_filter`: what a request says in pairs and what it says in an expression, in the API's one text. */
+/** The API's `metadata_filter`: a request's pairs and its expression, joined in one expression. */
 export const metadataFilterToWire = ({ metadata = {}, metadataFilter }: Filter): Result.Result<string | undefined, ServiceError> => {
   const pairs = Object.entries(metadata)
   const bad = pairs.find(([key]) => !name.test(key))
@@ -17,7 +17,7 @@ export const metadataFilterToWire = ({ metadata = {}, metadataFilter }: Filter):
   return Result.succeed(equal.length === 0 ? metadataFilter : [...equal, `(${metadataFilter})`].join(" && "))
 }
 
-/** Pairs where it is no more than that. */
+/** Decodes a `metadata_filter`: into pairs where it consists of equalities alone, otherwise into an expression. */
 export const metadataFilterFromWire = (filter: string | undefined, field: string): Result.Result<Filter, ServiceError> => {
   if (filter === undefined || filter.trim() === "") return Result.succeed({})
   return Result.map(parseMetadataFilter(filter, field), (parsed) => {
@@ -26,5 +26,5 @@ export const metadataFilterFromWire = (filter: string | undefined, field: string
   })
 }
 
-/** Words of the language are none. */
+/** A name of metadata. Keywords of the filter language are excluded. */
 const name = /^(?!(?:AND|OR|NOT|in|true|false)$)[A-Za-z_][\w-]*$/

@@ -18,17 +18,17 @@ import type {
 } from "../messages/Retrieval.ts"
 import { count, defined, required, text, unserved } from "../Optional.ts"
 
-/** How a request asks for contexts, without the question. */
+/** Where and how a request retrieves contexts, without its query. */
 export type Selection = Omit<RetrievalRequest, "query">
 
-/** The body of `retrieveContexts`. Refuses what the service cannot do rather than leave it out. */
+/** The body of `retrieveContexts`. Fails for settings that the service does not support, rather than dropping them. */
 export const retrieveRequestToWire = (request: RetrievalRequest): Result.Result<RetrieveContextsRequest, ServiceError> =>
   Result.map(storeToWire(request), ({ ragResources, ragRetrievalConfig }) => ({
     vertexRagStore: defined({ ragResources }),
     query: defined({ text: request.query, ragRetrievalConfig })
   }))
 
-/** `parent`: what bare corpus ids belong to. The newer spelling wins where both are set. */
+/** Decodes a request of `retrieveContexts`. `parent` is the location of bare corpus ids. The newer of two spellings wins. */
 export const retrieveRequestFromWire = (
   parent: string,
   wire: RetrieveContextsRequest
@@ -51,11 +51,11 @@ export const retrieveRequestFromWire = (
 export const storeToWire = (request: Selection): Result.Result<VertexRagStore, ServiceError> =>
   Result.gen(function*() {
     if (request.principal !== undefined) {
-      // Leaving it out would show one person what another may read.
+      // Dropping it would show a person what only others may read.
       return yield* Result.fail(
         new ServiceError({
           code: "UNIMPLEMENTED",
-          message: "the service does not know who may read which file, so that it cannot retrieve for a principal",
+          message: "the service does not store the readers of files, so it cannot retrieve for a principal",
           fix: "use a corpus per audience, or the embedded engine"
         })
       )
@@ -73,8 +73,8 @@ export const storeToWire = (request: Selection): Result.Result<VertexRagStore, S
   })
 
 /**
- * Corpora, or files of corpora; several resources of one corpus are one. `field` is where the store stands in the request, and
- * `configField` what its retrieval configuration is in, where that is not the store.
+ * Decodes a store: corpora, or files of corpora. Several resources of one corpus are merged. `field` is the path of the store
+ * in the request, and `configField` that of the retrieval configuration's parent, where it is not the store.
  */
 export const storeFromWire = (
   parent: string,
@@ -104,12 +104,12 @@ export const storeFromWire = (
     })
   })
 
-/** Contexts in the order of their `score`, which is their distance. */
+/** Contexts ordered by `score`, which is their distance. */
 export const contextsToWire = (contexts: ReadonlyArray<Context>): RetrieveContextsResponse => toWire(contexts, ({ distance }) => distance)
 
 /**
- * Contexts as a request orders them. Plain ones come nearest first; where words have a say, or a ranker, `score` is what
- * the order is by, turned so that smaller is better, and `distance` (v1beta1) the distance.
+ * Contexts in the order that a request demands. Without hybrid search or a ranker they are ordered by distance. With either,
+ * `score` is the score of the ranking, inverted so that smaller is better, and `distance` (v1beta1) the distance.
  */
 export const orderedContextsToWire = (
   contexts: ReadonlyArray<Context>,
@@ -142,8 +142,8 @@ const toWire = (
 })
 
 /**
- * The service's `score` is a distance: `score` of ours, which grows, is `1 - distance` (the cosine similarity). Its order is kept.
- * Answers of v1 name neither file nor chunk: the file is then `{corpus}/ragFiles/-`.
+ * Decodes contexts in the service's order. Its `score` is a distance; the `score` of a context here is `1 - distance`, the
+ * cosine similarity. Responses of v1 name neither file nor chunk: the file is then `{corpus}/ragFiles/-`.
  */
 export const contextsFromWire = (corpus: CorpusName, wire: RetrieveContextsResponse): ReadonlyArray<Context> =>
   (wire.contexts?.contexts ?? []).map((context) => {
@@ -161,7 +161,7 @@ export const contextsFromWire = (corpus: CorpusName, wire: RetrieveContextsRespo
     })
   })
 
-/** A chunk's place, of a context or a citation. */
+/** The chunk of a context or a citation, with its place in the file. */
 export const chunkToWire = (chunk: {
   readonly text?: string
   readonly quote?: string
@@ -182,7 +182,7 @@ export const chunkToWire = (chunk: {
 export const chunkFromWire = (corpus: CorpusName, chunk: RagChunk | undefined, sourceUri: string, content: string) =>
   defined({
     file: fileName(corpus, text(chunk?.fileId) ?? "-"),
-    // Where the service names none: the same for the same text of the same source, in every answer.
+    // Where the service names no chunk, the id is made of source and text, so that it is stable across responses.
     chunkId: text(chunk?.chunkId) ?? `${hash(sourceUri)}${hash(content)}`,
     firstPage: count(chunk?.pageSpan?.firstPage),
     lastPage: count(chunk?.pageSpan?.lastPage) ?? count(chunk?.pageSpan?.firstPage)
@@ -259,11 +259,11 @@ export const lastSegment = (name: string): string => name.slice(name.lastIndexOf
 
 const corpusName = (parent: string, name: string): CorpusName => CorpusName.make(name.includes("/") ? name : `${parent}/ragCorpora/${name}`)
 
-/** The corpus that files are named with, where a request names none itself. */
+/** The corpus in the names of files, where a request names no corpus. */
 const corpusOfFiles = (files: ReadonlyArray<string>): string | undefined =>
   files.flatMap((name) => /^(.+)\/ragFiles\/[^/]+$/.exec(name)?.slice(1, 2) ?? [])[0]
 
-/** A bare id is taken for one of the corpus: whether it is, the engine knows. */
+/** Whether a file belongs to a corpus by its name. A bare id always does; the engine checks it later. */
 const isFileOf = (corpus: string, file: string): boolean => {
   const named = /^(.+)\/ragCorpora\/([^/]+)\/ragFiles\/[^/]+$/.exec(file)
   if (named === null) return !file.includes("/")
@@ -271,17 +271,17 @@ const isFileOf = (corpus: string, file: string): boolean => {
   return named[2] === id && isSamePlace(named[1] ?? "", place ?? "")
 }
 
-/** Ids, or full names as the first documentation showed them. */
+/** Name of a file, from its id or a full name as early documentation showed it. */
 const fileName = (corpus: CorpusName, id: string): RagFileName => RagFileName.make(`${corpus}/ragFiles/${lastSegment(id)}`)
 
-/** FNV-1a, 32 bits in hex: names a text, protects nothing. */
+/** FNV-1a hash of a text, 32 bits in hex. It identifies the text; it is not cryptographic. */
 const hash = (content: string): string => {
   let h = 0x811c9dc5
   for (let i = 0; i < content.length; i++) h = Math.imul(h ^ content.charCodeAt(i), 0x01000193)
   return (h >>> 0).toString(16).padStart(8, "0")
 }
 
-/** A query with the tools of `askContexts` and `asyncRetrieveContexts`: its own configuration goes before the store's. */
+/** Decodes a query with tools, of `askContexts` and `asyncRetrieveContexts`. The query's configuration overrides the store's. */
 export const askRequestFromWire = (
   parent: string,
   { query, tools = [] }: AskContextsRequest
@@ -292,10 +292,10 @@ export const askRequestFromWire = (
     )
     const [only] = found
     if (only === undefined || found.length > 1) {
-      return yield* Result.fail(ServiceError.invalid("tools", "one vertex_rag_store is needed, and no more"))
+      return yield* Result.fail(ServiceError.invalid("tools", "exactly one vertex_rag_store is needed"))
     }
     for (const [i, { retrieval, ...others }] of tools.entries()) {
-      // An empty one says something: `googleSearch: {}` asks for a search.
+      // An empty message counts: `googleSearch: {}` requests a search.
       const [other] = Object.keys(defined(others))
       if (other !== undefined) yield* unservedTool(`tools[${i}].${inSnakeCase(other)}`)
       if (retrieval?.vertexAiSearch !== undefined) yield* unservedTool(`tools[${i}].retrieval.vertex_ai_search`)
@@ -310,9 +310,9 @@ export const askRequestFromWire = (
   })
 
 const unservedTool = (field: string): Result.Result<never, ServiceError> =>
-  Result.fail(ServiceError.invalid(field, "contexts come from the files of corpora alone", "leave it out"))
+  Result.fail(ServiceError.invalid(field, "contexts can only come from files of corpora", "leave it out"))
 
-/** The deprecated weight of meaning against words, which a newer configuration goes before. */
+/** The deprecated weight of vectors against words, which a newer configuration overrides. */
 const rankedBefore = (query: RetrieveContextsRequest["query"]): Pick<RetrievalRequest, "hybrid"> => {
   const alpha = query?.ranking?.alpha
   return alpha === undefined ? {} : { hybrid: { alpha } }

@@ -6,7 +6,7 @@ import { location, route } from "../Route.ts"
 const jobs = "JobService."
 const job = "projects/*/locations/*/batchPredictionJobs/*"
 
-/** Batch prediction jobs. */
+/** Routes of batch prediction jobs. */
 export const batchRoutes = {
   createBatchPredictionJob: route(`${jobs}CreateBatchPredictionJob`, "POST", `{parent=${location}}/batchPredictionJobs`, {
     body: BatchPredictionJob,

@@ -26,7 +26,7 @@ const endpoints = [
 
 const cached = `${location}/cachedContents/*` as const
 
-/** Inline data of 20 MB, in base64, and as much again of the rest. */
+/** Most bytes of a body: 20 MB of inline data in base64, and about as much of everything else. */
 const mostBytes = 48 * 1024 * 1024
 
 export const generationRoutes = {
@@ -68,7 +68,7 @@ export const generationRoutes = {
     response: CachedContent
   }),
   deleteCachedContent: route("GenAiCacheService.DeleteCachedContent", "DELETE", `{name=${cached}}`, { response: Empty }),
-  /** As OpenAI's clients speak; `openapi` stands for all models of the platform. */
+  /** The method for OpenAI's clients. The endpoint `openapi` stands for all models of the platform. */
   chatCompletions: rawRoute("PredictionService.ChatCompletions", "{endpoint=projects/*/locations/*/endpoints/*}/chat/completions", {
     mostBytes
   })

@@ -43,9 +43,9 @@ const garden = "ModelGardenService."
 const model = "projects/*/locations/*/models/*"
 const endpoint = "projects/*/locations/*/endpoints/*"
 
-/** The catalog, what is deployed of it, a project's own models, and the endpoints that serve them. */
+/** Routes of the catalog, its deployments, a project's models, and the endpoints that serve them. */
 export const modelRoutes = {
-  /** Of every publisher: the parent is `publishers/*`, to the letter. */
+  /** Lists models of every publisher: the parent is literally `publishers/*`. */
   listPublisherModels: route(`${garden}ListPublisherModels`, "GET", "{parent=publishers/*}/models", {
     query: ListPublisherModelsRequest,
     response: ListPublisherModelsResponse

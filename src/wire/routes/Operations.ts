@@ -3,10 +3,10 @@ import { ListOperationsRequest, ListOperationsResponse, Operation, WaitOperation
 import { Empty } from "../messages/Rpc.ts"
 import { location, route } from "../Route.ts"
 
-/** Wherever an operation hangs: it is known by its last segment. */
+/** Name of an operation under any parent. Its last segment identifies it. */
 const operation = "projects/*/locations/*/**/operations/*"
 
-/** Long-running operations of every area, and the locations there are. */
+/** Routes of long-running operations of every area, and of locations. */
 export const operationRoutes = {
   getOperation: route("Operations.GetOperation", "GET", `{name=${operation}}`, { response: Operation }),
   listOperations: route("Operations.ListOperations", "GET", `{name=${location}/**}/operations`, {

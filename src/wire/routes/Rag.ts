@@ -59,7 +59,7 @@ const file = "projects/*/locations/*/ragCorpora/*/ragFiles/*"
 const schema = "projects/*/locations/*/ragCorpora/*/ragDataSchemas/*"
 const metadata = "projects/*/locations/*/ragCorpora/*/ragFiles/*/ragMetadata/*"
 
-/** Corpora, their files, and what is retrieved from them. */
+/** Routes of corpora, their files, and retrieval from them. */
 export const ragRoutes = {
   createRagCorpus: route(`${data}CreateRagCorpus`, "POST", `{parent=${location}}/ragCorpora`, {
     body: RagCorpus,
@@ -84,7 +84,7 @@ export const ragRoutes = {
     operation: { kind: "deleteCorpus", metadata: DeleteOperationMetadata, response: Empty }
   }),
 
-  /** Without `/upload` before it, the JSON twin: the request alone, and no bytes. */
+  /** Uploads a file. Without the prefix `/upload` it is the JSON variant: the request alone, without bytes. */
   uploadRagFile: route(`${data}UploadRagFile`, "POST", `{parent=${corpus}}/ragFiles:upload`, {
     body: UploadRagFileRequest,
     response: UploadRagFileResponse

@@ -11,20 +11,20 @@ import { RetrieveContextsRequest } from "../messages/Retrieval.ts"
 import { SharePointSource, SharePointSources } from "../messages/Sources.ts"
 
 /**
- * Names the public documentation used and the protos never had (wire part 3), for the fields they mean. Deprecated
- * fields that are real are in the messages' own tables, and the mappings beside those read them.
+ * Field names that the public documentation uses but the protos never had (wire part 3), with the real fields. Real but
+ * deprecated fields are in the messages' tables, and the mappings beside those read them.
  */
 export const aliases: ReadonlyMap<AnyMessage, Readonly<Record<string, string>>> = new Map<AnyMessage, Readonly<Record<string, string>>>([
-  // Row 1: the documentation gives the input where the output goes.
+  // Row 1: the documentation names the input by the field of the output.
   [InputConfig, { gcsDestination: "gcsSource" }],
-  // Row 14: the table of the update method.
+  // Row 14: from the documentation's table of the update method.
   [RagCorpus, { ragVectorDb: "vectorDbConfig" }],
-  // Row 20: the documentation's curl.
+  // Row 20: from the documentation's curl example.
   [SharePointSources, { sharePointSource: "sharePointSources" }],
   [SharePointSource, { apiKeyConfig: "clientSecret" }]
 ])
 
-/** Fields of the request that the path has already; a body that repeats them is not wrong. */
+/** Fields of the request that are part of the path. A body may repeat them. */
 export const inPath: ReadonlyMap<AnyMessage, ReadonlyArray<string>> = new Map<AnyMessage, ReadonlyArray<string>>([
   [UploadRagFileRequest, ["parent"]],
   [ImportRagFilesRequest, ["parent"]],
@@ -40,17 +40,17 @@ export const inPath: ReadonlyMap<AnyMessage, ReadonlyArray<string>> = new Map<An
   [PredictRequest, ["endpoint"]]
 ])
 
-/** Row 3: fields that the documentation has at the top of a message, and the part of it where they belong. */
+/** Row 3: fields that the documentation has at the top of a message, with the field that they belong into. */
 export const moved: ReadonlyMap<AnyMessage, ReadonlyMap<string, string>> = new Map<AnyMessage, ReadonlyMap<string, string>>([
   [DeployRequest, new Map([["huggingFaceAccessToken", "modelConfig"], ["hugging_face_access_token", "modelConfig"]])]
 ])
 
-/** What a message's fields mean once they have their names. */
+/** Rewrites of messages, applied after their fields were renamed. */
 export const rewrites: ReadonlyMap<AnyMessage, (message: JsonObject) => JsonObject> = new Map([
   [VertexVectorSearch, unswap]
 ])
 
-/** Row 13: the documentation has the forms of the two names the wrong way round. */
+/** Row 13: the documentation swaps the forms of the two names. */
 function unswap(message: JsonObject): JsonObject {
   const { index, indexEndpoint } = message
   return named(index, "indexEndpoints") && named(indexEndpoint, "indexes")

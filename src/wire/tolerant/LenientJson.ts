@@ -2,24 +2,24 @@ import { Result } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { Json } from "../Message.ts"
 
-/** A value that is being read; duplicate keys add to it. */
+/** A value while it is being parsed; duplicate keys add to it. */
 type Value = null | boolean | number | string | Array<Value> | { [key: string]: Value }
 
 export interface Limits {
-  /** UTF-16 units of the text; a generation request may have 20 MB of media in base64. */
+  /** Most UTF-16 code units of the text. A generation request may have 20 MB of media in base64. */
   readonly characters: number
-  /** Objects and lists within each other; protobuf's own is 100. */
+  /** Most nested objects and lists. Protobuf's limit is 100. */
   readonly depth: number
-  /** Values in all: a megabyte of `[],` would be many times that in memory. */
+  /** Most values in all: a megabyte of `[],` would take many times that in memory. */
   readonly values: number
 }
 
 const defaults: Limits = { characters: 64 << 20, depth: 100, values: 500_000 }
 
 /**
- * Reads JSON as Google's front end does, and the Python literals its own SDK sends in uploads: single quotes, bare
- * keys, trailing commas, `True`, `None`, `\x41`. The same key twice is one key: objects merge, lists join, else the
- * last holds. Never throws.
+ * Parses JSON as leniently as Google's front end, and the Python literals that its SDK sends in uploads: single quotes, bare
+ * keys, trailing commas, `True`, `None`, `\x41`. Duplicate keys are merged: objects merge, lists are joined, otherwise the last
+ * value wins. It never throws.
  */
 export const readJson = (text: string, limits: Limits = defaults): Result.Result<Json, ServiceError> => {
   if (text.length > limits.characters) return Result.fail(invalidPayload("The payload is too large."))
@@ -27,19 +27,19 @@ export const readJson = (text: string, limits: Limits = defaults): Result.Result
   try {
     return Result.succeed(reader.document())
   } catch (error) {
-    // Only the reader's own word for where it stopped; anything else is a bug and must be seen as one.
+    // Anything but the parser's own exception is a bug, and must surface as one.
     if (!(error instanceof Stop)) throw error
     return Result.fail(invalidPayload(`${error.message} at ${where(text, error.offset)}`))
   }
 }
 
-/** A request that cannot be read, in the service's words. */
+/** The error of a payload that cannot be parsed, in the service's words. */
 export const invalidPayload = (reason: string): ServiceError => {
   const message = `Invalid JSON payload received. ${reason}`
   return new ServiceError({ code: "INVALID_ARGUMENT", message, violations: [{ field: "", description: message }] })
 }
 
-/** Unwinds the recursion; never leaves this file. */
+/** Exception that unwinds the recursion. It never leaves this file. */
 class Stop extends Error {
   readonly offset: number
   constructor(message: string, offset: number) {
@@ -142,7 +142,7 @@ class Reader {
         throw this.#stop("Closing quote expected in string")
       }
       this.#at++
-      // Half a character cannot be written as UTF-8.
+      // A lone surrogate cannot be encoded as UTF-8.
       if (next === quote) return out.toWellFormed()
       out += this.#escape()
     }
@@ -168,7 +168,7 @@ class Reader {
 
   #skipSpace(): void {
     const next = this.#text.charCodeAt(this.#at)
-    // Printable ASCII: most often there is none.
+    // Fast path: printable ASCII contains no further space.
     if (next <= 0x20 || next >= 0x7f || Number.isNaN(next)) this.#take(space)
   }
 
@@ -191,7 +191,7 @@ const set = (object: { [key: string]: Value }, key: string, value: Value): void 
   } else if (Array.isArray(old) && Array.isArray(value)) {
     for (const each of value) old.push(each)
   } else if (key === "__proto__") {
-    // A key like any other.
+    // `defineProperty` so that `__proto__` is a key like any other.
     Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true })
   } else object[key] = value
 }
@@ -199,7 +199,7 @@ const set = (object: { [key: string]: Value }, key: string, value: Value): void 
 const isObject = (value: Value | undefined): value is { [key: string]: Value } =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Line and column, from 1; the text itself may hold a secret. */
+/** Line and column of an offset, from 1. The text is not quoted, because it may contain a secret. */
 const where = (text: string, offset: number): string => {
   const before = text.slice(0, offset)
   return `line ${before.split("\n").length}, column ${offset - before.lastIndexOf("\n")}.`

@@ -7,18 +7,18 @@ import { readScalar } from "./Scalars.ts"
 
 export interface NormalizeOptions {
   readonly version: ApiVersion
-  /** Where the message stands in its request (`rag_corpus`); the beginning of every path. */
+  /** Path of the message in its request, such as `rag_corpus`: the start of every path in violations. */
   readonly at?: string
-  /** Refuse what the API version does not have; the default takes the fields of both. */
+  /** Whether fields that the API version lacks are refused. Default: the fields of both versions are accepted. */
   readonly strict?: boolean
 }
 
-/** Problems told at once. */
+/** Most violations reported at once. */
 const maxViolations = 20
 
 /**
- * The canonical JSON of a message from whatever a client may send: names in either case, old and mistaken ones, enums
- * by number, one value for a list, numbers in strings. What it cannot take is told in the service's words.
+ * Normalizes a message that a client sent to its canonical JSON. It accepts names in snake and camel case, old and mistaken
+ * names, enums by number, a single value for a list, and numbers in strings. Violations have the service's words.
  */
 export const normalize = (
   message: AnyMessage,
@@ -38,10 +38,10 @@ export const normalize = (
   )
 }
 
-/** The name of a proto's field as written in it: `chunk_size` for `chunkSize`. */
+/** Name of a field as the proto spells it: `chunk_size` for `chunkSize`. */
 export const snake = (camel: string): string => camel.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
-/** Every name a message's fields go by. */
+/** The fields of each message, by every accepted name. */
 const names = new WeakMap<AnyMessage, ReadonlyMap<string, readonly [key: string, field: Field]>>()
 
 const namesOf = (message: AnyMessage): ReadonlyMap<string, readonly [key: string, field: Field]> => {
@@ -165,7 +165,7 @@ class Walk {
   }
 
   #unknown(name: string, at: string, reason: string): void {
-    // A bare key can be a whole document pasted by mistake.
+    // The name is cut: it can be a whole document, pasted by mistake.
     const place = at === "" ? "" : ` at '${at}'`
     this.#invalid(at, `Invalid JSON payload received. Unknown name ${JSON.stringify(name.slice(0, 100))}${place}: ${reason}`)
   }
@@ -193,17 +193,17 @@ const scalarTypes: Readonly<Record<string, string>> = {
 
 const holdsLists = ({ kind }: Kind): boolean => kind === "list" || kind === "value"
 
-/** A secret or a text belongs there: what was given instead may be one too. */
+/** Whether a field may hold a secret or a long text: a wrong value in its place may be one too, and is not shown. */
 const secretive = ({ kind }: Kind): boolean => kind === "string" || kind === "bytes"
 
-/** The refused value, and not much of it. */
+/** The start of a refused value, for messages. */
 const shown = (value: Json): string => {
   if (Array.isArray(value)) return "Starting a list where a single value belongs"
   if (typeof value === "object") return "Starting an object on a scalar field"
   return JSON.stringify(typeof value === "string" ? value.slice(0, 64) : value)
 }
 
-/** A field given under two of its names is one field, as a key given twice is. */
+/** Merges the values of a field that was given under two of its names, as for a duplicate key. */
 const merge = (old: Json | undefined, value: Json): Json => {
   if (Array.isArray(old) && Array.isArray(value)) return [...old, ...value]
   if (old !== undefined && isJsonObject(old) && isJsonObject(value)) {

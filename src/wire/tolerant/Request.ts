@@ -9,19 +9,22 @@ import { readScalar } from "./Scalars.ts"
 
 export interface ReadOptions {
   readonly version: ApiVersion
-  /** Refuse fields of the other API version. Default false. */
+  /** Whether fields of the other API version are refused. Default false. */
   readonly strict?: boolean
 }
 
-/** The body of a call, from its bytes, or from the JSON that another protocol had in their place. An empty body, and the `""` some clients send, is an empty message. */
+/**
+ * Decodes the body of a call from its bytes, or from JSON where another protocol decoded it already. An empty body, or the `""`
+ * that some clients send, is an empty message.
+ */
 export const readBody = <B>(
   route: Route<string, unknown, B, unknown>,
   body: Uint8Array | string | JsonObject,
   options: ReadOptions
 ): Result.Result<B, ServiceError> =>
-  readMessage(route.body ?? (Empty as Message<B>), body, { ...options, ...(route.bodyField === undefined ? {} : { at: route.bodyField }) }) // no body: B is never
+  readMessage(route.body ?? (Empty as Message<B>), body, { ...options, ...(route.bodyField === undefined ? {} : { at: route.bodyField }) }) // without a body, B is never
 
-/** A message from its bytes, as the metadata part of an upload. */
+/** Decodes a message from its bytes, such as the metadata part of an upload. */
 export const readMessage = <A>(
   message: Message<A>,
   body: Uint8Array | string | JsonObject,
@@ -46,15 +49,15 @@ const utf8 = new TextDecoder("utf-8", { fatal: true })
 const decodeUtf8 = (bytes: Uint8Array): Result.Result<string, ServiceError> =>
   Result.try({ try: () => utf8.decode(bytes), catch: () => invalidPayload("The body is not UTF-8.") })
 
-/** What the parameters every method has ask of the answer's form. */
+/** Format of the response, which the query parameters of every method can set. */
 export interface AnswerForm {
-  /** `$alt=json;enum-encoding=int` */
+  /** Whether enums are numbers: `$alt=json;enum-encoding=int`. */
   readonly enumNumbers: boolean
-  /** `alt=sse` */
+  /** Whether a stream is sent as server-sent events: `alt=sse`. */
   readonly sse: boolean
 }
 
-/** The parameters that every method takes and that are not fields of its request. */
+/** Query parameters of every method, which are not fields of its request. */
 const systemParameters = new Set([
   "alt",
   "access_token",
@@ -70,7 +73,7 @@ const systemParameters = new Set([
   "userProject"
 ])
 
-/** The query of a call, raw and without its `?`. */
+/** Decodes the raw query of a call, without its `?`. */
 export const readQuery = <Q>(
   route: Route<string, Q, unknown, unknown>,
   raw: string
@@ -79,7 +82,7 @@ export const readQuery = <Q>(
   const violations: Array<FieldViolation> = []
   let alt = ""
   for (const [given, content] of new URLSearchParams(raw)) {
-    // Row 6: a filter that stands there without `filter=`.
+    // Row 6: a filter without `filter=` before it.
     const [name, value] = content === "" && /^\w+\((?:true|false)\)/.test(given) ? ["filter", given] : [given, content]
     const plain = name.replace(/^\$\.?/, "")
     if (plain !== name || systemParameters.has(name)) {

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type Kind } from "../Message.ts"
 
-/** The canonical form of a value that is no message, list or map; undefined when it is not one of the kind. */
+/** The canonical form of a scalar; undefined where the value is not of the kind. */
 export const readScalar = (kind: Kind, value: Json): Json | undefined => {
   switch (kind.kind) {
     case "string":
@@ -27,14 +27,14 @@ export const readScalar = (kind: Kind, value: Json): Json | undefined => {
   }
 }
 
-/** Rows 4 and 7: also as a word, in any case. */
+/** Reads a boolean, also from a word in any case (rows 4 and 7). */
 const readBool = (value: Json): boolean | undefined => {
   if (typeof value === "boolean") return value
   const word = typeof value === "string" ? value.toLowerCase() : value
   return word === "true" || word === "1" ? true : word === "false" || word === "0" ? false : undefined
 }
 
-/** Row 17: also as a string. */
+/** Reads a number, also from a string (row 17). */
 const readNumber = (value: Json): number | undefined => {
   if (typeof value === "number") return value
   if (typeof value !== "string" || !/^[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?$/.test(value) || value.length > 100) return undefined
@@ -47,7 +47,7 @@ const readInt32 = (value: Json): number | undefined => {
   return number !== undefined && Number.isInteger(number) && number >= -(2 ** 31) && number < 2 ** 31 ? number : undefined
 }
 
-/** A decimal string in full, since a number has 53 bits. */
+/** Reads an integer into a decimal string, since numbers are exact only up to 53 bits. */
 const readInt64 = (value: Json): string | undefined => {
   const digits = typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value
   if (typeof digits !== "string" || !/^[-+]?\d{1,19}$/.test(digits)) return undefined
@@ -55,7 +55,7 @@ const readInt64 = (value: Json): string | undefined => {
   return BigInt.asIntN(64, integer) === integer ? String(integer) : undefined
 }
 
-/** Base64 of either alphabet, padded or not, in the standard one. */
+/** Reads base64 of either alphabet, padded or not, into padded standard base64. */
 const readBytes = (value: Json): string | undefined => {
   if (typeof value !== "string" || !/^[A-Za-z0-9+/_-]*={0,2}$/.test(value)) return undefined
   const digits = value.replaceAll("-", "+").replaceAll("_", "/").replace(/=+$/, "")
@@ -65,7 +65,7 @@ const readBytes = (value: Json): string | undefined => {
 const rfc3339 =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d)(\.\d{1,9})?(Z|[-+](?:[01]\d|2[0-3]):[0-5]\d)$/
 
-/** In UTC, with every digit of the fraction. */
+/** Reads a timestamp into UTC, with every digit of the fraction. */
 const readTimestamp = (value: Json): string | undefined => {
   if (typeof value === "string") {
     const [text, time = "", fraction = "", zone = ""] = rfc3339.exec(value.toUpperCase()) ?? []
@@ -74,12 +74,12 @@ const readTimestamp = (value: Json): string | undefined => {
     return /^\d/.test(utc) ? `${utc}${fraction}Z` : undefined
   }
   const parts = secondsAndNanos(value)
-  // Years 0001 to 9999, the range of the proto.
+  // The proto allows the years 0001 to 9999.
   if (parts === undefined || parts.seconds < -62135596800 || parts.seconds > 253402300799 || parts.nanos < 0) return undefined
   return new Date(parts.seconds * 1000).toISOString().replace(".000Z", `${fraction(parts.nanos)}Z`)
 }
 
-/** Row 30: also as seconds and nanos. */
+/** Reads a duration, also from seconds and nanos (row 30). */
 const readDuration = (value: Json): string | undefined => {
   if (typeof value === "string") return /^-?\d{1,12}(?:\.\d{1,9})?s$/.test(value) ? value : undefined
   const parts = secondsAndNanos(value)
@@ -101,9 +101,9 @@ const secondsAndNanos = (value: Json): { readonly seconds: number; readonly nano
 
 const fraction = (nanos: number): string => (nanos === 0 ? "" : `.${String(nanos).padStart(9, "0").replace(/(?:0{3})+$/, "")}`)
 
-/** By name or by number, also of a value this table does not know: numbers are open in proto3. */
+/** Reads an enum value by name or number. Unknown numbers are accepted, because proto3 enums are open. */
 const readEnum = (numbers: Readonly<Record<string, number>>, value: Json): string | undefined => {
-  // The documentation's schemas say `object`; names are in capitals.
+  // The documentation's schemas write `object` in lower case; names are in capitals.
   const name = typeof value === "string" ? value.toUpperCase() : ""
   if (Object.hasOwn(numbers, name)) return name
   const number = readInt32(value)

@@ -53,6 +53,10 @@ const withEngine = <A, E>(
       Effect.provide(body, Embedded.layer({ dataDir: folder }).pipe(Layer.provide([embedder.layer, paragraphs]))))
   )
 
+/** Runs a test on an engine over a temporary folder. */
+const onEngine = <A, E, R>(body: Effect.Effect<A, E, R>) =>
+  Effect.scoped(Effect.flatMap(tempFolder, (folder) => Effect.provide(body, engine(folder))))
+
 const newCorpus = Effect.flatMap(Corpora, (corpora) => Effect.map(corpora.create(managed("c")), ({ name }) => name))
 
 describe("the end of the engine", () => {
@@ -74,62 +78,59 @@ describe("the end of the engine", () => {
 
 describe("a corpus", () => {
   it.live("is put together once for all who ask, until somebody writes", () =>
-    Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
-      Effect.gen(function*() {
-        const corpora = yield* Corpora
-        const name = yield* newCorpus
-        const first = yield* corpora.get(name)
-        assert.strictEqual(yield* corpora.get(name), first)
-        yield* corpora.update(name, { displayName: "another" })
-        assert.strictEqual((yield* corpora.get(name)).displayName, "another")
-        yield* (yield* Files).upload(textFile(name, "a", "apples"))
-        assert.strictEqual((yield* corpora.get(name)).filesCount, 1)
-        yield* corpora.delete(name, { force: true })
-        assert.strictEqual((yield* Effect.flip(corpora.get(name))).code, "NOT_FOUND")
-      }).pipe(Effect.provide(engine(folder))))))
+    onEngine(Effect.gen(function*() {
+      const corpora = yield* Corpora
+      const name = yield* newCorpus
+      const first = yield* corpora.get(name)
+      assert.strictEqual(yield* corpora.get(name), first)
+      yield* corpora.update(name, { displayName: "another" })
+      assert.strictEqual((yield* corpora.get(name)).displayName, "another")
+      yield* (yield* Files).upload(textFile(name, "a", "apples"))
+      assert.strictEqual((yield* corpora.get(name)).filesCount, 1)
+      yield* corpora.delete(name, { force: true })
+      assert.strictEqual((yield* Effect.flip(corpora.get(name))).code, "NOT_FOUND")
+    })))
 })
 
 describe("what is written of a file", () => {
   it.live("stays when a newer version takes the file's place", () =>
-    Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
-      Effect.gen(function*() {
-        const files = yield* Files
-        const store = yield* FileMetadataStore
-        const corpus = yield* newCorpus
-        yield* store.createSchemas(corpus, [{ key: "team", type: "string" }])
-        const first = (yield* files.upload(textFile(corpus, "a", "one"))).file.name
-        yield* store.create(first, [{ key: "team", value: { _tag: "string", value: "ops" } }])
-        const second = (yield* files.upload({ ...textFile(corpus, "a", "two"), replaces: first })).file.name
-        assert.deepStrictEqual((yield* files.get(second)).userMetadata, { team: "ops" })
-        assert.deepStrictEqual((yield* store.list(second, {})).items.map(({ key }) => key), ["team"])
-      }).pipe(Effect.provide(engine(folder))))))
+    onEngine(Effect.gen(function*() {
+      const files = yield* Files
+      const store = yield* FileMetadataStore
+      const corpus = yield* newCorpus
+      yield* store.createSchemas(corpus, [{ key: "team", type: "string" }])
+      const first = (yield* files.upload(textFile(corpus, "a", "one"))).file.name
+      yield* store.create(first, [{ key: "team", value: { _tag: "string", value: "ops" } }])
+      const second = (yield* files.upload({ ...textFile(corpus, "a", "two"), replaces: first })).file.name
+      assert.deepStrictEqual((yield* files.get(second)).userMetadata, { team: "ops" })
+      assert.deepStrictEqual((yield* store.list(second, {})).items.map(({ key }) => key), ["team"])
+    })))
 })
 
 describe("the stored text of a file", () => {
   it.live("is given in pages of its chunks, of that file alone", () =>
-    Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
-      Effect.gen(function*() {
-        const files = yield* Files
-        const corpus = yield* newCorpus
-        const texts = (name: string) => Array.from({ length: 150 }, (_, i) => `${name} paragraph ${i} ${"x".repeat(i)}`)
-        const names = yield* Effect.forEach(["a", "b", "c"], (name) =>
-          Effect.map(files.upload(textFile(corpus, name, texts(name).join("\n\n"))), ({ file }) => file.name))
-        for (const [i, name] of names.entries()) {
-          for (const size of [1, 7, 1000]) {
-            const chunks = yield* Stream.runCollect(pages((page) =>
-              files.chunks(name, page), size))
-            assert.deepStrictEqual(chunks.map(({ text }) => text), texts("abc".charAt(i)))
-            assert.deepStrictEqual(chunks.map(({ ordinal }) => ordinal), chunks.map((_, at) => at))
-          }
+    onEngine(Effect.gen(function*() {
+      const files = yield* Files
+      const corpus = yield* newCorpus
+      const texts = (name: string) => Array.from({ length: 150 }, (_, i) => `${name} paragraph ${i} ${"x".repeat(i)}`)
+      const names = yield* Effect.forEach(["a", "b", "c"], (name) =>
+        Effect.map(files.upload(textFile(corpus, name, texts(name).join("\n\n"))), ({ file }) => file.name))
+      for (const [i, name] of names.entries()) {
+        for (const size of [1, 7, 1000]) {
+          const chunks = yield* Stream.runCollect(pages((page) =>
+            files.chunks(name, page), size))
+          assert.deepStrictEqual(chunks.map(({ text }) => text), texts("abc".charAt(i)))
+          assert.deepStrictEqual(chunks.map(({ ordinal }) => ordinal), chunks.map((_, at) => at))
         }
-        const [a, b] = names
-        assert.isDefined(a)
-        assert.isDefined(b)
-        assert.strictEqual((yield* Effect.flip(files.chunks(a!, { token: "x" }))).code, "INVALID_ARGUMENT")
-        yield* files.delete(a!)
-        assert.strictEqual((yield* Effect.flip(files.chunks(a!, {}))).code, "NOT_FOUND")
-        assert.strictEqual((yield* files.chunks(b!, { size: 1 })).items[0]?.text, texts("b")[0])
-      }).pipe(Effect.provide(engine(folder))))))
+      }
+      const [a, b] = names
+      assert.isDefined(a)
+      assert.isDefined(b)
+      assert.strictEqual((yield* Effect.flip(files.chunks(a!, { token: "x" }))).code, "INVALID_ARGUMENT")
+      yield* files.delete(a!)
+      assert.strictEqual((yield* Effect.flip(files.chunks(a!, {}))).code, "NOT_FOUND")
+      assert.strictEqual((yield* files.chunks(b!, { size: 1 })).items[0]?.text, texts("b")[0])
+    })))
 })
 
 const slowImport = Layer.succeed(Importer, { run: () => Effect.never })
@@ -417,24 +418,23 @@ describe("changing facts about a file", () => {
 
 describe("permissions that a source withdraws", () => {
   it.live("hold no longer: who could not read a file finds it", () =>
-    Effect.scoped(Effect.flatMap(tempFolder, (folder) =>
-      Effect.gen(function*() {
-        const files = yield* Files
-        const retrieval = yield* Retrieval
-        const corpus = yield* newCorpus
-        const permissions = { public: false, principals: ["user:a@b.c"] }
-        const { file } = yield* files.upload(textFile(corpus, "a", "Five days carry over.", { permissions, metadata: { team: "ops" } }))
-        const found = Effect.map(retrieval.retrieve({ corpus, query: "days", principal: "user:other@b.c" }), (contexts) => contexts.length)
-        assert.strictEqual(yield* found, 0)
-        // What is not named stays.
-        assert.deepStrictEqual((yield* files.update(file.name, { displayName: "b" })).permissions, permissions)
-        assert.strictEqual(yield* found, 0)
-        const open = yield* files.update(file.name, { permissions: null })
-        assert.notProperty(open, "permissions")
-        assert.deepStrictEqual(open.metadata, { team: "ops" })
-        assert.notProperty(yield* files.get(file.name), "permissions")
-        assert.strictEqual(yield* found, 1)
-      }).pipe(Effect.provide(engine(folder))))))
+    onEngine(Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const corpus = yield* newCorpus
+      const permissions = { public: false, principals: ["user:a@b.c"] }
+      const { file } = yield* files.upload(textFile(corpus, "a", "Five days carry over.", { permissions, metadata: { team: "ops" } }))
+      const found = Effect.map(retrieval.retrieve({ corpus, query: "days", principal: "user:other@b.c" }), (contexts) => contexts.length)
+      assert.strictEqual(yield* found, 0)
+      // What is not named stays.
+      assert.deepStrictEqual((yield* files.update(file.name, { displayName: "b" })).permissions, permissions)
+      assert.strictEqual(yield* found, 0)
+      const open = yield* files.update(file.name, { permissions: null })
+      assert.notProperty(open, "permissions")
+      assert.deepStrictEqual(open.metadata, { team: "ops" })
+      assert.notProperty(yield* files.get(file.name), "permissions")
+      assert.strictEqual(yield* found, 1)
+    })))
 })
 
 describe("operations of a process that is gone", () => {

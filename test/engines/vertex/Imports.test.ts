@@ -13,6 +13,7 @@ import { Files } from "../../../src/ports/Files.ts"
 import { Operations } from "../../../src/ports/Operations.ts"
 import { Quota } from "../../../src/ports/Quota.ts"
 import { managed } from "../../conformance/Cases.ts"
+import { eventually } from "../../support/Eventually.ts"
 import { hosted, onFake } from "./Engine.ts"
 
 const newImport = Effect.gen(function*() {
@@ -218,6 +219,8 @@ describe("the service's three places for imports", () => {
         yield* Effect.yieldNow
         yield* Fiber.interrupt(fiber)
       }
-      yield* start(5)
+      const fifth = yield* Effect.forkChild(start(5))
+      yield* eventually("the fifth import has a place", Effect.sync(() => fifth.pollUnsafe()))
+      assert.strictEqual((yield* Fiber.join(fifth)).name, operation(5, false).name)
     }).pipe(Effect.provide(here)))
 })
