@@ -41,8 +41,6 @@ export interface Connection {
   readonly collection: Effect.Effect<Answers.Collection | undefined, ServiceError>
   /** The corpus's tenant; undefined where the collection has no tenants. Looked up once. */
   readonly tenantOf: () => Effect.Effect<string | undefined, ServiceError>
-  /** Whether the collection is known to have tenants; undefined before the first {@link tenantOf}. */
-  readonly hasTenants: () => boolean | undefined
 }
 
 /** Checks the settings and describes the connection. Calls nothing yet. */
@@ -120,8 +118,7 @@ export const connect = Effect.fnUntraced(function*(options: WeaviateOptions): Ef
     stranger,
     otherDimensions,
     collection,
-    tenantOf,
-    hasTenants: () => tenants
+    tenantOf
   }
 })
 

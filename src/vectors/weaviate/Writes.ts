@@ -21,7 +21,7 @@ const lookMs = 250
 
 /** Writes and deletes the corpus's objects and its record. */
 export const writesOf = (
-  { call, collection, corpus, decoded, hasTenants, name, place, refusalOf, tenantOf }: Connection
+  { call, collection, corpus, decoded, name, place, refusalOf, tenantOf }: Connection
 ): Pick<VectorStore, "put" | "delete" | "drop" | "sign"> => {
   const put: VectorStore["put"] = Effect.fnUntraced(function*(files) {
     const tenant = yield* tenantOf()
@@ -108,7 +108,7 @@ export const writesOf = (
       operator: "And",
       operands: [corpusIs(recordsCorpus), { path: ["fileId"], operator: "Equal", valueText: corpus }]
     })
-    if (hasTenants() === true) {
+    if ((yield* tenantOf()) !== undefined) {
       yield* call("deleting the tenant", `/schema/${name}/tenants`, {
         method: "DELETE",
         body: [corpus],
