@@ -28,6 +28,8 @@ describe("questions that lean on earlier ones", () => {
     }
     for (
       const question of [
+        "And what is the default of the queue size?",
+        "Aber wann wird der Kran am Kai wieder gebaut?",
         leave,
         "Who signs off travel expenses above the limit?",
         "Wie viele Urlaubstage verfallen am Jahresende?",

@@ -19,13 +19,24 @@ const fewWords = 3
 /** A question of more words than this names its subject itself, pronouns or not. */
 const manyWords = 12
 
+/** Words that only join a question to what was said before, and question words. */
+const beginnings = new Set("and but und aber et mais y pero e ma mas".split(" "))
+const asking = new Set(
+  `what which who when where why how is are was were does do did can wie was wer wann wo warum welche welcher welches ist sind
+  comment quand qui ou pourquoi quel quelle como cuando quien donde cual come quando chi dove quale`.split(/\s+/)
+)
+/** With more words than these a question has what it asks about. */
+const wordsOfQuestion = 6
+
 /** Whether a question can only be understood from those before it. */
 export const isFollowUp = (question: string): boolean => {
   const words = rawWords(question).map(({ word }) => normalize(word))
   const [first = "", second = ""] = words
   if (words.length <= fewWords) return true
   if (words.length > manyWords) return false
-  if (goingOn.has(first) && (about.has(second) || !asks.has(first))) return true
+  // "And what is the limit for batches?" has a form of its own: a question like any other, with a word before it.
+  const asksItself = beginnings.has(first) && asking.has(second) && words.length > wordsOfQuestion
+  if (goingOn.has(first) && !asksItself && (about.has(second) || !asks.has(first))) return true
   return words.some((word) => pointing.has(word))
 }
 
