@@ -78,7 +78,7 @@ describe("sluice export", () => {
         assert.strictEqual(refused.code, 1)
         assert.match(
           refused.stderr,
-          /is a bundle: it has one generation, and is read-only\n *fix: run the pipeline that it was made of/
+          /is a bundle: it has one generation, and is read-only\n *fix: run the pipeline that it was exported from/
         )
       }
       const named = yield* run("export", "test.db")

@@ -254,7 +254,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       assert.notInclude(noteOf(yield* run), "keeps no permissions")
       drive.edit("pay", { permissions: [reader("bob@acme.com")] })
       const { warnings } = yield* composed(handbook).plan().pipe(Effect.provide(hostedEngine))
-      assert.match(warnings.join(), /drive: not all of it is for everyone at the source; the service keeps no permissions/)
+      assert.match(warnings.join(), /drive: some of it is restricted at the source; the service keeps no permissions/)
       const narrowed = yield* run
       expectCounts(narrowed, { unchanged: 1 })
       assert.include(noteOf(narrowed), "the service keeps no permissions")
@@ -283,7 +283,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
           warnings,
           /chat: import-only: it cannot be listed from here \(projects\/1\/secrets\/slack\/versions\/1 may not be read\)/
         )
-        assert.match(warnings, /drive: import-only: it cannot be listed from here \(.*Invalid Credentials; Run `gcloud auth/)
+        assert.match(warnings, /drive: import-only: it cannot be listed from here \(.*Invalid Credentials; run `gcloud auth/)
         const first = yield* run(handbook)
         expectCounts(first, { added: 3 })
         assert.match(noteOf(first), /import-only: it cannot be listed from here .*2 imported, 0 skipped, 0 failed/)
