@@ -30,7 +30,7 @@ const cases: ReadonlyArray<ReadonlyArray<Case>> = [
     { args: ["validate", "pipeline.yaml"], code: 0, prints: /^pipeline\.yaml is valid: pipeline test/ },
     { args: ["schema"], code: 0, prints: /^ {2}"title": "Sluice pipeline",$/ },
     { args: ["parse", "docs/leave.md"], code: 0, prints: /^leave\.md {2}markdown, / },
-    { args: ["batch", "check", "rows.jsonl"], code: 0, prints: /^1 row, nothing wrong/ },
+    { args: ["batch", "check", "rows.jsonl"], code: 0, prints: /^1 row, no mistakes/ },
     { args: ["run", "pipeline.yaml"], code: 0, prints: /^docs +3 +3$/ }
   ],
   // By itself: it looks for a watch as long as the others take until one starts, which would hear it.
