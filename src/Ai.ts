@@ -1,5 +1,5 @@
 /**
- * Models of `effect/ai` in pipelines, and ours as theirs.
+ * Uses models of `effect/ai` in pipelines, and models of Sluice as models of `effect/ai`.
  *
  * @example
  * ```ts

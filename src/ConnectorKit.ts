@@ -1,7 +1,7 @@
 /**
- * What a connector, a parser or a chunker is written with: its definition and settings, listings in pages, calls over HTTP,
- * Markdown from pages, and the suites of tests that every one of them must pass. The `git` and `web` connectors of Sluice are written with
- * this and nothing else.
+ * Everything to write a connector, a parser or a chunker with: definitions and settings, paged listings, HTTP calls,
+ * conversion of pages to Markdown, and the test suites that each of them must pass. Sluice's own `git` and `web`
+ * connectors are written with this module alone.
  *
  * @example
  * ```ts

@@ -4,7 +4,7 @@ import { cli } from "./cli/Cli.ts"
 import { BuiltInConnectors } from "./cli/Session.ts"
 import { telemetry } from "./cli/Telemetry.ts"
 
-/** Loaded when the first of them is needed: they are much of the program. */
+/** Loaded when the first connector is needed: connectors are a large part of the program. */
 const connectors = Layer.succeed(BuiltInConnectors, {
   definitions: Effect.map(Effect.promise(() => import("../connectors/index.ts")), ({ connectors }) => connectors),
   ofServer: Effect.promise(async () => {
@@ -23,5 +23,5 @@ const vendors = async () => {
   return { googleDrive, slack, jira, sharePoint }
 }
 
-/** The command line with all that it needs but the platform. */
+/** The command line with everything it needs except the platform's services. */
 export const program = Effect.provide(cli, Layer.mergeAll(connectors, telemetry(packageJson.version)))

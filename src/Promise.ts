@@ -31,35 +31,35 @@ export { generate } from "./pipeline/stages/Generate.ts"
 export { rank } from "./pipeline/stages/Rank.ts"
 export { retrieve } from "./pipeline/stages/Retrieve.ts"
 
-/** Ends a call early. It then rejects with the signal's reason, and what was under way is stopped in order. */
+/** Ends a call early: its promise rejects with the signal's reason, and work under way is stopped cleanly. */
 export interface Abortable {
   readonly signal?: AbortSignal
 }
 
 /**
- * A pipeline on an engine. Calls reject with the classes of this module: each has a `message` and, where it is known,
- * `code`, `fix` and `violations` (`ServiceError`), `issues` (`PipelineInvalid`), `problem` (`StateError`).
+ * A pipeline on an engine. Calls reject with the error classes that this module exports: each has a `message` and, where
+ * known, `code`, `fix` and `violations` (`ServiceError`), `issues` (`PipelineInvalid`), `problem` (`StateError`).
  */
 export interface App<Out> extends AsyncDisposable {
-  /** Brings the corpus in line with the sources. A file's failure is in the report. */
+  /** Brings the corpus in line with the sources. The failure of a single file does not reject: it is in the report. */
   readonly run: (options?: Omit<RunOptions, "observe" | "waiting"> & Abortable) => Promise<Report>
-  /** What {@link run} would do. Changes nothing. */
+  /** Returns what {@link run} would do. Changes nothing. */
   readonly plan: (options?: Pick<PlanOptions, "all" | "retryFailed"> & Abortable) => Promise<Plan>
   /** Keeps the corpus in line with its sources until the signal ends it. */
   readonly watch: (options: Pick<WatchOptions, "timing"> & { readonly signal: AbortSignal }) => Promise<void>
   readonly retrieve: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Retrieved>
   readonly ask: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Out>
-  /** The answer as it is made; the last part carries the whole. Leaving the loop stops the model. */
+  /** Streams the answer as it is generated; the last part carries the complete answer. Leaving the loop stops the model. */
   readonly stream: (question: string | Question, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
-  /** Answers a question of a conversation, which may lean on the exchanges it brings. */
+  /** Answers a question of a conversation, which may refer to the earlier exchanges passed with it. */
   readonly chat: (question: FollowUp, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
-  /** Asks the pipeline's tests, or others, and holds what comes against what they expect. */
+  /** Runs the pipeline's tests, or those given, and compares the results with what the tests expect. */
   readonly evaluate: (options?: Partial<Omit<EvaluateOptions, "observe">> & Abortable) => Promise<Evaluation>
-  /** Closes what is open. Called by `await using`. */
+  /** Closes everything that is open. Called by `await using`. */
   readonly close: () => Promise<void>
 }
 
-/** Opens a pipeline on an engine, which is checked when it is first needed. */
+/** Opens a pipeline on an engine. The engine is only checked when it is first needed. */
 export const open = async <Sources extends string, Out, E, R extends Host>(
   pipeline: Pipeline<Sources, Out, E, Exclude<R, Host>>,
   engine: Layer.Layer<R, unknown>

@@ -1,6 +1,6 @@
 /**
- * For tests of programs that use Sluice: an engine that leaves nothing behind, a model that answers from a script, and a
- * source whose faults are set by the test.
+ * For testing programs that use Sluice: an engine that leaves nothing behind, a model that answers from a script, and a
+ * source whose faults the test sets.
  *
  * @example
  * ```ts
@@ -24,7 +24,7 @@ import type { Connector, Listed } from "./ports/Connector.ts"
 import type { Generator } from "./ports/Generator.ts"
 import { defineConnector, type Source } from "./ports/Source.ts"
 
-/** The embedded engine over a folder of its own, which goes with the layer: no test sees what another left. */
+/** The embedded engine on a temporary folder, deleted with the layer: no test sees what another left behind. */
 export const isolatedEngine = (options: Omit<EmbeddedHostOptions, "dataDir"> = {}): Layer.Layer<Host> =>
   Layer.unwrap(Effect.map(
     Effect.acquireRelease(
@@ -34,18 +34,18 @@ export const isolatedEngine = (options: Omit<EmbeddedHostOptions, "dataDir"> = {
     (dataDir) => embedded({ ...options, dataDir })
   ))
 
-/** A model of a test, and what it was asked. */
+/** A scripted model, and the requests it has received. */
 export interface ScriptedModel {
-  /** For `generateBy`: its citations are verified as those of any model. */
+  /** The model as a generator, for `generateBy`: its citations are verified like those of any model. */
   readonly generator: Generator["Service"]
   readonly chat: ChatModel["Service"]
-  /** What it was asked, in order. */
+  /** Requests the model has received, in order. */
   readonly requests: ReadonlyArray<ChatRequest>
 }
 
 /**
- * A model that gives these answers in turn, word by word, and fails where the script has an error. Once the script is at
- * its end it fails with `OUT_OF_RANGE`. Or a function of what it is asked.
+ * A model that returns these answers in turn, word by word, and fails where the script has an error. Once the script is
+ * used up it fails with `OUT_OF_RANGE`. The script may also be a function from each request to its answer.
  */
 export const scriptedModel = (
   script: ReadonlyArray<string | ServiceError> | ((request: ChatRequest) => string | ServiceError),
@@ -77,23 +77,23 @@ export const scriptedModel = (
   return { chat, generator: makeGrounded(chat), requests }
 }
 
-/** A source in memory, in the hands of a test. */
+/** A source in memory, controlled by a test. */
 export interface FaultySource {
   readonly source: Source
-  /** Texts by path: add, change and delete them. */
+  /** Texts by path: add, change and delete them between runs. */
   readonly items: Map<string, string>
-  /** The next `times` reads of a path fail so. Default once. */
+  /** Makes the next `times` reads of a path fail with this error. Default once. */
   readonly failRead: (path: string, error: ServiceError, times?: number) => void
-  /** The next `times` listings end with this error, after `after` items (default 0). Default once. */
+  /** Makes the next `times` listings fail with this error after `after` items (default 0). Default once. */
   readonly failListing: (error: ServiceError, options?: { readonly after?: number; readonly times?: number }) => void
-  /** The next `times` listings end early and say nothing, after `after` items (default 0). Default once. */
+  /** Makes the next `times` listings end without an error and without `complete`, after `after` items (default 0). Default once. */
   readonly cutListing: (options?: { readonly after?: number; readonly times?: number }) => void
-  /** Paths that were read, in order. */
+  /** Paths read so far, in order. */
   readonly reads: ReadonlyArray<string>
   readonly listings: number
 }
 
-/** A source of texts whose listings and reads fail as the test says. */
+/** Creates a source of texts whose listings and reads fail as the test says. */
 export const faultySource = (texts: Readonly<Record<string, string>> = {}): FaultySource => {
   const items = new Map(Object.entries(texts))
   const reads: Array<string> = []

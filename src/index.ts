@@ -1,9 +1,10 @@
 /**
  * Sluice: RAG pipelines as typed effects.
  *
- * `Pipeline.make` describes one, or `Pipeline.load` reads it from a file; `Embedded.layer` or `Vertex.layer` runs it:
- * `run`, `ask`, `stream`, `chat`, `watch`, `plan`, `diff`. Stages are functions that `compose` puts together;
- * `defineConnector`, `defineParser`, `defineChunker` and `defineStage` make sources, parsers, chunkers and stages of one's own. The ports are there to replace a part.
+ * `Pipeline.make` describes a pipeline, or `Pipeline.load` reads one from a file; `Embedded.layer` or `Vertex.layer`
+ * provides the engine that runs it: `run`, `ask`, `stream`, `chat`, `watch`, `plan`, `diff`. Stages are functions that
+ * `compose` chains; `defineConnector`, `defineParser`, `defineChunker` and `defineStage` make custom sources, parsers,
+ * chunkers and stages. The ports are exported so that any part can be replaced.
  */
 export * as Pipeline from "./pipeline/Pipeline.ts"
 export * as Embedded from "./compose/EmbeddedEntry.ts"

@@ -3,9 +3,9 @@ import { Effect } from "effect"
 import { ExitCode } from "./domain/Errors.ts"
 import { program } from "./Program.ts"
 
-// The first Ctrl-C ends the command in order, which records the run; a second one does not wait for that.
+// The first Ctrl-C ends the command in order and records the run; the second exits at once.
 process.once("SIGINT", () => process.on("SIGINT", () => process.exit(ExitCode.interrupted)))
-// `sluice … | head` closes the pipe when it has seen enough.
+// `sluice … | head` closes the pipe once it has enough.
 process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? ExitCode.done : ExitCode.error))
 
 program.pipe(

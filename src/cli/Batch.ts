@@ -14,6 +14,7 @@ import {
 } from "../domain/batch/BatchPrediction.ts"
 import { ExitCode, ServiceError } from "../domain/Errors.ts"
 import { printable } from "../domain/Text.ts"
+import { lastSegment } from "../domain/ResourceNames.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
 import { BatchPrediction } from "../ports/BatchPrediction.ts"
 import { engineFlags, pipelineFor } from "./EngineFlags.ts"
@@ -22,22 +23,24 @@ import { optionalText } from "./Flags.ts"
 import { Output } from "./Output.ts"
 import { count, plural } from "./render/Numbers.ts"
 import { printValue } from "./render/Values.ts"
-import { idOf } from "./Resources.ts"
 import { given, root } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** `sluice batch`, and what all of its commands understand. */
+/** `sluice batch`, with the flags that all of its commands share. */
 export const batchRoot = Command.make("batch").pipe(
   Command.withDescription(
-    "Put many prompts to a model as one job: rows from a JSONL file or a table, results to new files or a new table. A row is a chat-completions request with a custom_id, by which its result is found again."
+    "Send many prompts to a model as one job: rows from a JSONL file or a table, results to new files or a new table. A row is a chat-completions request with a custom_id, which identifies its result."
   ),
   Command.withExamples([
-    { command: "sluice batch submit questions.jsonl", description: "on this machine: runs the job and shows how it goes" },
+    { command: "sluice batch submit questions.jsonl", description: "on this machine: run the job and show its progress" },
     {
       command: "sluice batch submit gs://acme/in.jsonl --to gs://acme/out --engine vertex --model llama-3.1-70b-instruct-maas",
-      description: "on Vertex AI: asks for the job and returns"
+      description: "on Vertex AI: start the job and return"
     },
-    { command: "sluice batch results 8013846402219253760 -o answers.jsonl", description: "each row with its answer, or why it has none" },
+    {
+      command: "sluice batch results 8013846402219253760 -o answers.jsonl",
+      description: "each row with its answer, or the reason it has none"
+    },
     {
       command: "sluice batch run pipeline.yaml questions.jsonl -o answers.jsonl",
       description: "questions answered from a corpus, with citations"
@@ -46,20 +49,22 @@ export const batchRoot = Command.make("batch").pipe(
   Command.withSharedFlags({
     ...engineFlags,
     bucket: Flag.KeyValuePair("bucket").pipe(
-      Flag.withDescription("On the embedded engine: a folder that stands for a bucket, gs://NAME/…"),
+      Flag.withDescription("On the embedded engine: a folder that stands in for a bucket, gs://NAME/…"),
       Flag.withMetavar("NAME=FOLDER"),
       Flag.withDefault({})
     ),
     tables: optionalText("tables", "FILE", "On the embedded engine: a SQLite file; bq://ANY.main.NAME is its table NAME"),
     concurrency: Flag.Int("concurrency").pipe(
       Flag.filter((n) => n >= 1 && n <= 100, () => "Expected 1 to 100"),
-      Flag.withDescription("Rows, or questions of a pipeline, put to the model at once; jobs on Vertex AI have their own. Default 4"),
+      Flag.withDescription(
+        "Rows, or questions of a pipeline, sent to the model concurrently; jobs on Vertex AI have their own number. Default 4"
+      ),
       Flag.optional
     )
   })
 )
 
-/** Runs `body` on the jobs of the engine that was meant. */
+/** Runs `body` with the batch jobs of the chosen engine. */
 export const onBatch = <A, E, R>(body: Effect.Effect<A, E, R | BatchServices>) =>
   Effect.gen(function*() {
     const { dataDir } = yield* root
@@ -78,7 +83,7 @@ export const onBatch = <A, E, R>(body: Effect.Effect<A, E, R | BatchServices>) =
     )
   })
 
-/** Files of this folder as a person names them, in the place of their addresses. */
+/** Shortens addresses of files in this folder to relative paths. */
 const short = (text: string): string => text.replaceAll(pathToFileURL(`${process.cwd()}/`).href, "")
 
 const readable = (error: ServiceError): ServiceError => {
@@ -98,17 +103,17 @@ const readable = (error: ServiceError): ServiceError => {
 
 export const jobArgument = Argument.String("job").pipe(Argument.withDescription("The job's id, as `list` shows it, or its full name"))
 
-/** A job by id or full name. */
+/** Parses the name of a job, given by id or full name. */
 export const jobNamed = Effect.fnUntraced(function*(written: string) {
   const { parent } = yield* BatchEngine
   if (/^[^/\s]+$/.test(written)) return BatchJobName.make(`${parent}/batchPredictionJobs/${written}`)
   if (/^projects\/[^/]+\/locations\/[^/]+\/batchPredictionJobs\/[^/]+$/.test(written)) return BatchJobName.make(written)
-  return yield* new UsageError({ message: `${written} is not the name of a batch job`, fix: "take one that `sluice batch list` shows" })
+  return yield* new UsageError({ message: `${written} is not the name of a batch job`, fix: "use one that `sluice batch list` shows" })
 })
 
 const fileUri = (path: string): string => pathToFileURL(resolve(path)).href
 
-/** Where rows are: objects, a table, or files of this machine, which only the embedded engine reads as they are. */
+/** Parses where rows are: objects, a table, or local files, which only the embedded engine reads directly. */
 export const inputOf = Effect.fnUntraced(function*(written: ReadonlyArray<string>) {
   const [first = ""] = written
   const table = first.startsWith("bq://") || !existsSync(first) ? parseTable(first) : undefined
@@ -128,7 +133,7 @@ export const inputOf = Effect.fnUntraced(function*(written: ReadonlyArray<string
   return input
 })
 
-/** Where results go; beside a file of this machine, where nothing is said. */
+/** Parses where results go; by default beside a local input file. */
 export const outputOf = Effect.fnUntraced(function*(written: Option.Option<string>, input: ReadonlyArray<string>) {
   const to = given(written)
   const [first = ""] = input
@@ -137,7 +142,7 @@ export const outputOf = Effect.fnUntraced(function*(written: Option.Option<strin
     const local = name === "embedded" && !first.includes("://") && existsSync(first)
     if (!local) {
       return yield* new UsageError({
-        message: "where the results are to go is not said",
+        message: "a place for the results is missing",
         fix: "give --to gs://bucket/folder or --to bq://project.dataset.table"
       })
     }
@@ -151,10 +156,10 @@ export const outputOf = Effect.fnUntraced(function*(written: Option.Option<strin
   return output
 })
 
-/** Milliseconds between lines about a job that goes on. */
+/** Milliseconds between lines about a running job. */
 const sayEvery = 5_000
 
-/** Says on stderr how a job goes. */
+/** Reports the progress of a job on stderr. */
 export const sayProgress = Effect.map(Output, ({ say }) => {
   let printed = { state: "", at: 0 }
   return (job: BatchJob): Effect.Effect<void> =>
@@ -162,11 +167,11 @@ export const sayProgress = Effect.map(Output, ({ say }) => {
       const at = Date.now()
       if (hasEnded(job.state) || job.state === printed.state && at - printed.at < sayEvery) return Effect.void
       printed = { state: job.state, at }
-      return say(`${idOf(job.name)} ${job.state.toLowerCase()}${progress(job)}`)
+      return say(`${lastSegment(job.name)} ${job.state.toLowerCase()}${progress(job)}`)
     })
 })
 
-/** Waits for a job, saying how it goes. Leaves it alone when interrupted. */
+/** Waits for a job and reports its progress. Interrupting the wait leaves the job running. */
 export const followJob = Effect.fnUntraced(function*(name: BatchJobName) {
   const jobs = yield* BatchPrediction
   return yield* jobs.wait(name, { observe: yield* sayProgress })
@@ -180,7 +185,7 @@ const progress = ({ counts }: BatchJob): string => {
   }`
 }
 
-/** What a job came to: everything for programs; for people its end and where the results are. */
+/** Prints the result of a job: everything for programs; for people its end and where the results are. */
 export const showJob = Effect.fnUntraced(function*(job: BatchJob) {
   const { json } = yield* root
   if (json || !hasEnded(job.state)) return yield* printValue(job)
@@ -196,11 +201,11 @@ export const showJob = Effect.fnUntraced(function*(job: BatchJob) {
     ...job.partialFailures.map(({ message }) => `  ${printable(short(message))}`),
     ...(job.results === undefined
       ? []
-      : [`results  ${short(job.results.uri)}`, `         sluice batch results ${idOf(job.name)} -o answers.jsonl`])
+      : [`results  ${short(job.results.uri)}`, `         sluice batch results ${lastSegment(job.name)} -o answers.jsonl`])
   ].join("\n"))
 })
 
-/** 3 where rows failed, 1 where the job did. */
+/** Exit code of a job: 3 where rows failed, 1 where the job did. */
 export const exitOf = ({ counts, state }: Pick<BatchJob, "counts" | "state">) =>
   exitWith(
     state === "FAILED" || state === "CANCELLED" || state === "EXPIRED"

@@ -9,13 +9,13 @@ import { presenterLayer } from "./Presenter.ts"
 import { renderCause } from "./render/Error.ts"
 import { root } from "./Root.ts"
 
-/** Runs pipelines for every command. Not loaded with the commands, so that help does not wait for it. */
+/** Runs pipelines for every command. Not loaded together with the commands, so that help does not wait for it. */
 const host = (dataDir: string) =>
   Layer.unwrap(Effect.map(Effect.promise(() => import("../compose/Host.ts")), ({ everyEngine }) => everyEngine({ dataDir })))
 
 const builtIns = [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions]
 
-/** The command line: parses, runs, renders what went wrong. Fails with an error that carries the exit code. */
+/** The command line: parses arguments, runs the command, prints errors. Fails with an error that carries the exit code. */
 export const cli = Effect.gen(function*() {
   const args = yield* (yield* Stdio.Stdio).args
   const command = root.pipe(
@@ -24,11 +24,11 @@ export const cli = Effect.gen(function*() {
   )
   yield* Command.runWith(command, { version: packageJson.version })(args).pipe(
     Effect.catchTag("ShowHelp", (help) => help.errors.length === 0 ? Effect.void : Effect.fail(new Exited({ code: ExitCode.invalid }))),
-    // As a finalizer, so that an interrupt does not cut its own message short.
+    // A finalizer, so that an interrupt does not cut off its own message.
     Effect.onError(renderCause)
   )
 }).pipe(
   Effect.provide(Layer.mergeAll(presenterLayer, CliConfig.layer({ builtIns })).pipe(Layer.provideMerge(Output.layer))),
-  // Output is data, whatever is logged.
+  // Stdout is for data: logs go to stderr.
   Effect.provideService(Logger.LogToStderr, true)
 )

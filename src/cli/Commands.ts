@@ -4,8 +4,8 @@ import packageJson from "../../package.json" with { type: "json" }
 import { Output } from "./Output.ts"
 
 /**
- * Every command by its name, in the groups that help shows. Each is loaded by itself: a start is mostly the loading of
- * code, and a command needs no other.
+ * Every command by its name, in the groups that help shows. Each is loaded separately: most of the start-up time is
+ * loading code, and a command needs no other.
  */
 const groups = {
   "Start": {
@@ -73,7 +73,7 @@ const allGroups: Effect.Effect<ReadonlyArray<Group>> = Effect.promise(() =>
   )
 )
 
-/** The commands that a command line is to be read with: the one that it begins with, or all, of which help and corrections are made. */
+/** The commands needed to parse a command line: the one it starts with, or all, for help and corrections. */
 export const groupsFor = ([first = ""]: ReadonlyArray<string>): Effect.Effect<ReadonlyArray<Group>> => {
   const load = first === "--version" ? loaders.get("version") : first === "help" ? undefined : loaders.get(first)
   return load === undefined ? allGroups : Effect.map(Effect.promise(load), (command) => [{ group: "", commands: [command] }])
@@ -87,12 +87,17 @@ const version = Command.make(
   })
 ).pipe(
   Command.withDescription("Print the version of Sluice."),
-  Command.withExamples([{ command: "sluice version", description: "as --version does" }])
+  Command.withExamples([{ command: "sluice version", description: "same as --version" }])
 )
 
 const help = Command.make(
   "help",
-  { path: Argument.String("command").pipe(Argument.variadic(), Argument.withDescription("The command; none for all of them")) },
+  {
+    path: Argument.String("command").pipe(
+      Argument.variadic(),
+      Argument.withDescription("The command; without one, all commands are listed")
+    )
+  },
   Effect.fnUntraced(function*({ path }) {
     let among: ReadonlyArray<Command.Command.Any> = (yield* allGroups).flatMap(({ commands }) => commands)
     const commandPath = ["sluice"]
@@ -111,5 +116,5 @@ const help = Command.make(
   })
 ).pipe(
   Command.withDescription("Print what a command does, its arguments, flags and examples."),
-  Command.withExamples([{ command: "sluice help run", description: "as `sluice run --help` does" }])
+  Command.withExamples([{ command: "sluice help run", description: "same as `sluice run --help`" }])
 )

@@ -3,13 +3,13 @@ import { createInterface } from "node:readline"
 
 /** What a person types, line by line. */
 export interface Typing {
-  /** The next line; undefined at the end of the input, and on Ctrl-C while nothing is typed or under way. */
+  /** The next line; undefined at the end of the input, and on Ctrl-C while nothing is typed or running. */
   readonly next: Effect.Effect<string | undefined>
-  /** Runs `work` until Ctrl-C, which ends it and not the program. True: it ran to its end. */
+  /** Runs `work` until Ctrl-C, which ends it but not the program. Returns true if it ran to its end. */
   readonly untilStopped: <E, R>(work: Effect.Effect<void, E, R>) => Effect.Effect<boolean, E, R>
 }
 
-/** Where lines are typed, and what is typed is shown. */
+/** The streams from which lines are read, and to which they are echoed. */
 export interface Keyboard {
   readonly input: NodeJS.ReadableStream
   readonly output: NodeJS.WritableStream
@@ -18,7 +18,10 @@ export interface Keyboard {
 
 const own = (): Keyboard => ({ input: process.stdin, output: process.stderr, terminal: process.stdin.isTTY === true })
 
-/** Reads stdin. On a terminal it shows `prompt` on stderr, keeps what was typed while something else ran, and edits lines. */
+/**
+ * Reads lines from stdin. On a terminal it shows `prompt` on stderr, keeps what is typed while something else runs, and
+ * supports line editing.
+ */
 export const typing = (prompt: string, { input, output, terminal }: Keyboard = own()): Effect.Effect<Typing, never, Scope.Scope> =>
   Effect.gen(function*() {
     const lines = yield* Effect.acquireRelease(
@@ -42,7 +45,7 @@ export const typing = (prompt: string, { input, output, terminal }: Keyboard = o
         if (terminal && !closed) lines.prompt()
         const { done, value } = await waiting.next()
         if (done !== true) return value
-        // What is printed next, by the shell perhaps, has a line of its own.
+        // Whatever is printed next, possibly by the shell, starts on a new line.
         if (terminal) output.write("\n")
         return undefined
       }),

@@ -13,7 +13,7 @@ const number = (name: string, description: string) =>
 
 const on = (name: string, description: string) => Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
-/** The machines of a deployment. */
+/** Flags for the machines of a deployment. */
 export const resourceFlags = {
   machineType: text(
     "machine-type",
@@ -30,7 +30,7 @@ export const resourceFlags = {
   maxReplicas: number("max-replicas", "Replicas at most. Default: --min-replicas"),
   reservation: text(
     "reservation",
-    "any: use a matching reservation, else the general pool; none: the general pool; or the NAME of one, which fails when it is full",
+    "any: use a matching reservation, else the general pool; none: use the general pool; or the NAME of a reservation, which fails when that is full",
     "any|none|NAME"
   ),
   spot: on("spot", "Spot machines: cheaper, and taken away when others need them. Not together with --reservation")
@@ -38,7 +38,7 @@ export const resourceFlags = {
 
 type Given<Flags> = { readonly [K in keyof Flags]: Flags[K] extends Flag.Flag<infer A> ? A : never }
 
-/** Undefined where nothing was asked for, so that the model's default applies. */
+/** The requested machines; undefined where none of the flags was given, so that the model's default applies. */
 export const resourcesOf = (args: Given<typeof resourceFlags>): Effect.Effect<Resources | undefined, UsageError> => {
   const [machineType, acceleratorType, minReplicaCount, maxReplicaCount, reservation] = [
     given(args.machineType),
@@ -54,8 +54,8 @@ export const resourcesOf = (args: Given<typeof resourceFlags>): Effect.Effect<Re
   if (machineType === undefined) {
     return Effect.fail(
       new UsageError({
-        message: "a deployment configuration of one's own needs --machine-type",
-        fix: "give it, or leave the other flags of the machine out; `sluice models show` tells what is recommended"
+        message: "a custom deployment configuration needs --machine-type",
+        fix: "give it, or leave the other flags of the machine out; `sluice models show` shows the recommended machine"
       })
     )
   }
@@ -79,7 +79,7 @@ const reservationOf = (written: string): Reservation =>
     ? { affinity: "NO_RESERVATION" }
     : { affinity: "SPECIFIC_RESERVATION", key: reservationKey, values: [written] }
 
-/** The image that a model is served from. */
+/** Flags for the image that serves a model. */
 export const containerFlags = {
   image: text("image", "Serve the model from this container image", "URI"),
   imageArg: Flag.String("image-arg").pipe(
@@ -116,7 +116,7 @@ export const containerOf = (args: Given<typeof containerFlags>): Effect.Effect<C
   if (imageUri !== undefined) return Effect.succeed({ imageUri, ...rest })
   return isEmpty(rest)
     ? Effect.undefined
-    : Effect.fail(new UsageError({ message: "arguments, ports and routes are those of an image", fix: "name it with --image" }))
+    : Effect.fail(new UsageError({ message: "arguments, ports and routes need an image", fix: "name it with --image" }))
 }
 
 export const hubTokenFlag = text(
@@ -125,7 +125,7 @@ export const hubTokenFlag = text(
   "FILE"
 )
 
-/** The token itself is on no command line, where other users of the machine could read it. */
+/** Reads the hub's token. It is never an argument, where other users of the machine could read it. */
 export const hubTokenOf = Effect.fnUntraced(function*(file: Option.Option<string>) {
   if (Option.isSome(file)) {
     const fs = yield* FileSystem.FileSystem

@@ -7,31 +7,31 @@ import { ServiceError } from "../domain/Errors.ts"
 import type { Resources } from "../domain/models/Machine.ts"
 import { deployedName, type DeployRequest, hubId } from "../domain/models/ModelCatalog.ts"
 import type { Operation } from "../domain/Operation.ts"
+import { lastSegment } from "../domain/ResourceNames.ts"
 import { Endpoints } from "../ports/Endpoints.ts"
 import { ModelCatalog } from "../ports/ModelCatalog.ts"
 import { Operations } from "../ports/Operations.ts"
 import type { Garden } from "./Garden.ts"
 import { Output } from "./Output.ts"
 import { planLine } from "./render/Deployment.ts"
-import { idOf } from "./Resources.ts"
 import { root } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
 
 export interface Consent {
-  /** It costs, and the caller has said to go ahead. */
+  /** The caller has agreed to the costs. */
   readonly yes: boolean
-  /** Return once it has begun. */
+  /** Return once the deployment has started. */
   readonly detached: boolean
 }
 
-/** Deploys a model of the catalog or the hub. Looked up first, so that the plan shows what it will run on. */
+/** Deploys a model of the catalog or the hub. Looks it up first, so that the plan shows what it will run on. */
 export const deployCatalogModel = Effect.fn("deployCatalogModel")(function*(garden: Garden, written: DeployRequest, consent: Consent) {
   const catalog = yield* ModelCatalog
-  // Who does not wait for the service to choose an id must know the endpoint's beforehand.
+  // Without waiting for the service to choose an id, the endpoint's id must be known beforehand.
   const chosen = written.endpointUserId ?? (consent.detached ? `sluice-${randomBytes(6).toString("hex")}` : undefined)
   const request = chosen === undefined ? written : { ...written, endpointUserId: chosen }
   const found = yield* Effect.result(catalog.get(deployedName(request)))
-  // The hub shows a gated model to those with a token only, and a token does not belong into an address.
+  // The hub shows a gated model only with a token, and a token does not belong in an address.
   if (Result.isFailure(found) && request.huggingFaceAccessToken === undefined) return yield* found.failure
   const model = Result.getOrUndefined(found)
   const refused = deployRefusal(request, model === undefined ? undefined : { model })
@@ -48,7 +48,7 @@ export const deployCatalogModel = Effect.fn("deployCatalogModel")(function*(gard
   yield* follow(started, consent, { resources, endpoint: chosen === undefined ? undefined : `${garden.parent}/endpoints/${chosen}` })
 })
 
-/** Deploys a model of the registry on an endpoint; one made of the catalog's as that recommends, where nothing else is said. */
+/** Deploys a model of the registry on an endpoint; a model made from the catalog's as recommended there, unless stated otherwise. */
 export const deployRegisteredModel = Effect.fn("deployRegisteredModel")(
   function*(garden: Garden, written: DeployModelRequest, consent: Consent) {
     const catalog = yield* ModelCatalog
@@ -60,19 +60,19 @@ export const deployRegisteredModel = Effect.fn("deployRegisteredModel")(
     const resources = written.resources ?? base?.deploy[0]?.resources
     if (resources === undefined) {
       return yield* new UsageError({
-        message: `nothing is recommended for ${idOf(written.model)} to run on`,
-        fix: "say what with --machine-type"
+        message: `no machine is recommended for ${lastSegment(written.model)}`,
+        fix: "choose one with --machine-type"
       })
     }
     const request = { ...written, resources }
     const refused = deployModelRefusal(request, { endpoint: yield* endpoints.get(request.endpoint), base })
     if (refused !== undefined) return yield* refused
-    yield* agreed(garden, consent, idOf(request.model), idOf(request.endpoint), resources)
+    yield* agreed(garden, consent, lastSegment(request.model), lastSegment(request.endpoint), resources)
     yield* follow(yield* endpoints.deployModel(request), consent, { resources, endpoint: request.endpoint })
   }
 )
 
-/** Shows what is about to happen; where it costs, that was agreed to or nothing happens. */
+/** Shows what is about to happen, and fails where it costs money and was not agreed to. */
 const agreed = Effect.fnUntraced(function*(
   { engine }: Garden,
   { yes }: Consent,
@@ -87,21 +87,21 @@ const agreed = Effect.fnUntraced(function*(
   }
 })
 
-/** What was asked for, as far as it is known before the operation tells. */
+/** The parts of the request that are known before the operation reports them. */
 interface Known {
   readonly resources: Resources | undefined
   readonly endpoint: string | undefined
 }
 
-/** Milliseconds of one wait. */
+/** Milliseconds of one wait for the operation. */
 const waitMs = 30_000
 
-/** Stays until a deployment has ended, and prints what it made; or prints at once what is known, and how to ask. */
+/** Waits until a deployment has ended, and prints the result; or, detached, prints at once what is known, and how to follow it. */
 const follow = Effect.fnUntraced(function*(started: Operation, { detached }: Consent, { endpoint: known, resources }: Known) {
   const { json } = yield* root
   const output = yield* Output
   const operations = yield* Operations
-  const asking = `sluice operations get ${idOf(started.name)}`
+  const asking = `sluice operations get ${lastSegment(started.name)}`
   if (detached && !started.done) {
     if (json) {
       return yield* output.json({
@@ -114,7 +114,7 @@ const follow = Effect.fnUntraced(function*(started: Operation, { detached }: Con
     return yield* output.print([
       `operation: ${started.name}`,
       ...(known === undefined ? [] : [`endpoint: ${known}`]),
-      `ask how it goes on: ${asking}`
+      `follow its progress: ${asking}`
     ].join("\n"))
   }
   Object.assign(output.interrupted, { what: "interrupted: the deployment goes on, and costs", next: `ask how it goes on with ${asking}` })
@@ -132,6 +132,8 @@ const follow = Effect.fnUntraced(function*(started: Operation, { detached }: Con
   const { endpoint = known, model } = operation.deployment ?? {}
   yield* output.print([
     `deployed${model === undefined ? "" : ` ${model}`}`,
-    ...(endpoint === undefined ? [] : [`endpoint: ${endpoint}`, `ask it: sluice endpoints predict ${idOf(endpoint)} --body request.json`])
+    ...(endpoint === undefined
+      ? []
+      : [`endpoint: ${endpoint}`, `ask it: sluice endpoints predict ${lastSegment(endpoint)} --body request.json`])
   ].join("\n"))
 })

@@ -4,7 +4,7 @@ import { given, root } from "./Root.ts"
 import { openForResources, pipelineFlag } from "./Session.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** Which engine commands about resources work on that need no pipeline. */
+/** Flags that choose the engine of commands that need no pipeline. */
 export const engineFlags = {
   pipeline: pipelineFlag,
   project: optionalText("project", "PROJECT", "Google Cloud project of the vertex engine, where no pipeline names it"),
@@ -17,14 +17,14 @@ export interface EngineArgs {
   readonly location: Option.Option<string>
 }
 
-/** A pipeline on the engine that was meant. */
+/** A pipeline on the chosen engine. */
 export const pipelineFor = Effect.fnUntraced(function*({ location, pipeline, project }: EngineArgs) {
   const [p, l] = [given(project), given(location)]
   if (p === undefined && l === undefined) return (yield* openForResources(pipeline)).pipeline
   const { engine } = yield* root
   if (p === undefined || l === undefined || Option.isSome(pipeline) || given(engine) === "embedded") {
     return yield* new UsageError({
-      message: "--project and --location go together, and name the vertex engine",
+      message: "--project and --location must be given together, and select the vertex engine",
       fix: "give both, without --pipeline and --engine embedded"
     })
   }

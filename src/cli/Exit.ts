@@ -1,6 +1,6 @@
 import { Data, Effect, Runtime } from "effect"
 
-/** The command did what it was asked, and its exit code says something about the result. Nothing is printed. */
+/** The command succeeded, and its exit code says something about the result. Nothing is printed. */
 export class Exited extends Data.TaggedError("Exited")<{ readonly code: number }> {
   override readonly [Runtime.errorExitCode] = this.code
 }

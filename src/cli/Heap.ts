@@ -1,20 +1,20 @@
 import { PerformanceObserver } from "node:perf_hooks"
 import { getHeapSpaceStatistics, setFlagsFromString } from "node:v8"
 
-/** Bytes of the main thread's young generation, both halves of it, at which it stops growing. */
+/** Size of the main thread's young generation, both halves included, at which its growth is stopped, in bytes. */
 const mostYoung = 16 * 1024 * 1024
 
-/** How much larger than what was in use after the last collection an old generation may become before the next, in percent. */
+/** How much the old generation may grow beyond what was in use after the last collection, before the next, in percent. */
 const growth = 100
 
-/** Megabytes of each half of a thread's young generation, from its start. */
+/** Initial size of each half of a thread's young generation, in megabytes. */
 const youngHalf = 4
 
 /**
- * Bounds the garbage that this process holds, for a command that works through any number of files or requests. V8 lets
- * the young generation of a main thread grow to 128 MB as long as anything in it lives on, and the old one to four times
- * what is in use. Threads have bounds of their own, which can only be given to a main thread before it starts, so that its
- * growth is ended once it is large enough. For whole processes only: the flags are those of all threads.
+ * Bounds the garbage in this process, for commands that process any number of files or requests. V8 lets the young
+ * generation of a main thread grow to 128 MB as long as anything in it lives on, and the old one to four times what is in
+ * use. Threads have their own limits, which can only be set for a main thread before it starts; so its growth is stopped
+ * once it is large enough. Only for whole processes: the flags apply to all threads.
  */
 export const boundHeap = (): void => {
   setFlagsFromString(`--heap-growing-percent=${growth}`)
@@ -28,8 +28,8 @@ export const boundHeap = (): void => {
 }
 
 /**
- * For a command whose threads answer questions, before they start. A thread begins with halves of a megabyte, and once
- * {@link boundHeap} has ended growth never has more: it was collected with every second question. Threads that were given
- * bounds of their own keep to them.
+ * For commands whose threads answer questions; call it before they start. A thread starts with halves of one megabyte,
+ * and after {@link boundHeap} has stopped growth it never gets more: it was collected on every second question. Threads
+ * with explicit limits keep them.
  */
 export const giveThreadsRoom = (): void => setFlagsFromString(`--min-semi-space-size=${youngHalf}`)

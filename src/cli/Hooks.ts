@@ -14,15 +14,15 @@ import { batchLine } from "./render/Report.ts"
 import { onEngine } from "./Session.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** Milliseconds that a run waits for another sluice that writes to the same data directory; then it is tried again. */
+/** Milliseconds that a run waits for another sluice that writes to the same data directory; after that it is retried. */
 const waitMs = 10 * 60_000
 
-/** Notices that wait to be noted; each names sources, so that what finds no room is the same as what is there. */
+/** Most notices waiting to be recorded; each names sources, so one that finds no room adds nothing new. */
 const mostWaiting = 1_000
 
 type ServerHooks = NonNullable<EmbeddedServerOptions["hooks"]>
 
-/** The secret version that a hook's notices are held against. */
+/** The secret version that a hook's notices are checked against. */
 const secretOf = (settings: HookSettings) => {
   switch (settings._tag) {
     case "pubSub":
@@ -35,8 +35,8 @@ const secretOf = (settings: HookSettings) => {
 }
 
 /**
- * The hooks of pipelines for a server, and their runs, which go on until they are interrupted. A secret that is not there
- * fails at once. All runs follow each other: they write to one data directory.
+ * Opens the hooks of pipelines for a server, with their runs, which continue until interrupted. A missing secret fails at
+ * once. All runs are sequential: they write to one data directory.
  */
 export const openHooks = Effect.fnUntraced(function*(
   pipelines: ReadonlyArray<LoadedPipeline>,
@@ -109,7 +109,7 @@ export const openHooks = Effect.fnUntraced(function*(
   return { hooks, runs: Effect.all(opened.map(({ runs }) => runs), { concurrency: "unbounded", discard: true }) }
 })
 
-/** What notices came, a line for each hook of a pipeline, for people. */
+/** Lists the notices received, a line per hook of a pipeline, for people. */
 export const hookLines = (names: ReadonlyArray<string>, states: HookStates): ReadonlyArray<string> =>
   names.map((name) => {
     const { ignored = 0, lastRefused, lastTaken, refused = 0, taken = 0 } = states[name] ?? {}

@@ -10,7 +10,7 @@ import type { CommandPipeline } from "./Session.ts"
 
 type Used = Effect.Services<ReturnType<typeof askPipeline | typeof retrieveFrom>>
 
-/** A pipeline's corpus as a knowledge base, or a bundle's, which has no ledger. */
+/** Makes a knowledge base of a pipeline's corpus, or of a bundle's, which has no ledger. */
 export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(
   { bundle, pipeline }: Pick<CommandPipeline, "bundle" | "pipeline">,
   limits: KnowledgeBase.Limits
@@ -20,7 +20,7 @@ export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(
   const around = yield* Effect.context<Used>()
   const within = Effect.provideContext(around)
   const generation = findGenerations(namesIn(pipeline)).pipe(
-    Effect.map(({ key, live }) => ({ key, live, scope: live?.scope ?? key })),
+    Effect.map(({ live, pipelineKey }) => ({ pipelineKey, live, scope: live?.scope ?? pipelineKey })),
     within
   )
   const corpus = corpusOf(pipeline).pipe(within)
@@ -34,8 +34,8 @@ export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(
     answer: (inquiry) => askPipeline(...asked(inquiry)).pipe(within),
     status: bundle === undefined ?
       Effect.gen(function*() {
-        const { key, live, scope } = yield* generation
-        const [last] = yield* ledger.runs(key, 1)
+        const { live, pipelineKey, scope } = yield* generation
+        const [last] = yield* ledger.runs(pipelineKey, 1)
         return {
           pipeline: pipeline.name,
           corpus: pipeline.corpus.displayName,

@@ -3,27 +3,27 @@ import { styleText } from "node:util"
 
 export type Paint = (format: "bold" | "dim" | "red" | "green" | "yellow" | "cyan", text: string) => string
 
-/** Where a command prints: data to stdout, everything meant for people in passing to stderr. */
+/** Output of commands: data goes to stdout, messages for people to stderr. */
 export class Output extends Context.Service<Output, {
-  /** Columns that tables on stdout may take: `COLUMNS`, else the terminal's; unbounded in a pipe, where nothing should be cut. */
+  /** Width of tables on stdout in columns: `COLUMNS`, else the terminal's; unbounded in a pipe, where nothing should be cut. */
   readonly width: number
-  /** Whether stderr is a terminal that may be redrawn, and its size. */
+  /** Size of stderr's terminal, if it is one that may be redrawn. */
   readonly live: { readonly columns: number; readonly rows: number } | undefined
   /** Whether `--json` was given; known even where the arguments are wrong. */
   readonly wantsJson: boolean
-  /** Colours for stdout; none in a pipe or under `NO_COLOR`. */
+  /** Colours for stdout; none in a pipe or with `NO_COLOR`. */
   readonly paint: Paint
-  /** The same for stderr. */
+  /** Colours for stderr; none in a pipe or with `NO_COLOR`. */
   readonly paintError: Paint
-  /** The command's result, to stdout. */
+  /** Prints the command's result to stdout. */
   readonly print: (text: string) => Effect.Effect<void>
-  /** A piece of the result that comes bit by bit, where stdout is a terminal for it. */
+  /** Prints a piece of a streamed result, where stdout is a terminal. */
   readonly write: ((text: string) => Effect.Effect<void>) | undefined
-  /** One JSON line on stdout, where many of one moment go together: a run says a line of every file. */
+  /** Prints one JSON line on stdout. Lines of one moment are written together: a run prints a line per file. */
   readonly json: (value: unknown) => Effect.Effect<void>
-  /** A line for people, to stderr. */
+  /** Prints a line for people to stderr. */
   readonly say: (text: string) => Effect.Effect<void>
-  /** What an interrupt of the command that runs comes to, and what to do next. Commands that end by one say their own. */
+  /** Message of an interrupt of the running command, and what to do next. Commands that end by an interrupt set their own. */
   readonly interrupted: { what: string; next: string }
 }>()("sluice/cli/Output") {
   static readonly layer = Layer.effect(

@@ -7,7 +7,7 @@ import { renderHelp } from "./render/Help.ts"
 
 type Mistake = CliOutput.Presenter.InvalidInvocation["errors"][number]
 
-/** Help is data that was asked for, on stdout. A mistake is one line on stderr, with what was probably meant. */
+/** Prints help to stdout, as requested data, and a usage error as one line on stderr, with a suggestion. */
 export const presenterLayer: Layer.Layer<never, never, Output> = Layer.effectContext(Effect.gen(function*() {
   const { json, paint, paintError, print, say, wantsJson, width } = yield* Output
   return Context.make(CliOutput.Presenter, {
@@ -44,7 +44,7 @@ const explained = (error: Mistake, doc: HelpDoc.HelpDoc): Mistaken => {
   switch (error._tag) {
     case "UnrecognizedOption": {
       const flags = [...doc.flags, ...(doc.inheritedFlags ?? []), ...(doc.globalFlags ?? [])].map(({ name }) => `--${name}`)
-      // One letter is too little to guess a word from.
+      // A single letter is too little to guess a word from.
       const meant = error.option.startsWith("--") ? error.suggestions[0] ?? suggest(error.option, flags) : undefined
       return { what: `unknown flag ${error.option}`, meant }
     }

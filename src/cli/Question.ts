@@ -18,22 +18,22 @@ export const whereFlag = (name: string) =>
     Flag.withMetavar("EXPRESSION")
   )
 
-/** Which files of a corpus are seen. */
+/** Flags that restrict the visible files of a corpus. */
 export const readerFlags = {
   where: whereFlag("where").pipe(
-    Flag.withDescription("Only files whose metadata pass: team == \"ops\" && year >= 2025"),
+    Flag.withDescription("Only files whose metadata pass this filter: team == \"ops\" && year >= 2025"),
     Flag.optional
   ),
   as: optionalText("as", "PRINCIPAL", "Only what this principal may read; without it you are the owner, who reads all")
 }
 
-/** Flags of the commands that take a question; each goes before what the pipeline says. */
+/** Flags of commands that take a question; each overrides the pipeline's setting. */
 export const questionFlags = {
   pipeline: pipelineFlag,
   topK: Flag.Int("top-k").pipe(
     Flag.filter((k) => k >= 1, () => "Expected 1 or more"),
     Flag.withAlias("k"),
-    Flag.withDescription("How many contexts"),
+    Flag.withDescription("Number of contexts"),
     Flag.withMetavar("N"),
     Flag.optional
   ),
@@ -56,7 +56,7 @@ export const questionFlags = {
   )
 }
 
-/** What a command with {@link questionFlags} was given. */
+/** Arguments of a command with {@link questionFlags}. */
 export interface QuestionArgs {
   readonly pipeline: Option.Option<string>
   readonly topK: Option.Option<number>

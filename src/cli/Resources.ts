@@ -2,6 +2,7 @@ import { Effect, Option, Schema, Stream } from "effect"
 import { CorpusName } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
+import { lastSegment } from "../domain/ResourceNames.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import { Corpora } from "../ports/Corpora.ts"
 import { Engine } from "../ports/Engine.ts"
@@ -10,21 +11,18 @@ import { pages } from "../ports/Paging.ts"
 import { optionalText } from "./Flags.ts"
 import { UsageError } from "./UsageError.ts"
 
-/** Ids are what ends a resource name; in a table they are enough. */
-export const idOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1)
-
-/** A full resource name, or the id at its end made into one. */
+/** Makes a full resource name of one, or of its id. */
 export const resourceName = <A>(schema: Schema.Codec<A, string>, collection: string, written: string) =>
   Effect.gen(function*() {
     const { parent } = yield* Engine
     return yield* Schema.decodeEffect(schema)(written.includes("/") ? written : `${parent}/${collection}/${written}`).pipe(
-      Effect.mapError(() => new UsageError({ message: `${written} is not a name of ${collection}`, fix: "take one that `list` shows" }))
+      Effect.mapError(() => new UsageError({ message: `${written} is not a name of ${collection}`, fix: "use one that `list` shows" }))
     )
   })
 
 const isId = (written: string): boolean => /^[0-9]+$/.test(written)
 
-/** The one item that a person named by what it is called. */
+/** The only item that matches what a person wrote. */
 const only = <A extends { readonly name: string }>(
   found: ReadonlyArray<A>,
   what: string,
@@ -34,14 +32,17 @@ const only = <A extends { readonly name: string }>(
   if (first === undefined) return Effect.fail(ServiceError.notFound(what, `see what there is: ${list}`))
   if (others.length === 0) return Effect.succeed(first.name)
   return Effect.fail(
-    new UsageError({ message: `there are several of ${what}`, fix: `give the id: ${found.map(({ name }) => idOf(name)).join(", ")}` })
+    new UsageError({
+      message: `several resources match ${what}`,
+      fix: `give the id: ${found.map(({ name }) => lastSegment(name)).join(", ")}`
+    })
   )
 }
 
-/** Names of one kind listed where a person's word fits several. */
+/** Most names listed where a person's word matches several. */
 const shownDoubles = 5
 
-/** A corpus by full name, id or display name. */
+/** Finds a corpus by full name, id or display name. */
 export const corpusNamed = Effect.fn("corpusNamed")(function*(written: string) {
   if (written.startsWith("projects/") || isId(written)) return yield* resourceName(CorpusName, "ragCorpora", written)
   const corpora = yield* Corpora
@@ -53,10 +54,10 @@ export const corpusNamed = Effect.fn("corpusNamed")(function*(written: string) {
   return CorpusName.make(yield* only(found, `corpus "${written}"`, "sluice corpora list"))
 })
 
-/** The corpus of commands about files. */
+/** Flag for the corpus of commands about files. */
 export const corpusFlag = optionalText("corpus", "CORPUS", "The corpus's name, id or display name; the pipeline's own when left out")
 
-/** The corpus that was named, else the one that the pipeline's runs have filled. */
+/** The named corpus, or else the one that the pipeline's runs have filled. */
 export const corpusIn = Effect.fn("corpusIn")(function*(pipeline: Definition, named: Option.Option<string>) {
   if (Option.isSome(named)) return yield* corpusNamed(named.value)
   const { corpusOf } = yield* Effect.promise(() => import("../pipeline/RunPipeline.ts"))
@@ -65,7 +66,7 @@ export const corpusIn = Effect.fn("corpusIn")(function*(pipeline: Definition, na
 
 export const isFileName = (written: string): boolean => written.includes("/ragFiles/")
 
-/** A file by full name, or within a corpus by id or path. */
+/** Finds a file by full name, or within a corpus by id or path. */
 export const fileNamed = Effect.fn("fileNamed")(function*(written: string, pipeline: Definition, corpus: Option.Option<string>) {
   if (isFileName(written)) return RagFileName.make(written)
   const parent = yield* corpusIn(pipeline, corpus)

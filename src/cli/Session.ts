@@ -17,7 +17,7 @@ import { UsageError } from "./UsageError.ts"
 /** The pipeline file as a command's argument. */
 export const pipelineArgument = Argument.Path("pipeline").pipe(
   Argument.map(fromHere),
-  Argument.withDescription("The pipeline file, or a bundle to read; may be left out where there is only one"),
+  Argument.withDescription("The pipeline file, or a bundle to read; optional where there is only one"),
   Argument.optional
 )
 
@@ -26,14 +26,14 @@ export const pipelineFlag = Flag.Path("pipeline").pipe(
   Flag.map(fromHere),
   Flag.withAlias("p"),
   Flag.withAlias("bundle"),
-  Flag.withDescription("The pipeline file, or a bundle to read; may be left out where there is only one"),
+  Flag.withDescription("The pipeline file, or a bundle to read; optional where there is only one"),
   Flag.withMetavar("FILE"),
   Flag.optional
 )
 
 const candidates = [/^pipeline\.(ya?ml|json|ts|mts|js|mjs)$/, /\.pipeline\.(ya?ml|json|ts|mts|js|mjs)$/]
 
-/** The pipeline files of this folder, or else those in its `pipelines`. */
+/** Pipeline files in this folder, or else in its `pipelines`. */
 const pipelinesHere = Effect.gen(function*() {
   const fs = yield* FileSystem.FileSystem
   const path = yield* Path.Path
@@ -43,7 +43,7 @@ const pipelinesHere = Effect.gen(function*() {
   return (yield* list("pipelines")).filter((name) => /\.(ya?ml|ts)$/.test(name)).map((name) => path.join("pipelines", name)).toSorted()
 })
 
-/** The file that was named, or the only one that a person can have meant. */
+/** The named file, or the only one here. */
 const findPipeline = Effect.fn("findPipeline")(function*(named: Option.Option<string>) {
   if (Option.isSome(named)) return named.value
   const found = yield* pipelinesHere
@@ -55,14 +55,14 @@ const findPipeline = Effect.fn("findPipeline")(function*(named: Option.Option<st
   })
 })
 
-/** A pipeline as commands have it: fit for the engine that was meant. */
+/** A pipeline as commands use it, fitted to the chosen engine. */
 export type CommandPipeline = Pick<LoadedPipeline, "pipeline" | "extensions" | "invalid"> & Pick<PipelineParts, "bundle">
 
-/** The connectors of this build, given by the program: commands see none of them. They are loaded when they are needed. */
+/** The built-in connectors, provided by the program: commands do not import them. They are loaded when needed. */
 export class BuiltInConnectors extends Context.Service<BuiltInConnectors, {
-  /** By the kinds that pipelines write. */
+  /** Definitions by kind. */
   readonly definitions: Effect.Effect<Readonly<Record<string, AnyConnectorDefinition>>>
-  /** What a server's imports read with. */
+  /** Connectors for a server's imports. */
   readonly ofServer: Effect.Effect<Required<Pick<EmbeddedServerOptions, "storage" | "vendors">>>
 }>()("sluice/cli/BuiltInConnectors") {}
 
@@ -74,7 +74,7 @@ const partsOf = Effect.fnUntraced(
   }
 )
 
-/** What `sluice export` writes is called so. */
+/** Name of a file that `sluice export` writes. */
 const bundleName = /\.bundle$/
 
 const load = (
@@ -82,10 +82,10 @@ const load = (
 ): Effect.Effect<LoadedPipeline & Pick<PipelineParts, "bundle">, PipelineInvalid | StateError, FileSystem.FileSystem | Path.Path> =>
   bundleName.test(file)
     ? Effect.flatMap(Effect.promise(() => import("../compose/Bundle.ts")), ({ loadBundle }) => loadBundle(file))
-    // YAML and the schema are loaded with it, which help and --version need not wait for.
+    // This loads YAML and the schema, which help and --version need not wait for.
     : Effect.flatMap(Effect.promise(() => import("../pipeline/definition/Load.ts")), ({ loadPipeline }) => loadPipeline(file))
 
-/** Loads a pipeline and holds it against the engine it is to run on. */
+/** Loads a pipeline and fits it to the engine it is to run on. */
 export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Option<string>) {
   const { engine } = yield* root
   const file = yield* findPipeline(named)
@@ -98,13 +98,13 @@ export const openPipeline = Effect.fn("openPipeline")(function*(named: Option.Op
 
 const placing = Effect.promise(() => import("../pipeline/definition/Place.ts"))
 
-/** Errors of a body with the places of the fields that they are about. */
+/** Adds the places of fields in the file to errors about them. */
 export const atItsPlace = <A, E, R>({ invalid }: Pick<CommandPipeline, "invalid">, body: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(placing, ({ placedError }) => Effect.mapError(body, placedError(invalid)))
 
 /**
- * Runs `body` on the engine of a pipeline: of the pipeline as it is opened, by the settings of the generation that
- * `access` names. Says so where it has to wait for another writer.
+ * Runs `body` on the engine of a pipeline, with the pipeline as opened: with the settings of the generation that `access`
+ * names. Reports when it has to wait for another writer.
  */
 export const onEngine = <A, E, R>(
   loaded: CommandPipeline,
@@ -123,24 +123,24 @@ export const onEngine = <A, E, R>(
       return yield* atItsPlace(loaded, Effect.provideContext(typeof body === "function" ? body(definition) : body, services))
     }).pipe(
       Effect.scoped,
-      Effect.tapError((error) => error === generationSwitched ? output.say("another corpus serves now, and is gone on with") : Effect.void),
+      Effect.tapError((error) => error === generationSwitched ? output.say("another corpus is live now; continuing with it") : Effect.void),
       reopening
     )
   })
 
-/** For commands that write nothing: they take no lock. */
+/** Access of commands that write nothing: they take no lock. */
 export const reading: Access = { mode: "read" }
 
 /**
- * The engine of commands about resources, which need no pipeline: that of the one named, else of the only one here,
- * else the embedded engine of the data directory.
+ * Opens the engine of commands about resources, which need no pipeline: that of the named pipeline, else of the only one
+ * here, else the embedded engine of the data directory.
  */
 export const openForResources = Effect.fn("openForResources")(function*(named: Option.Option<string>) {
   if (Option.isSome(named) || (yield* pipelinesHere).length === 1) return yield* openPipeline(named)
   const { engine } = yield* root
   if (given(engine) === "vertex") {
     return yield* new UsageError({
-      message: "the vertex engine needs to know its project and location",
+      message: "the vertex engine needs a project and a location",
       fix: "name a pipeline with --pipeline"
     })
   }
@@ -151,3 +151,10 @@ export const openForResources = Effect.fn("openForResources")(function*(named: O
   const resources: CommandPipeline = { pipeline, extensions: noExtensions, invalid: (problems) => invalidPipeline(pipeline, problems) }
   return resources
 })
+
+/** Runs `body` on the engine of a command about resources, by default without writing. */
+export const onResources = <A, E, R>(
+  named: Option.Option<string>,
+  body: Effect.Effect<A, E, R>,
+  access: Access = reading
+) => Effect.flatMap(openForResources(named), (loaded) => onEngine(loaded, access, body))

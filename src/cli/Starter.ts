@@ -1,7 +1,7 @@
 import type { FoundModelServer } from "../ports/ModelServer.ts"
 import { answeringServer, embeddingServer } from "./ModelServers.ts"
 
-/** A first pipeline for a folder: complete, commented, and valid as it is. */
+/** Writes a first pipeline for a folder: complete, commented, and valid as it is. */
 export const starter = (folder: string, path: string, servers: ReadonlyArray<FoundModelServer> = []): string => {
   const title = folder.replace(/[-_.]+/g, " ").trim() || "Documents"
   const name = folder.toLowerCase().replace(/[^a-z0-9._-]+/g, "-").replace(/^[^a-z0-9]+|-+$/g, "").slice(0, 63) || "documents"
@@ -41,7 +41,7 @@ ${generateBlock(servers)}
 
 const keyOf = ({ signed }: FoundModelServer): string => signed ? ", apiKey: projects/local/secrets/openai/versions/latest" : ""
 
-/** Where the key is read from, that is never in the file. */
+/** Comment on where the key is read from, which is never in the file. */
 const keyNote = ({ signed }: FoundModelServer): string => signed ? "   # the key is read from SLUICE_SECRET_OPENAI" : ""
 
 const generateBlock = (servers: ReadonlyArray<FoundModelServer>): string => {

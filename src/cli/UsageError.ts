@@ -1,16 +1,16 @@
 import { Data, Effect, Runtime } from "effect"
 import { ExitCode } from "../domain/Errors.ts"
 
-/** What was asked for cannot be done as it was asked: arguments, or the pipeline file they should have named. */
+/** The command cannot be run as given, because of its arguments, or of the pipeline file they should have named. */
 export class UsageError extends Data.TaggedError("UsageError")<{ readonly message: string; readonly fix: string }> {
   override readonly [Runtime.errorExitCode] = ExitCode.invalid
 }
 
-/** A flag, or a variable in its place, whose value cannot be taken. */
+/** Error of a flag, or of the variable in its place, whose value is invalid. */
 export const wrongFlag = (flag: string, problem: string, fix: string): Effect.Effect<never, UsageError> =>
   Effect.fail(new UsageError({ message: `${flag}: ${problem}`, fix }))
 
-/** The file that a flag names is not there, or may not be read. */
+/** Error of a flag that names a file which does not exist or cannot be read. */
 export const unreadable = (flag: string, file: string): Effect.Effect<never, UsageError> =>
   wrongFlag(flag, `${file} cannot be read`, "name a file that can")
 

@@ -18,23 +18,23 @@ import { Retrieval } from "../ports/Retrieval.ts"
 import type { EvaluationCard, EvaluationView, Version } from "../ui/Api.ts"
 import { type Account, idOf } from "../ui/Inspector.ts"
 
-/** Saved evaluations listed, and results of one that are told. */
+/** Most saved evaluations listed, and most results of one that are returned. */
 const mostEvaluations = 50
 const mostResults = 1_000
 
-/** Characters of a hash: enough to tell versions of one file apart. */
+/** Characters shown of a hash: enough to distinguish versions of one file. */
 const shownOfHash = 12
 
-/** What tells one account from another. */
+/** The parts in which accounts differ. */
 interface Accounted {
   readonly pipeline: string
-  readonly generations: Effect.Effect<Pick<Generations, "key" | "live" | "all">, StateError>
-  /** The folder where results of its tests are saved. */
+  readonly generations: Effect.Effect<Pick<Generations, "pipelineKey" | "live" | "all">, StateError>
+  /** Folder of the saved evaluations. */
   readonly evaluations: string
   readonly why: Account["why"]
 }
 
-/** What the ledger knows of a pipeline, and the results of its tests that were saved in a folder. */
+/** The account of a pipeline: what the ledger knows of it, and its saved evaluations in a folder. */
 export const accountOf = Effect.fn("accountOf")(
   function*(pipeline: Definition, evaluations: string) {
     const within = Effect.provideContext(yield* Effect.context<Effect.Services<ReturnType<typeof findGenerations | typeof whyNotFound>>>())
@@ -49,16 +49,19 @@ export const accountOf = Effect.fn("accountOf")(
 )
 
 /**
- * The same of a corpus whose pipeline is known by the ledger alone, undefined where none fills it. Why a file is not found
- * is told of the search as the server does it, without the stages of the pipeline.
+ * The account of a corpus whose pipeline is known only from the ledger; undefined where no pipeline fills the corpus. Why
+ * a file is not found is explained by the server's own search, without the stages of the pipeline.
  */
 export const accountOfCorpus = Effect.fn("accountOfCorpus")(function*(corpus: CorpusName, dataDir: string) {
   const ledger = yield* Ledger
   const retrieval = yield* Retrieval
-  const key = yield* ledger.pipelineOf(corpus)
-  if (key === undefined) return undefined
-  const pipeline = key.slice(key.indexOf("#") + 1)
-  const generations = Effect.map(ledger.generations(key), (all) => ({ key, all, live: all.find(({ role }) => role === "live") }))
+  const pipelineKey = yield* ledger.pipelineOf(corpus)
+  if (pipelineKey === undefined) return undefined
+  const pipeline = pipelineKey.slice(pipelineKey.indexOf("#") + 1)
+  const generations = Effect.map(
+    ledger.generations(pipelineKey),
+    (all) => ({ pipelineKey, all, live: all.find(({ role }) => role === "live") })
+  )
   return yield* accounted({
     pipeline,
     generations,
@@ -78,7 +81,9 @@ export const accountOfCorpus = Effect.fn("accountOfCorpus")(function*(corpus: Co
           })),
           ([first]) => first
         )
-      return yield* whyNotIn(live?.scope ?? key, path, { question, principal: as }, best).pipe(Effect.provideService(Ledger, ledger))
+      return yield* whyNotIn(live?.scope ?? pipelineKey, path, { question, principal: as }, best).pipe(
+        Effect.provideService(Ledger, ledger)
+      )
     })
   })
 })
@@ -93,17 +98,17 @@ const accounted = Effect.fnUntraced(
   > {
     const ledger = yield* Ledger
     const within = Effect.provideContext(yield* Effect.context<Effect.Services<ReturnType<typeof readEvaluation>> | Path.Path>())
-    /** Where the generation that serves is accounted for. */
-    const scope = Effect.map(generation, ({ key, live }) => live?.scope ?? key)
+    /** The ledger's key of the live generation. */
+    const scope = Effect.map(generation, ({ live, pipelineKey }) => live?.scope ?? pipelineKey)
     const saved = savedEvaluations(evaluations)
     return {
       pipeline,
       count: Effect.flatMap(scope, ledger.count),
-      runs: (limit) => Effect.flatMap(generation, ({ key }) => ledger.runs(key, limit)),
+      runs: (limit) => Effect.flatMap(generation, ({ pipelineKey }) => ledger.runs(pipelineKey, limit)),
       entries: (states, among) => Stream.unwrap(Effect.map(scope, (at) => ledger.entries(at, states, among))),
       versions: Effect.fnUntraced(function*(document, path) {
-        const { all, key, live } = yield* generation
-        const [entry] = yield* ledger.entries(live?.scope ?? key, undefined, { containing: path }).pipe(
+        const { all, live, pipelineKey } = yield* generation
+        const [entry] = yield* ledger.entries(live?.scope ?? pipelineKey, undefined, { containing: path }).pipe(
           Stream.filter(({ file }) => file === document),
           Stream.take(1),
           Stream.runCollect

@@ -2,7 +2,7 @@ import { Effect, Layer, Result } from "effect"
 import { join } from "node:path"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import * as EmbeddedBatchPrediction from "../engines/embedded/EmbeddedBatchPrediction.ts"
-import { Names } from "../engines/embedded/Names.ts"
+import { embeddedNames } from "./EmbeddedNames.ts"
 import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
 import * as SqliteTableStore from "../engines/embedded/stores/SqliteTableStore.ts"
 import { BatchEngine, type BatchServices } from "../pipeline/batch/BatchEngine.ts"
@@ -14,33 +14,33 @@ import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { State } from "../state/State.ts"
 import * as models from "./Models.ts"
 
-/** Where batch jobs find their rows. The hosted engine has buckets and tables of its own. */
+/** Where batch jobs find their rows. The hosted engine uses buckets and tables of the cloud. */
 export interface BatchOptions {
   /** The data directory. On the embedded engine jobs are rows of its database. */
   readonly dataDir: string
-  /** On the embedded engine: folders that stand for buckets, besides the files of this machine. Default none. */
+  /** On the embedded engine: folders that stand in for buckets, in addition to local files. Default none. */
   readonly buckets?: ReadonlyMap<string, string>
-  /** On the embedded engine: the SQLite file whose tables jobs read and write. Default none. */
+  /** On the embedded engine: an SQLite file with the tables that jobs read and write. Default none. */
   readonly tables?: string
-  /** On the embedded engine: rows put to the model at once. Default 4. */
+  /** On the embedded engine: rows sent to the model concurrently. Default 4. */
   readonly concurrency?: number
 }
 
-/** Batch jobs of a pipeline's engine, and the places their rows come from and their results go to. */
+/** Batch jobs of a pipeline's engine, and the stores of their rows and results. */
 export const batchServices = (
   pipeline: Definition,
   options: BatchOptions
 ): Layer.Layer<BatchServices, ServiceError | StateError | SecretError> => {
   const own = Result.getOrThrow(forEngine(pipeline))
   return own.engine._tag === "vertex"
-    // The HTTP client is large, and the embedded engine does without.
+    // The HTTP client is large, and the embedded engine does not need it.
     ? Layer.unwrap(Effect.map(Effect.promise(() => import("./Vertex.ts")), ({ vertexBatch }) => vertexBatch(own, options)))
     : embeddedBatch(own, options)
 }
 
 /**
- * Batch jobs of a data directory, answered by the model of the pipeline's answering stage. They are run by whoever waits
- * for them, unless a server over the same directory does.
+ * Batch jobs of a data directory, answered by the model of the pipeline's answering stage. A job runs while someone waits
+ * for it, unless a server runs on the same directory.
  */
 const embeddedBatch = (
   pipeline: Definition,
@@ -50,8 +50,7 @@ const embeddedBatch = (
     Layer.provide(models.layer(dataDir)),
     Layer.provide(LocalSecrets.layer(join(dataDir, "secrets")))
   )
-  const names = new Names("local", "local")
-  // Rows in a model's own form take the wire's codecs, which most jobs never need.
+  // Rows in a model's native form need the wire's codecs, which most jobs do not use.
   const rowModels = Layer.unwrap(Effect.map(
     Effect.promise(() =>
       Promise.all([
@@ -64,12 +63,12 @@ const embeddedBatch = (
     ([generation, partner, rows, { countTokens }]) =>
       rows.layer.pipe(Layer.provide([generation.layer(countTokens), partner.layer(countTokens)]), Layer.provide(chat))
   ))
-  return EmbeddedBatchPrediction.layer(names, { run: "awaited", files: true, concurrency }).pipe(
+  return EmbeddedBatchPrediction.layer(embeddedNames, { run: "awaited", files: true, concurrency }).pipe(
     Layer.provide([State.layer(dataDir), chat, rowModels]),
     Layer.provideMerge(Layer.mergeAll(
       FolderObjectStore.layer({ buckets, files: true }),
       tables === undefined ? SqliteTableStore.layerNone : SqliteTableStore.layer(tables),
-      Layer.succeed(BatchEngine, { name: "embedded", parent: names.parent })
+      Layer.succeed(BatchEngine, { name: "embedded", parent: embeddedNames.parent })
     ))
   )
 }

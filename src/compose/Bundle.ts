@@ -12,26 +12,26 @@ import { type Extensions, noExtensions } from "../pipeline/Extensions.ts"
 import { Host, type PipelineParts } from "../pipeline/Host.ts"
 import { fromBundle as pipelineOf, type Pipeline } from "../pipeline/Pipeline.ts"
 import { asBuilt, decodeBuilt } from "../pipeline/sync/Built.ts"
-import { generationsAt, namesIn, scopeOf } from "../pipeline/sync/Generations.ts"
+import { generationsAt, namesIn, pipelineKeyOf } from "../pipeline/sync/Generations.ts"
 import { checkBundle } from "../state/Bundle.ts"
 import { asStateError, openDatabase } from "../state/Database.ts"
 import { LedgerWrites } from "../state/LedgerWrites.ts"
 import * as SqliteLedger from "../state/SqliteLedger.ts"
 import { State } from "../state/State.ts"
-import { embeddedParent } from "./Targets.ts"
+import { embeddedParent, lastSegment } from "../domain/ResourceNames.ts"
 
-/** How a bundle is made. */
+/** Options of exporting a bundle. */
 export interface ExportOptions {
-  /** Of the pipeline's generations, by number. Default: the one that serves. */
+  /** Which of the pipeline's generations to export, by number. Default: the live one. */
   readonly generation?: number
-  /** What folders of models are named from. Default: the working directory. */
+  /** Folder to which paths of model folders are made relative. Default: the working directory. */
   readonly folder?: string
 }
 
 /**
- * Writes a generation of a pipeline's corpus as a bundle: one file, to be read anywhere and never written, with no path,
- * time or secret of this machine in it. The same files and settings give the same bytes. Beside a run, it holds the
- * corpus as it was when the export began; `file` is replaced once the bundle is whole and durable.
+ * Writes a generation of a pipeline's corpus as a bundle: one read-only file that can be used anywhere, without any path,
+ * time or secret of this machine. The same files and settings give the same bytes. During a run, it contains the corpus
+ * as of the start of the export; `file` is replaced once the bundle is complete and durable.
  *
  * @example
  * ```ts
@@ -50,7 +50,7 @@ export const exportBundle = (
     if (definition.engine._tag !== "embedded") {
       return yield* new ServiceError({
         code: "UNIMPLEMENTED",
-        message: `engine: a corpus of ${definition.engine._tag} cannot be exported: the service does not give back what it stores`,
+        message: `engine: a corpus of ${definition.engine._tag} cannot be exported: the service does not return what it stores`,
         fix: "run the pipeline with --engine embedded, and export that",
         field: "engine"
       })
@@ -69,13 +69,13 @@ export const exportBundle = (
           : `${definition.name} has no generation ${generation}${
             there.length === 0 ? "" : `, but ${there.map(({ number }) => number).join(", ")}`
           }`,
-        fix: there.length === 0 ? "run it first: sluice run" : "`sluice status` tells which there are"
+        fix: there.length === 0 ? "run it first: sluice run" : "`sluice status` lists them"
       })
     }
     if (chosen.role === "candidate" && chosen.whole === undefined) {
       return yield* new ServiceError({
         code: "FAILED_PRECONDITION",
-        message: `generation ${chosen.number}, the candidate, is not whole: no run of it has stored all that the sources have`,
+        message: `generation ${chosen.number}, the candidate, is not complete: no run of it has stored everything that the sources have`,
         fix: "run it to its end: sluice run --candidate"
       })
     }
@@ -83,19 +83,19 @@ export const exportBundle = (
     return yield* exportCorpus({
       dataDir,
       file,
-      corpus: chosen.corpus.slice(chosen.corpus.lastIndexOf("/") + 1),
+      corpus: lastSegment(chosen.corpus),
       parent: embeddedParent,
       scope: chosen.scope,
       pipeline: {
         name: definition.name,
-        scope: scopeOf({ target: embeddedParent }, definition.name),
+        scope: pipelineKeyOf({ target: embeddedParent }, definition.name),
         displayName: definition.corpus.displayName,
         text: writtenBundled(bundled(built, folder))
       }
     })
   })
 
-/** The rest of it are defaults. */
+/** The other sections have their defaults. */
 const writtenBundled = (pipeline: Definition): string => {
   const { corpus, name, sources, stages } = writtenPipeline(pipeline)
   return JSON.stringify(sorted({ name, corpus, sources, stages }))
@@ -107,9 +107,9 @@ const sorted = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1).map(([key, field]) => [key, sorted(field)]))
 }
 
-/** A bundle that was read through and found whole, and the pipeline that it is asked as. */
+/** A bundle that was read and verified, with its pipeline. */
 export interface LoadedBundle {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string
   readonly bundle: string
   readonly pipeline: Definition
@@ -119,7 +119,7 @@ export interface LoadedBundle {
   readonly hash: string
 }
 
-/** Opens a bundle. All of it is read once, to hold it against its checksum. */
+/** Opens a bundle, reading all of it once to verify its checksum. */
 export const loadBundle = Effect.fn("loadBundle")(function*(path: string): Effect.fn.Return<LoadedBundle, StateError> {
   const file = resolve(path)
   const { sha256 } = yield* Effect.tryPromise({ try: () => checkBundle(file), catch: (cause) => asStateError(cause, path) })
@@ -143,7 +143,7 @@ const pipelineIn = (file: string, shown: string): Definition => {
     const [first] = decoded.failure
     throw new StateError({
       problem: "other",
-      message: `${shown} holds a pipeline that this Sluice cannot read: ${first?.path.join(".")} ${first?.rule}`,
+      message: `${shown} contains a pipeline that this version of Sluice cannot read: ${first?.path.join(".")} ${first?.rule}`,
       fix: "export it again with this version"
     })
   } finally {
@@ -152,9 +152,10 @@ const pipelineIn = (file: string, shown: string): Definition => {
 }
 
 /**
- * The pipeline of a bundle, to be asked wherever `Embedded.layer` is: `retrieve`, `ask`, `stream`, `chat`, `evaluate`. What
- * writes is `FAILED_PRECONDITION`. The data directory of the layer has the secrets and models that its stages name, and is
- * not made for it. Fails with `StateError` where the file is no bundle, damaged, or of a newer Sluice.
+ * The pipeline of a bundle, for use wherever `Embedded.layer` is provided: `retrieve`, `ask`, `stream`, `chat`,
+ * `evaluate`. Methods that write are `FAILED_PRECONDITION`. The data directory of the layer has the secrets and models
+ * that its stages name, and is not created for it. Fails with `StateError` if the file is not a bundle, is damaged, or
+ * was written by a newer Sluice.
  *
  * @example
  * ```ts

@@ -1,7 +1,7 @@
 import type { Ability, EngineCapabilities } from "../pipeline/definition/Fitness.ts"
 import type { EngineName } from "../pipeline/definition/EngineSettings.ts"
 
-/** What this build's engines can do, with the connectors and models wired beside them. */
+/** The abilities of this build's engines, with the connectors and models wired beside them. */
 export const capabilitiesOf = (engine: EngineName, sources: Iterable<string>): EngineCapabilities => ({
   engine,
   abilities: new Set<Ability>([

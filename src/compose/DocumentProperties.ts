@@ -4,6 +4,6 @@ import type { TextPool } from "../text/TextPool.ts"
 
 type Read = NonNullable<Engine["Service"]["metadata"]>["properties"]
 
-/** What documents say of themselves, as the text pool reads it. */
+/** Reads documents' own properties with the text pool. */
 export const documentProperties = (pool: TextPool["Service"]): Read => (document, names) =>
   Effect.map(pool.prepare({ ...document, properties: names, counts: true }), ({ properties = {} }) => properties)

@@ -28,25 +28,25 @@ import { defaultLimits, parserVersion } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import { localEmbedder, localRankers } from "./LocalModels.ts"
 import * as models from "./Models.ts"
-import { embeddedParent } from "./Targets.ts"
+import { embeddedParent, lastSegment } from "../domain/ResourceNames.ts"
 import { documentProperties } from "./DocumentProperties.ts"
 import { checkVectors, vectorStores } from "./VectorStores.ts"
 
 export interface EmbeddedServicesOptions {
   readonly dataDir: string
-  /** A bundle that is read in the place of the data directory's own corpora. */
+  /** A bundle that is read instead of the data directory's own corpora. */
   readonly bundle?: string
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
   /** Threads that search, at most. Default 0: a search runs on the thread that asks. */
   readonly searchThreads?: number
-  /** Takes the data directory for one writer, and says this about the holder. Absent: for reading. */
+  /** Locks the data directory for one writer, with this description of the holder. Absent: opens it for reading. */
   readonly writes?: string
   /** Milliseconds to wait for another writer. Default 0. */
   readonly waitMs?: number
-  /** Told once, where another writer has to be waited for. */
+  /** Called once, where another writer has to be waited for. */
   readonly waiting?: (error: StateError) => Effect.Effect<void>
-  /** Takes the place of the embedder the pipeline names. */
+  /** Replaces the embedder that the pipeline names. */
   readonly embedder?: Layer.Layer<Embedder, ServiceError>
 }
 
@@ -61,7 +61,7 @@ export const embedderOf = (
   if (embedding?._tag !== "openai") return HashEmbedder
   const { apiKey, batch, dimensions, maxRequestsPerMinute, model, url } = embedding
   return Layer.unwrap(Effect.promise(async () => {
-    // The HTTP client is large, and the offline embedder does without.
+    // The HTTP client is large, and the offline embedder does not need it.
     const [http, openai, { RateLimit }] = await Promise.all([
       import("../net/Http.ts"),
       import("../models/OpenAiEmbedder.ts"),
@@ -82,8 +82,8 @@ export const embedderOf = (
 }
 
 /**
- * The embedders of the corpora that a data directory has, by the settings that each was built by; the offline one among
- * them. Each is made when it is first asked for, and lives as long as the scope.
+ * Embedders of the corpora in a data directory, by the settings each was built with; the offline one is among them. Each
+ * is made when first needed, and lives as long as the scope.
  */
 export const recordedEmbedders = Effect.fnUntraced(function*(
   pipeline: Definition,
@@ -102,7 +102,7 @@ export const recordedEmbedders = Effect.fnUntraced(function*(
       if (embedding === undefined) continue
       const key = JSON.stringify(embedding)
       const known = made.get(key)
-      // One that cannot be made here is not the one that is looked for.
+      // An embedder that cannot be made here is not the requested one.
       const embedder = known ?? (yield* Layer.buildWithScope(
         embedderOf({ ...pipeline, corpus: { ...pipeline.corpus, embedding } }, budget, dataDir),
         scope
@@ -119,7 +119,7 @@ export const recordedEmbedders = Effect.fnUntraced(function*(
   })
 })
 
-/** How the queue's batches of texts go out in requests; a batch that is not full takes one of its own. */
+/** Number of requests for the queue's batches of texts; a partial batch takes its own request. */
 const requestsOf = ({ corpus: { embedding } }: Definition) => (texts: number): number => {
   if (embedding?._tag !== "openai") return 0
   const inRequests = (n: number) => Math.ceil(n / embedding.batch)
@@ -127,12 +127,12 @@ const requestsOf = ({ corpus: { embedding } }: Definition) => (texts: number): n
 }
 
 /**
- * Uploads under way at once: several times what the writer waits for to commit it together, so that it and the parsers have
- * work while the others wait for a commit.
+ * Concurrent uploads: several times the number that the writer commits together, so that it and the parsers have work
+ * while the others wait for a commit.
  */
 const concurrency = 256
 
-/** All that a pipeline needs, on this machine: engine, ledger, parsers, models, secrets. */
+/** All services of a pipeline on this machine: engine, ledger, parsers, models, secrets. */
 export const embeddedServices = (
   pipeline: Definition,
   options: EmbeddedServicesOptions
@@ -158,7 +158,7 @@ export const embeddedServices = (
         budget,
         embedder: id,
         checkVectors: (db, corpus = CorpusName.make("none")) =>
-          Effect.provideService(checkVectors(db, { corpus: corpus.slice(corpus.lastIndexOf("/") + 1), dimensions }), VectorStores, stores),
+          Effect.provideService(checkVectors(db, { corpus: lastSegment(corpus), dimensions }), VectorStores, stores),
         embeddingRequests: requestsOf(pipeline),
         checkEmbedder: pipeline.corpus.embedding === undefined
           ? undefined
@@ -171,7 +171,7 @@ export const embeddedServices = (
     })
   )
   const state = State.layer(options.bundle ?? dataDir)
-  // Whoever writes where nothing is yet has files to parse.
+  // A writer to an empty directory has files to parse.
   const started = options.writes !== undefined && !existsSync(join(dataDir, databaseFile))
   const databases = vectorStores().pipe(Layer.provide(secrets))
   const { keepEmbeddings } = pipeline.import

@@ -7,7 +7,6 @@ import { type Catalog, type CurrentCatalog, isAddress, readCatalog } from "../en
 import { defaultCatalog } from "../engines/embedded/models/DefaultCatalog.ts"
 import { embeddedEndpoints } from "../engines/embedded/models/EmbeddedEndpoints.ts"
 import { embeddedModelCatalog } from "../engines/embedded/models/EmbeddedModelCatalog.ts"
-import { Names } from "../engines/embedded/Names.ts"
 import { OperationRunner } from "../engines/embedded/OperationRunner.ts"
 import { Reader } from "../engines/embedded/store/Reader.ts"
 import { Writer } from "../engines/embedded/store/Writer.ts"
@@ -20,26 +19,29 @@ import type { Operations } from "../ports/Operations.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import * as SecretManager from "../secrets/SecretManager.ts"
 import { State } from "../state/State.ts"
+import { embeddedNames } from "./EmbeddedNames.ts"
 
-/** A catalog of one's own, where it is not named otherwise. */
+/** File name of a custom catalog, unless another one is given. */
 const catalogFile = "models.yaml"
 
 export interface GardenOptions {
   readonly dataDir: string
-  /** A catalog of models, YAML or JSON. Default `models.yaml` of the data directory, else the one that comes with Sluice. */
+  /** File of a catalog of models, YAML or JSON. Default: `models.yaml` in the data directory, else the built-in catalog. */
   readonly catalog?: string
-  /** Addresses of model servers by an endpoint's id or display name; they come before the catalog's. */
+  /** Addresses of model servers by an endpoint's id or display name; they take precedence over the catalog's. */
   readonly upstreams?: Readonly<Record<string, string>>
-  /** Where the keys are that a catalog names for model servers. Default: the environment, files in the data directory, Secret Manager. */
+  /**
+   * Secrets with the keys that a catalog names for model servers. Default: the environment, files in the data directory,
+   * Secret Manager.
+   */
   readonly secrets?: Layer.Layer<Secrets>
 }
 
 /** The models and endpoints of a data directory. */
 export const garden = (options: GardenOptions): Layer.Layer<ModelCatalog | Endpoints, ServiceError, State> =>
   Layer.unwrap(Effect.map(catalogOf(options), (current) => {
-    const names = new Names("local", "local")
     const { dataDir, secrets = SecretManager.layer(join(dataDir, "secrets")).pipe(Layer.provide(GoogleAuth.layer())) } = options
-    return Layer.merge(embeddedModelCatalog(names, current), embeddedEndpoints(names, current)).pipe(
+    return Layer.merge(embeddedModelCatalog(embeddedNames, current), embeddedEndpoints(embeddedNames, current)).pipe(
       Layer.provide([ModelServer.layer, secrets]),
       Layer.provide(Http.layer())
     )
@@ -58,8 +60,8 @@ const catalogOf = Effect.fnUntraced(
 )
 
 /**
- * What a file says, read again when it has changed; `otherwise`, where there is none. One that is broken while it is in
- * use is told of in the log, and what it said before holds until it is mended.
+ * The catalog in a file, read again when it changes; `otherwise`, where there is no file. If it becomes invalid while in
+ * use, that is logged, and the previous version stays in effect.
  */
 const catalogIn = (path: string, otherwise: Catalog | undefined): CurrentCatalog => {
   const unread = () => ServiceError.invalid("catalog", `${path} cannot be read`)
@@ -82,17 +84,15 @@ const catalogIn = (path: string, otherwise: Catalog | undefined): CurrentCatalog
   })
 }
 
-/** The same with the engine's operations, for a program that needs no more of a data directory. */
+/** The models and endpoints of a data directory with the engine's operations, for programs that need nothing else of it. */
 export const embeddedGarden = (
   options: GardenOptions
-): Layer.Layer<ModelCatalog | Endpoints | Operations, ServiceError | StateError> => {
-  const names = new Names("local", "local")
-  return Layer.merge(
+): Layer.Layer<ModelCatalog | Endpoints | Operations, ServiceError | StateError> =>
+  Layer.merge(
     garden(options).pipe(Layer.provide(State.layer(options.dataDir))),
-    embeddedOperations(names).pipe(
-      Layer.provide(OperationRunner.layer(names)),
+    embeddedOperations(embeddedNames).pipe(
+      Layer.provide(OperationRunner.layer(embeddedNames)),
       Layer.provide(Writer.layer(options.dataDir)),
       Layer.provide(Reader.layer(options.dataDir))
     )
   )
-}

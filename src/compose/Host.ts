@@ -18,23 +18,23 @@ import type { EmbeddedServicesOptions } from "./Embedded.ts"
 import { targetOf } from "./Targets.ts"
 import type { VertexServicesOptions } from "./Vertex.ts"
 
-/** How long what readers share is kept open after the last of them. */
+/** How long services shared by readers are kept open after the last one. */
 const idle = "1 minute"
 
 type EngineServices = Exclude<Services, Connectors> | Secrets
 
 interface HostOptions {
   readonly dataDir: string
-  /** Absent: each pipeline's own. */
+  /** Engine to use. Absent: each pipeline's own. */
   readonly engine?: EngineChoice
-  /** All that a pipeline needs, for reading or for writing. */
+  /** Makes all services of a pipeline, for reading or for writing. */
   readonly services: (pipeline: Definition, access: Access, bundle?: string) => Layer.Layer<EngineServices, OpenError>
 }
 
-/** A {@link Host} over the services that engines make for a pipeline. */
+/** Makes a {@link Host} over the services that engines make for a pipeline. */
 const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOptions) {
   const wanted = new Map<string, { readonly definition: Definition; readonly bundle: string | undefined }>()
-  /** Pipelines that were opened to read, as they run here: one question comes after the other. */
+  /** Pipelines opened for reading, as they run here: questions come one after the other. */
   const opened = new WeakMap<PipelineParts, { readonly key: string; readonly definition: Definition }>()
   const readers = yield* RcMap.make({
     lookup: (key: string) => {
@@ -50,7 +50,7 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
       return Result.fail(invalid([{
         path: ["engine"],
         rule: `the pipeline is for the ${definition.engine._tag} engine, and this program provides the ${name} one`,
-        fix: `provide ${definition.engine._tag === "vertex" ? "Vertex" : "Embedded"}.layer, or give engines.${name} a section of its own`
+        fix: `provide ${definition.engine._tag === "vertex" ? "Vertex" : "Embedded"}.layer, or add a section engines.${name}`
       }]))
     }
     const named = anyEngine && engine !== undefined ? { ...definition, engine } : definition
@@ -100,17 +100,17 @@ const make = Effect.fnUntraced(function*({ dataDir, engine, services }: HostOpti
 const onlyRead = (bundle: string): ServiceError =>
   new ServiceError({
     code: "FAILED_PRECONDITION",
-    message: `${bundle} is a bundle: it has one generation, which can only be read`,
-    fix: "run the pipeline that it was made of, and export it again"
+    message: `${bundle} is a bundle: it has one generation, and is read-only`,
+    fix: "run the pipeline that it was exported from, and export it again"
   })
 
 /**
- * The pipeline by the settings that its live corpus was built by, where its file describes another generation. Asked of
- * the ledger alone, before the engine is opened: its embedder is among the settings.
+ * The pipeline with the settings that its live corpus was built with, where its file describes another generation. Read
+ * from the ledger alone, before the engine is opened: the embedder is among the settings.
  */
 const asLive = Effect.fnUntraced(function*(declared: Definition, dataDir: string) {
   const target = yield* targetOf(declared)
-  // Loaded with the engines, which need them too.
+  // Loaded together with the engines, which need them too.
   const [SqliteLedger, { LedgerWrites }, { State }, { databaseAt }] = yield* Effect.promise(() =>
     Promise.all([
       import("../state/SqliteLedger.ts"),
@@ -119,7 +119,7 @@ const asLive = Effect.fnUntraced(function*(declared: Definition, dataDir: string
       import("../state/Database.ts")
     ])
   )
-  // Who made it only to ask it would take a first run for a later one, for which no parser is started early.
+  // Creating the ledger only to read it would make the first run look like a later one, for which parsers are not started early.
   if (!existsSync(databaseAt(dataDir))) return { definition: declared, openedFor: { pipeline: declared.name, live: undefined } }
   const ledger = SqliteLedger.layer.pipe(Layer.provide(LedgerWrites.layerDirect), Layer.provide(State.layer(dataDir)))
   const { built, live } = yield* liveSettings(declared, target).pipe(Effect.provide(ledger))
@@ -129,9 +129,9 @@ const asLive = Effect.fnUntraced(function*(declared: Definition, dataDir: string
   }
 })
 
-/** Where the embedded engine keeps its data, and the memory it may use. */
+/** Options of the embedded engine: where it keeps its data, and the memory it may use. */
 export interface EmbeddedHostOptions {
-  /** Holds everything: made if it is not there, and readable by its owner alone. */
+  /** Directory with all data: created if it does not exist, and readable by its owner alone. */
   readonly dataDir: string
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
@@ -140,13 +140,13 @@ export interface EmbeddedHostOptions {
    * called and holds the event loop for a millisecond or two, longer in large corpora. Servers want as many as processors.
    */
   readonly searchThreads?: number
-  /** Takes the place of the embedder that pipelines name. */
+  /** Replaces the embedder that pipelines name. */
   readonly embedder?: Layer.Layer<Embedder, ServiceError>
 }
 
 /**
- * The embedded engine: one machine, no account, no network. Any number of programs read beside one that writes; a second
- * writer fails with the holder's name, or waits where `runWith` is told to.
+ * The embedded engine: one machine, no account, no network. Any number of programs can read beside one that writes; a
+ * second writer fails with the holder's name, or waits if `runWith` says so.
  */
 export const embedded = (options: EmbeddedHostOptions): Layer.Layer<Host> =>
   Layer.effect(
@@ -158,21 +158,21 @@ export const embedded = (options: EmbeddedHostOptions): Layer.Layer<Host> =>
     })
   )
 
-/** The project and region to work in, and how to reach them. Credentials are Application Default Credentials unless `token` is given. */
+/** The project and region to use, and how to reach them. Credentials are Application Default Credentials unless `token` is given. */
 export interface VertexHostOptions extends Pick<VertexServicesOptions, "dataDir" | "client" | "token"> {
   /** Id or number of the Google Cloud project. */
   readonly project: string
   /** Region, for example `us-central1`. */
   readonly location: string
-  /** Another address to talk to, for example a Sluice server. Default: the region's own host. */
+  /** Another address of the service, for example a Sluice server. Default: the region's own host. */
   readonly baseUrl?: string
   /** The project whose quota is used. Default: that of the credentials. */
   readonly quotaProject?: string
-  /** Calls a minute about corpora and files. Default 60, the service's own. */
+  /** Calls per minute that manage corpora and files. Default 60, the service's own limit. */
   readonly requestsPerMinute?: number
 }
 
-/** Vertex AI, or a server that speaks like it. The ledger is kept in the data directory. */
+/** Vertex AI, or a server with its API. The ledger is kept in the data directory. */
 export const vertex = (options: VertexHostOptions): Layer.Layer<Host | HostedModels> => {
   const { client: _, dataDir, token: __, ...settings } = options
   return Layer.mergeAll(
@@ -188,7 +188,7 @@ export const vertex = (options: VertexHostOptions): Layer.Layer<Host | HostedMod
   )
 }
 
-/** Every engine of this build: a pipeline runs on the one that it names, or that was chosen for it. */
+/** Every engine of this build: a pipeline runs on the one it names, or the one chosen for it. */
 export const everyEngine = (options: { readonly dataDir: string }): Layer.Layer<Host> =>
   Layer.effect(
     Host,
@@ -201,7 +201,7 @@ export const everyEngine = (options: { readonly dataDir: string }): Layer.Layer<
     })
   )
 
-/** Each engine is loaded when it is first needed: the embedded one does without the HTTP client, which is large. */
+/** Each engine is loaded when first needed: the embedded one does not need the HTTP client, which is large. */
 const embeddedOf = (pipeline: Definition, options: EmbeddedServicesOptions, access: Access) =>
   Layer.unwrap(
     Effect.map(

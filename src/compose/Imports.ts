@@ -6,13 +6,14 @@ import { renamed } from "../domain/ChatRefusal.ts"
 import { parseTable } from "../domain/batch/BatchPrediction.ts"
 import { defined } from "../domain/Defined.ts"
 import { ServiceError } from "../domain/Errors.ts"
-import { type ImportRequest, type ImportSource, resultColumns } from "../domain/Import.ts"
+import type { ImportRequest, ImportSource } from "../domain/Import.ts"
 import { type BucketPath, bucketPath } from "../engines/embedded/stores/BucketPath.ts"
 import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
 import type { Connector, Listed, SourceItem } from "../ports/Connector.ts"
 import type { ObjectStore, PutOptions } from "../ports/ObjectStore.ts"
 import type { TableStore } from "../ports/TableStore.ts"
 import { mappedOr } from "./RemoteStores.ts"
+import { appendResults, resultsIn, type ResultRow } from "../server/import/ResultTables.ts"
 import { together, type VendorOptions, type VendorSource, vendors } from "../server/import/Vendors.ts"
 
 /** Makes the connector of storage addresses: `storage` of `sluice/connectors`. */
@@ -23,19 +24,19 @@ export type StorageFactory = (
 
 export interface BucketOptions {
   readonly storage: StorageFactory
-  /** Folders that stand for buckets: `gs://{name}/…` is read there. */
+  /** Folders that stand in for buckets: `gs://{name}/…` is read there. */
   readonly buckets: ReadonlyMap<string, string>
-  /** Cloud Storage, where other addresses are fetched at all: there, in S3 and on the public web. Default: they are not. */
+  /** Cloud Storage, where other addresses may be fetched: there, from S3 and the public web. Default: they may not. */
   readonly beyond?: ObjectStore["Service"] | undefined
   readonly dataDir: string
-  /** Tables that stand for BigQuery's, where results may go. */
+  /** Tables that stand in for BigQuery's, to which results may be written. */
   readonly tables?: TableStore["Service"]
 }
 
 /**
- * The storage that imports asked for over HTTP may read, and where they may write their results. Addresses come from
- * whoever can call the server: files are only read through a bucket that is mapped to their folder, and nothing else
- * is fetched unless it was allowed, then from public addresses only.
+ * The storage that imports requested over HTTP may read, and where they may write results. The addresses come from
+ * callers of the server: local files are only read through a bucket that is mapped to their folder, and nothing else is
+ * fetched unless allowed, and then from public addresses only.
  */
 export const buckets = ({ beyond, buckets, dataDir, storage, tables }: BucketOptions) => {
   const mapped = { buckets, closed: dataDir }
@@ -70,7 +71,7 @@ export const buckets = ({ beyond, buckets, dataDir, storage, tables }: BucketOpt
           code: "UNIMPLEMENTED",
           message: `${field}: this server has no tables`,
           violations: [{ field, description: "is not a place this server writes to" }],
-          fix: "start it with --tables FILE, whose tables stand for those of BigQuery, or --allow-remote for those"
+          fix: "start it with --tables FILE, whose tables stand in for BigQuery's, or --allow-remote for BigQuery"
         })
         : ServiceError.invalid(`${field}.output_uri`, "must name a table, bq://<project>.<dataset>.<table>")
     }
@@ -100,7 +101,7 @@ export const buckets = ({ beyond, buckets, dataDir, storage, tables }: BucketOpt
     ])
   }
 
-  /** Files of a mapped folder, under the names of its bucket. */
+  /** A connector of the files in a mapped folder, under their bucket's names. */
   const inFolder = ({ bucket, key, path }: BucketPath): Connector => {
     const folder = key === "" || key.endsWith("/")
     const address = pathToFileURL(folder ? path + sep : path)
@@ -109,7 +110,7 @@ export const buckets = ({ beyond, buckets, dataDir, storage, tables }: BucketOpt
     const named = (file: string): string => asked + file.slice(base.length)
     const connector = storage({ uris: [address.href] }, { dataDir })
     const files = new Map<string, SourceItem>()
-    /** Whoever asked knows the bucket, and not where its folder lies. */
+    /** The caller knows the bucket, and must not see the path of its folder. */
     const asAsked = (error: ServiceError): ServiceError => {
       const told = (text: string): string => text.replaceAll(base, asked).replaceAll(path + sep, asked).replaceAll(path, asked)
       const { code, fix, message, reason, retryAfter, violations } = error
@@ -139,7 +140,7 @@ export const buckets = ({ beyond, buckets, dataDir, storage, tables }: BucketOpt
       read: (item, maxBytes) =>
         Stream.suspend(() => {
           const file = files.get(item.uri)
-          // Asked again: a link may have taken a folder's place since it was listed.
+          // Checked again: a link may have replaced a folder since it was listed.
           const now = bucketPath(mapped, item.uri)
           return now instanceof ServiceError
             ? Stream.fail(now)
@@ -152,33 +153,11 @@ export const buckets = ({ beyond, buckets, dataDir, storage, tables }: BucketOpt
 
   const objects = beyond === undefined ? FolderObjectStore.make(mapped) : mappedOr(mapped, beyond)
 
-  /** Writes an object that must not be there yet. */
+  /** Writes an object that must not exist yet. */
   const write = (uri: string, content: Uint8Array): Effect.Effect<void, ServiceError> => Effect.asVoid(objects.put(uri, content, asResult))
 
-  /** What is in a table already, which must be results too; undefined where there is none. */
-  const resultsIn = Effect.fnUntraced(function*(store: TableStore["Service"], uri: string) {
-    const head = yield* store.head(uri).pipe(
-      Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.undefined)
-    )
-    if (head === undefined) return undefined
-    const missing = resultColumns.filter((name) => !head.columns.some((column) => column.name === name))
-    if (missing.length === 0 && head.columns.length === resultColumns.length) return store.read(uri)
-    return yield* new ServiceError({
-      code: "FAILED_PRECONDITION",
-      message: `table ${uri} has other columns than the results of imports: ${resultColumns.join(", ")}`,
-      fix: "name a table that is not there, and it is made"
-    })
-  })
-
-  /** Adds rows to a table of results, which is made if it is not there. */
-  const append = (uri: string, rows: ReadonlyArray<Readonly<Record<string, string>>>): Effect.Effect<void, ServiceError> =>
-    tables === undefined ? Effect.void : Effect.flatMap(resultsIn(tables, uri), (before = Stream.empty) =>
-      tables.put(
-        uri,
-        resultColumns.map((name) => ({ name, type: "STRING" })),
-        Stream.concat(before, Stream.succeed(rows)),
-        { replace: true }
-      ))
+  const append = (uri: string, rows: ReadonlyArray<ResultRow>): Effect.Effect<void, ServiceError> =>
+    tables === undefined ? Effect.void : appendResults(tables, uri, rows)
 
   const checkSink = (uri: string | undefined): Effect.Effect<void, ServiceError> =>
     uri === undefined || tables === undefined || !uri.startsWith("bq://") ? Effect.void : Effect.asVoid(resultsIn(tables, uri))
@@ -190,11 +169,11 @@ const asResult: PutOptions = { when: "absent", contentType: "application/x-ndjso
 
 export interface ImportOptions {
   readonly buckets: BucketOptions
-  /** Absent where nothing is fetched from elsewhere. */
+  /** Absent where nothing is fetched from vendors. */
   readonly vendors?: VendorOptions
 }
 
-/** What imports asked for over HTTP may read, and where they may write their results: see {@link buckets} and {@link vendors}. */
+/** The sources that imports requested over HTTP may read, and where they may write results: see {@link buckets} and {@link vendors}. */
 export const imports = (options: ImportOptions) => {
   const storage = buckets(options.buckets)
   const elsewhere = options.vendors === undefined ? notHere : vendors(options.vendors)
@@ -208,7 +187,7 @@ export const imports = (options: ImportOptions) => {
       return connector instanceof ServiceError ? connector : storage.refuseSink("import_result", resultSink) ??
         storage.refuseSink("partial_failure", failureSink)
     },
-    // Asked again when it runs: another server, started otherwise, may go on with an import.
+    // Checked again when it runs: another server, started with other options, may continue an import.
     connect: ({ failureSink, resultSink, source }: ImportRequest): Effect.Effect<Connector, ServiceError> =>
       Effect.suspend(() => {
         const connector = connectorOf(source)

@@ -11,8 +11,8 @@ import type { Inspector } from "../ui/Inspector.ts"
 const missing = failure(new ServiceError({ code: "NOT_FOUND", message: "the inspector is at /ui/" }), { pretty: false })
 
 /**
- * Serves the inspector alone, on this machine's loopback address, for as long as the scope is open. What it tells of a
- * corpus it tells to who has the token. Gives its base URL.
+ * Serves only the inspector, on this machine's loopback address, for as long as the scope is open. It shows a corpus to
+ * anyone who has the token. Returns its base URL.
  */
 export const serveInspector = Effect.fn("serveInspector")(function*(
   inspector: Inspector["Service"],

@@ -5,14 +5,14 @@ import type { LocalEmbedding, LocalModel } from "../domain/LocalModel.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import type { Ranker, Rankers } from "../ports/Ranker.ts"
 
-/** Where models of the hub are kept, and which hub: `HF_ENDPOINT`, as its own tools have it. */
+/** Folder of models from the hub, and the hub: `HF_ENDPOINT`, as for its own tools. */
 const optionsIn = (dataDir: string) => ({ cache: join(dataDir, "models"), hub: process.env["HF_ENDPOINT"] })
 
-/** Embeds with a model of this machine. */
+/** An embedder of a local model. */
 export const localEmbedder = (settings: LocalEmbedding, dataDir: string): Layer.Layer<Embedder, ServiceError> =>
   Layers.unwrap(Effect.promise(async () => (await import("../models/LocalEmbedder.ts")).layer(settings, optionsIn(dataDir))))
 
-/** Makes rankers by cross encoders of this machine. Each model is opened once, and stays open as long as the scope does. */
+/** Makes rankers of local cross encoders. Each model is opened once, and stays open as long as the scope. */
 export const crossEncoders = Effect.fnUntraced(function*(dataDir: string) {
   const scope = yield* Effect.scope
   const opened = new Map<string, Ranker["Service"]>()
@@ -28,7 +28,7 @@ export const crossEncoders = Effect.fnUntraced(function*(dataDir: string) {
   })
 })
 
-/** The rankers that need nothing but this machine. */
+/** Rankers that run on this machine alone. */
 export const localRankers = Effect.fnUntraced(function*(dataDir: string): Effect.fn.Return<Rankers["Service"], never, Scope.Scope> {
   const crossEncoder = yield* crossEncoders(dataDir)
   return {

@@ -7,7 +7,7 @@ import type { ModelCatalog } from "../ports/ModelCatalog.ts"
 import type { Operations } from "../ports/Operations.ts"
 
 /**
- * The catalog and the endpoints of a pipeline's engine, and the operations that deployments are followed by.
+ * The catalog and the endpoints of a pipeline's engine, and the operations that deployments are followed through.
  *
  * @example
  * ```ts
@@ -22,7 +22,7 @@ export const modelGarden = (
   pipeline: Definition,
   options: { readonly dataDir: string }
 ): Layer.Layer<ModelCatalog | Endpoints | Operations, ServiceError | StateError> =>
-  // Each engine does without what the other needs.
+  // Loaded on use: each engine does without the other's code.
   Layer.unwrap(Effect.promise(async () =>
     pipeline.engine._tag === "vertex"
       ? (await import("./Vertex.ts")).vertexGarden(Result.getOrThrow(forEngine(pipeline)), options)

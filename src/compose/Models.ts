@@ -4,7 +4,7 @@ import { Models } from "../pipeline/Services.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { localRankers } from "./LocalModels.ts"
 
-// Loaded when a model is made: a run makes none.
+// Loaded when a model is made: runs make none.
 const carryOverRewriter = Effect.promise(() => import("../models/CarryOverRewriter.ts"))
 const chatDrafter = Effect.promise(() => import("../models/ChatDrafter.ts"))
 const chatJudge = Effect.promise(() => import("../models/ChatJudge.ts"))
@@ -13,12 +13,12 @@ const extractiveChat = Effect.promise(() => import("../models/ExtractiveChat.ts"
 const extractiveGenerator = Effect.promise(() => import("../models/ExtractiveGenerator.ts"))
 const groundedGenerator = Effect.promise(() => import("../models/GroundedGenerator.ts"))
 
-/** Makes a chat model of the settings of a generator. */
+/** Makes a chat model of a generator's settings. */
 type MakeChat = Models["Service"]["chat"]
 
 /**
- * All that one kind of chat model is used for. Without a model the corpus's own sentences answer; any model is held to
- * them, its citations verified.
+ * Makes everything that one kind of chat model is used for. Without a model the corpus's own sentences are the answers;
+ * with any model, answers must be supported by them, and citations are verified.
  */
 export const conversing = (
   chat: MakeChat
@@ -37,7 +37,7 @@ export const conversing = (
       : Effect.zipWith(chatRewriter, chat(settings), ({ make }, model) => make(model))
 })
 
-/** The models that need no engine: extractive and OpenAI-protocol ones, the rankers of this machine. */
+/** Models that need no engine: extractive and OpenAI-protocol ones, and local rankers. */
 export const layer = (dataDir: string): Layer.Layer<Models, never, Secrets> =>
   Layer.effect(
     Models,
@@ -49,7 +49,7 @@ export const layer = (dataDir: string): Layer.Layer<Models, never, Secrets> =>
           case "extractive":
             return (yield* extractiveChat).make((yield* Effect.promise(() => import("../text/Tokens.ts"))).countTokens)
           case "openai": {
-            // The HTTP client is large, and most runs never need it.
+            // The HTTP client is large, and most runs do not need it.
             const [http, openai] = yield* Effect.promise(() => Promise.all([import("../net/Http.ts"), import("../models/OpenAiChat.ts")]))
             const { apiKey, model, url } = settings
             return yield* openai.make({ baseUrl: url, model, apiKey }).pipe(
@@ -60,7 +60,7 @@ export const layer = (dataDir: string): Layer.Layer<Models, never, Secrets> =>
           case "hosted":
             return yield* new ServiceError({
               code: "UNIMPLEMENTED",
-              message: `this engine has no hosted models, and so no ${settings.model}`,
+              message: `this engine has no hosted models, so ${settings.model} is not available`,
               fix: "use model: extractive, or an OpenAI-protocol server"
             })
         }
@@ -71,7 +71,7 @@ export const layer = (dataDir: string): Layer.Layer<Models, never, Secrets> =>
           Effect.fail(
             new ServiceError({
               code: "UNIMPLEMENTED",
-              message: `this engine has no model that searches the corpus by itself, and so not ${model}`,
+              message: `this engine has no model that searches the corpus itself, so ${model} is not available`,
               fix: "leave ground out of the generate stage"
             })
           ),

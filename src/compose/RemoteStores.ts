@@ -4,13 +4,13 @@ import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore
 import { ObjectStore } from "../ports/ObjectStore.ts"
 import { TableStore } from "../ports/TableStore.ts"
 
-/** Cloud Storage and BigQuery, with this machine's credentials, which are looked for when the first one is called. */
+/** Cloud Storage and BigQuery, with this machine's credentials, which are looked up at the first call. */
 export const remoteStores: Effect.Effect<
   { readonly objects: ObjectStore["Service"]; readonly tables: TableStore["Service"] },
   never,
   Scope.Scope
 > = Effect.gen(function*() {
-  // Most servers reach nothing.
+  // Most servers do not use them.
   const [GcsObjectStore, BigQueryTableStore, Http, { GoogleAuth }] = yield* Effect.promise(() =>
     Promise.all([
       import("../engines/vertex/objectStore/GcsObjectStore.ts"),
@@ -25,7 +25,7 @@ export const remoteStores: Effect.Effect<
   return { objects: Context.get(stores, ObjectStore), tables: Context.get(stores, TableStore) }
 })
 
-/** Objects of mapped buckets as files of their folders, and of other buckets where they are. */
+/** An object store with mapped buckets in their folders, and other buckets in the remote store. */
 export const mappedOr = (folders: BucketFolders, remote: ObjectStore["Service"]): ObjectStore["Service"] => {
   const mapped = FolderObjectStore.make(folders)
   const storeOf = (uri: string): ObjectStore["Service"] =>

@@ -15,7 +15,7 @@ import type { TextPool } from "../text/TextPool.ts"
 import { loadBundle } from "./Bundle.ts"
 import { embedderOf } from "./Embedded.ts"
 
-/** What is asked about corpora, and what is in them. */
+/** The ports for corpora and their contents. */
 interface CorpusPorts {
   readonly corpora: Corpora["Service"]
   readonly files: Files["Service"]
@@ -23,21 +23,21 @@ interface CorpusPorts {
   readonly retrieval: Retrieval["Service"]
 }
 
-/** The corpus of a bundle. */
+/** The corpus of a served bundle. */
 export interface ServedBundle extends CorpusPorts {
   readonly corpus: CorpusName
   readonly displayName: string
 }
 
-/** What the corpora of bundles are read with. */
+/** Options for reading the corpora of bundles. */
 interface ServedBundleOptions {
   readonly dataDir: string
-  /** Bytes of the index of each that are kept in memory. */
+  /** Bytes of the index of each bundle that are kept in memory. */
   readonly memory: number
   readonly searchThreads: number
 }
 
-/** Opens bundles, each with the embedder of its own corpus. Two of one corpus are refused. */
+/** Opens bundles, each with the embedder of its corpus. Two bundles of one corpus are refused. */
 export const openBundles = Effect.fnUntraced(function*(
   paths: ReadonlyArray<string>,
   options: ServedBundleOptions
@@ -64,7 +64,7 @@ export const openBundles = Effect.fnUntraced(function*(
   return [...opened.values()].map(({ served }) => served)
 })
 
-/** The ports that a context has. */
+/** The ports in a context. */
 export const portsOf = (context: Context.Context<Corpora | Files | FileMetadataStore | Retrieval>): CorpusPorts => ({
   corpora: Context.get(context, Corpora),
   files: Context.get(context, Files),
@@ -72,12 +72,12 @@ export const portsOf = (context: Context.Context<Corpora | Files | FileMetadataS
   retrieval: Context.get(context, Retrieval)
 })
 
-const noVectors = Effect.fail(new ServiceError({ code: "UNIMPLEMENTED", message: "this engine does not give vectors back" }))
+const noVectors = Effect.fail(new ServiceError({ code: "UNIMPLEMENTED", message: "this engine does not return vectors" }))
 
-/** An engine's own corpora, and after them those of bundles, which answer for what is in them. */
+/** Combines an engine's own corpora with those of bundles, which come after them in listings. */
 export const withBundles = (own: CorpusPorts, bundles: ReadonlyArray<ServedBundle>): CorpusPorts => {
   if (bundles.length === 0) return own
-  /** By the name of a corpus, or of anything that is in one. */
+  /** The ports for a corpus, or for anything in it, by name. */
   const of = (name: string): CorpusPorts => bundles.find(({ corpus }) => name === corpus || name.startsWith(`${corpus}/`)) ?? own
   const { corpora, files } = own
   return {
@@ -104,7 +104,7 @@ export const withBundles = (own: CorpusPorts, bundles: ReadonlyArray<ServedBundl
       import: (request) => of(request.corpus).files.import(request),
       get: (name) => of(name).files.get(name),
       list: (corpus, page) => of(corpus).files.list(corpus, page),
-      // Runs compare what a corpus holds; no run writes to a bundle.
+      // Only runs use this, and no run writes to a bundle.
       held: undefined,
       chunks: (name, page) => of(name).files.chunks(name, page),
       named: (corpus, displayName) => filesNamed(of(corpus).files, corpus, displayName),
@@ -141,7 +141,7 @@ const eachOf = (of: (name: string) => CorpusPorts, request: RetrievalRequest) =>
     (found) => mergedContexts(found, request)
   )
 
-/** Where a listing of corpora goes on: at a bundle. */
+/** Page token of a listing of corpora that continues at a bundle. */
 const bundleToken = /^bundle:(\d{1,4})$/
-/** Corpora of a page that says nothing of its size. */
+/** Default page size of listings of corpora. */
 const defaultPage = 100

@@ -6,12 +6,13 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import type { ServiceError, StateError } from "../domain/Errors.ts"
 import type { LocalEmbedding, LocalModel } from "../domain/LocalModel.ts"
+import { embeddedParent } from "../domain/ResourceNames.ts"
 import type { SecretGrant } from "../domain/SecretGrant.ts"
 import * as Embedded from "../engines/embedded/Embedded.ts"
 import * as EmbeddedBatchPrediction from "../engines/embedded/EmbeddedBatchPrediction.ts"
 import * as EmbeddedGeneration from "../engines/embedded/EmbeddedGeneration.ts"
 import { Importer } from "../engines/embedded/Importer.ts"
-import { Names } from "../engines/embedded/Names.ts"
+import { embeddedNames } from "./EmbeddedNames.ts"
 import * as FolderObjectStore from "../engines/embedded/stores/FolderObjectStore.ts"
 import * as SqliteTableStore from "../engines/embedded/stores/SqliteTableStore.ts"
 import * as CarryOverRewriter from "../models/CarryOverRewriter.ts"
@@ -63,7 +64,7 @@ import { openBundles, portsOf, withBundles } from "./ServedBundles.ts"
 import { vectorStores } from "./VectorStores.ts"
 import type { VendorConnectors, VendorEndpoints, VendorOptions } from "../server/import/Vendors.ts"
 
-/** What a server of the embedded engine serves, to whom, and what it may reach. */
+/** Options of a server of the embedded engine: what it serves, to whom, and what it may reach. */
 export interface EmbeddedServerOptions extends
   Pick<
     ServeOptions,
@@ -81,84 +82,85 @@ export interface EmbeddedServerOptions extends
     | "hooks"
   >
 {
-  /** Holds everything: made if it is not there, and readable by its owner alone. */
+  /** Directory with all data: created if it does not exist, and readable by its owner alone. */
   readonly dataDir: string
-  /** Bundles (`sluice export`) that are served beside the corpora of the directory, and can only be read. Default none. */
+  /** Bundles (`sluice export`) that are served beside the corpora of the directory, read-only. Default none. */
   readonly bundles?: ReadonlyArray<string>
   readonly storage: StorageFactory
-  /** Makes the connectors of Drive, Slack, Jira and SharePoint. Asked for only when imports may fetch from elsewhere. */
+  /** Makes the connectors of Drive, Slack, Jira and SharePoint. Only used when imports may fetch from elsewhere. */
   readonly vendors?: Effect.Effect<VendorConnectors>
-  /** Folders that stand for buckets in imports and batch jobs. Default none. */
+  /** Folders that stand in for buckets in imports and batch jobs. Default none. */
   readonly buckets?: ReadonlyMap<string, string>
-  /** The SQLite file whose tables batch jobs read and write. Default: BigQuery's with `allowRemote`, else none. */
+  /** An SQLite file with the tables that batch jobs read and write. Default: BigQuery's with `allowRemote`, else none. */
   readonly tables?: string
-  /** Rows of batch jobs put to the model at once. Default 4. */
+  /** Rows of batch jobs sent to the model concurrently. Default 4. */
   readonly batchConcurrency?: number
   /**
-   * Let imports fetch from real storage, the public web and `vendors`, and batch jobs and results of imports read and write
-   * Cloud Storage and BigQuery with this machine's credentials. Default false.
+   * Lets imports fetch from real storage, the public web and `vendors`, and batch jobs and results of imports use Cloud
+   * Storage and BigQuery with this machine's credentials. Default false.
    */
   readonly allowRemote?: boolean
-  /** Jira servers, besides those of Atlassian, that an import may name, and Weaviate servers that a corpus may: `HOST` on any port, or `HOST:PORT`; they need not be public. Default none. */
+  /**
+   * Jira servers, besides Atlassian's, that an import may name, and Weaviate servers that a corpus may name: `HOST` on
+   * any port, or `HOST:PORT`; they need not be public. Default none.
+   */
   readonly allowHosts?: ReadonlyArray<string>
   /**
-   * Secrets that imports and corpora of callers may name, each with the host that it may be sent to. Default: any with no
-   * `token`, as only this machine's own users can call then; none with one.
+   * Secrets that imports and corpora of callers may name, each with the host that it may be sent to. Default: any without
+   * a `token`, as then only users of this machine can call; none with one.
    */
   readonly allowSecrets?: ReadonlyArray<SecretGrant>
-  /** Where `vendors` are, if not at their own addresses. */
+  /** Other addresses of `vendors`. Default: their own. */
   readonly endpoints?: VendorEndpoints
   /**
-   * Of secret versions that imports and the catalog name. Default: the environment and files in the data directory; for
-   * those that the operator names in the catalog, or with `secretManager`, Secret Manager too.
+   * Resolves secret versions that imports and the catalog name. Default: the environment and files in the data directory;
+   * for those that the operator names in the catalog, or with `secretManager`, Secret Manager too.
    */
   readonly secrets?: Layer.Layer<Secrets>
-  /** Look for secrets that imports name in Secret Manager too, with this machine's Google credentials. Default false: a request starts no look for credentials. */
+  /**
+   * Looks for secrets that imports name in Secret Manager too, with this machine's Google credentials. Default false: a
+   * request never causes a look-up of credentials.
+   */
   readonly secretManager?: boolean
-  /** A catalog of models, YAML or JSON. Default `models.yaml` of the data directory, else the one that comes with Sluice. */
+  /** File of a catalog of models, YAML or JSON. Default: `models.yaml` in the data directory, else the built-in catalog. */
   readonly catalog?: string
   /** Addresses of model servers by an endpoint's id or display name. Default: those that the catalog names. */
   readonly endpointUpstreams?: Readonly<Record<string, string>>
   /** A script of faults, in YAML: see `readFaults`. */
   readonly faults?: string
   /**
-   * Serve gRPC too, on a port of its own; 0 picks a free one. With TLS, and on loopback without it as well. Default
-   * certificate: one made in the data directory, which signs itself. Default: no gRPC.
+   * Serves gRPC too, on this port; 0 picks a free one. With TLS, and on loopback without it as well. Default certificate:
+   * a self-signed one made in the data directory. Default: no gRPC.
    */
   readonly grpc?: { readonly port: number; readonly tls?: { readonly cert: string; readonly key: string } }
   /** Bytes of the index kept in memory for searching. Default 256 MB. */
   readonly memory?: number
-  /** Threads that search at most, each with its share of `memory`. Default: as many as there are processors, 4 at most. */
+  /** Most threads that search, each with its share of `memory`. Default: one per processor, at most 4. */
   readonly searchThreads?: number
-  /** What new corpora are embedded with, or the model of this machine that does. Default: the offline embedder, whose corpora are answered from in any case. */
+  /** Embedder of new corpora, or the local model for it. Default: the offline embedder; its corpora can be queried in any case. */
   readonly embedder?: Layer.Layer<Embedder, ServiceError> | LocalEmbedding
-  /** The model that generation and chat are answered with. Default: answers are quotes of the text given. */
+  /** The model for generation and chat. Default: answers are quotes of the given text. */
   readonly upstream?: upstream.Upstream
-  /** What `rank_service` is answered with, a service or a cross encoder of this machine. Default: the offline ranker. */
+  /** The reranker behind `rank_service`: a service or a local cross encoder. Default: the offline ranker. */
   readonly reranker?: upstream.Reranker | LocalModel
 }
 
-const parent = "projects/local/locations/local"
-
-/** Bytes of the index kept in memory for searching, where it is not said. */
-const defaultMemory = 256 * 1024 * 1024
-
-/** Each keeps its own share of the index in memory. */
+/** Most threads, each of which keeps its own share of the index in memory. */
 const mostSearchThreads = 4
 
-/** Serves the embedded engine of a data directory for as long as the scope lives. Gives the base URL once it is ready. */
+/** Serves the embedded engine of a data directory for as long as the scope is open. Returns the base URL once it is ready. */
 export const serveEmbedded = (
   options: EmbeddedServerOptions
 ): Effect.Effect<Serving, ServiceError | StateError, Scope.Scope> =>
   Effect.gen(function*() {
     const { dataDir, faults: script, grpc, ...rest } = options
     const faults = script === undefined ? undefined : yield* Effect.fromResult(readFaults(script))
-    // Two servers would both go on with the imports that are not done.
+    // Two servers would both continue unfinished imports.
     yield* Lock.acquire(join(dataDir, "server"), "sluice serve")
     const remote = options.allowRemote ?? false
     const elsewhere = remote && options.vendors !== undefined ? yield* vendorsOf(options, yield* options.vendors) : undefined
     const beyond = remote ? yield* remoteStores : undefined
-    // A file of tables stands for all of BigQuery's, whatever their project.
+    // A file of tables stands in for all of BigQuery's, whatever their project.
     const tables = options.tables === undefined ? beyond?.tables : yield* SqliteTableStore.make(options.tables)
     const mapped = { buckets: options.buckets ?? new Map<string, string>(), closed: dataDir }
     const reach = imports({
@@ -185,7 +187,7 @@ export const serveEmbedded = (
       )
       : upstream.layer(options.upstream, options)
     const ranking = upstream.rankersLayer(options.reranker, options.upstream !== undefined, options)
-    const batch = EmbeddedBatchPrediction.layer(new Names("local", "local"), {
+    const batch = EmbeddedBatchPrediction.layer(embeddedNames, {
       run: "always",
       concurrency: options.batchConcurrency
     }).pipe(Layer.provide([
@@ -202,7 +204,7 @@ export const serveEmbedded = (
     const { bundles: paths = [] } = options
     const searching = {
       dataDir,
-      memory: (options.memory ?? defaultMemory) / (1 + paths.length),
+      memory: (options.memory ?? Embedded.defaultMemory) / (1 + paths.length),
       searchThreads: options.searchThreads ?? Math.min(mostSearchThreads, availableParallelism())
     }
     const engine = yield* Layer.build(
@@ -260,7 +262,7 @@ export const serveEmbedded = (
     )))
   })
 
-/** What embedders of corpora that pipelines filled are made with, besides the settings that are kept of each. */
+/** The pipeline with which embedders of pipelines' corpora are made, besides the settings recorded for each. */
 const served = definePipeline({ name: "served", corpus: { displayName: "served" }, sources: {} })
 
 const embedderOf = ({ dataDir, embedder = HashEmbedder }: EmbeddedServerOptions): Layer.Layer<Embedder, ServiceError> =>
@@ -277,7 +279,7 @@ const gardenOf = ({ catalog, dataDir, endpointUpstreams, secrets }: EmbeddedServ
 /** Callers of the server need not know its paths. */
 const shownSecrets = "{data directory}/secrets"
 
-/** Of what requests and hooks name: imports, and corpora that keep their vectors elsewhere. */
+/** Secrets that requests and hooks name: of imports, and of corpora in external vector databases. */
 export const secretsOf = Effect.fnUntraced(
   function*(
     { dataDir, secretManager, secrets }: Pick<EmbeddedServerOptions, "dataDir" | "secretManager" | "secrets">
@@ -292,11 +294,11 @@ export const secretsOf = Effect.fnUntraced(
   }
 )
 
-/** A token is for others than the owner of this machine, whose secrets they do not get with it. */
+/** A token is for callers other than the owner of this machine, who do not get its secrets. */
 const grantsOf = ({ allowSecrets, token }: EmbeddedServerOptions): ReadonlyArray<SecretGrant> | undefined =>
   allowSecrets ?? (token === undefined ? undefined : [])
 
-/** Connectors that reach public addresses, and what the operator named; and the secrets they are sent. */
+/** Connectors that reach public addresses and those the operator named, and the secrets they are sent. */
 const vendorsOf = Effect.fnUntraced(function*(
   options: EmbeddedServerOptions,
   connectors: VendorConnectors
@@ -318,8 +320,8 @@ const vendorsOf = Effect.fnUntraced(function*(
 
 const engineLayer = Layer.succeed(Engine, {
   name: "embedded",
-  parent,
-  target: parent,
+  parent: embeddedParent,
+  target: embeddedParent,
   signature: `parser ${parserVersion}`,
   maxFileBytes: defaultLimits.bytes,
   remoteEmbedding: false,

@@ -26,42 +26,42 @@ import { countedChat, countedEmbedder } from "../server/Telemetry.ts"
 import * as SecretManager from "../secrets/SecretManager.ts"
 import { crossEncoders } from "./LocalModels.ts"
 
-/** A model that a server answers with, whatever model it is asked for. */
+/** The model that a server answers with, whatever model is requested. */
 export interface Upstream {
-  /** Of an OpenAI-compatible service, up to and including the version: `http://127.0.0.1:11434/v1`. */
+  /** Base address of an OpenAI-compatible service, up to and including the version: `http://127.0.0.1:11434/v1`. */
   readonly url: string
-  /** Default: the only model the service lists. */
+  /** Name of the model. Default: the only model the service lists. */
   readonly model?: string
-  /** The model there that embeds texts of `:predict` and `:embedContent`. Default: the embedder of corpora does. */
+  /** The model there that embeds texts of `:predict` and `:embedContent`. Default: the embedder of corpora. */
   readonly embeddingModel?: string
   readonly apiKey?: SecretVersion | Redacted.Redacted<string>
-  /** The model takes images: `llm_parser` gives it the pages of PDFs, and pictures, as such. Default false: text alone. */
+  /** Whether the model accepts images: `llm_parser` then sends it pages of PDFs, and pictures, as images. Default false: text only. */
   readonly images?: boolean
   /**
-   * Retries of a call behind the server. Default none: who asked is told of the upstream's error at once, with its
-   * Retry-After, and decides. Batch jobs try a row again by themselves.
+   * Retries of a call to the upstream. Default none: the caller gets the upstream's error at once, with its Retry-After,
+   * and decides. Batch jobs retry rows themselves.
    */
   readonly retry?: RetryOptions
 }
 
-/** A reranker that `rank_service` is answered with, whatever model is asked for. */
+/** A reranker behind `rank_service`, whatever model is requested. */
 export interface Reranker {
-  /** Of a service with `/rerank` as Cohere has it, up to and including the version: `http://127.0.0.1:8000/v1`. */
+  /** Base address of a service with a `/rerank` like Cohere's, up to and including the version: `http://127.0.0.1:8000/v1`. */
   readonly url: string
   readonly model: string
   readonly apiKey?: SecretVersion | Redacted.Redacted<string>
 }
 
-/** Where secrets are that the operator names. */
+/** Where the secrets are that the operator names. */
 interface Keeping {
   readonly dataDir: string
   readonly secrets?: Layer.Layer<Secrets>
 }
 
-/** Requests that clients send are not slowed down further than the upstream itself does. */
+/** High enough that clients' requests are only slowed down by the upstream itself. */
 const maxRequestsPerMinute = 60_000
 
-/** Conversation, questions that stand by themselves, and answers from contexts, by one and the same model. */
+/** Chat, rewriting of questions, and answers from contexts, all by the same model. */
 export const layer = (
   { apiKey, embeddingModel, model, retry = { times: 0 }, url }: Upstream,
   keeping: Keeping
@@ -81,7 +81,7 @@ export const layer = (
       ? yield* Effect.map(Layer.build(OfflineTextEmbedder.layer), Context.get(TextEmbedder))
       : yield* makeTextEmbedder({ ...connection, model: embeddingModel })
     return Context.make(ChatModel, chat).pipe(
-      // The offline one asks the embedder of corpora, which counts for itself.
+      // The offline one uses the embedder of corpora, which keeps its own counts.
       Context.add(
         TextEmbedder,
         embeddingModel === undefined
@@ -98,19 +98,19 @@ const keys = ({ dataDir, secrets }: Keeping) =>
     Layer.provide(Http.layer())
   )
 
-/** It is this server's key that the upstream refused: who asked is signed in, and can do nothing about it. */
+/** The upstream refused this server's key: the caller is authenticated, and can do nothing about it. */
 const forClients = (error: ServiceError): ServiceError =>
   error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED"
     ? new ServiceError({
       code: "FAILED_PRECONDITION",
-      message: `the service behind does not take this server's key: ${error.message}`,
-      fix: "Give sluice serve another one: --upstream-key or SLUICE_UPSTREAM_KEY, --reranker-key or SLUICE_RERANKER_KEY."
+      message: `the upstream service does not accept this server's key: ${error.message}`,
+      fix: "give sluice serve another one: --upstream-key or SLUICE_UPSTREAM_KEY, --reranker-key or SLUICE_RERANKER_KEY"
     })
     : error
 
 /**
- * Of a server: the operator's reranker, or the offline ranker, stands in for the ranking service, and the upstream,
- * whatever model is named, ranks where a language model is to.
+ * Rankers of a server: the operator's reranker, or the offline ranker, stands in for the ranking service, and the
+ * upstream, whatever model is named, is the ranker wherever a language model is requested.
  */
 export const rankers = (byService: Ranker["Service"], chat?: ChatModel["Service"]): Rankers["Service"] => {
   const byModel = chat === undefined ? undefined : ChatRanker.make(chat)
@@ -127,7 +127,7 @@ export const rankers = (byService: Ranker["Service"], chat?: ChatModel["Service"
   })
 }
 
-/** Of a server with an upstream, or without. */
+/** Rankers of a server, with or without an upstream. */
 export const rankersLayer = (
   reranker: Reranker | LocalModel | undefined,
   withModel: boolean,

@@ -10,17 +10,17 @@ import { type VectorSpace, type VectorStore, VectorStores } from "../ports/Vecto
 
 export interface VectorStoresOptions {
   /**
-   * Hosts that corpora may name an address at, `HOST` or `HOST:PORT`; for a server, whose callers would else have it call, with its secrets, where
-   * they like. Default: any.
+   * Hosts whose addresses corpora may name, `HOST` or `HOST:PORT`; for a server, whose callers could otherwise have it
+   * call any address with its secrets. Default: any.
    */
   readonly allowHosts?: ReadonlyArray<string>
-  /** With `allowHosts`: secrets that corpora may name, and where each may go. Default: any. */
+  /** With `allowHosts`: secrets that corpora may name, and the host each may be sent to. Default: any. */
   readonly allowSecrets?: ReadonlyArray<SecretGrant> | undefined
-  /** Folder in which, besides Sluice's own, optional packages are looked for. Default: the working directory. */
+  /** Folder, besides Sluice's own, in which optional packages are looked up. Default: the working directory. */
   readonly packages?: string
 }
 
-/** The databases that corpora may name. Each is loaded when the first corpus does, and its connections end with the scope. */
+/** The vector databases that corpora may name. Each is loaded when the first corpus names it, and its connections end with the scope. */
 export const vectorStores = ({ allowHosts, allowSecrets, packages }: VectorStoresOptions = {}): Layer.Layer<never, never, Secrets> =>
   Layer.effect(
     VectorStores,
@@ -36,7 +36,7 @@ export const vectorStores = ({ allowHosts, allowSecrets, packages }: VectorStore
           if (address !== undefined && (url === undefined || !hostsAt(allowHosts)(url))) {
             return yield* new ServiceError({
               code: "PERMISSION_DENIED",
-              message: `vectorDb: ${url?.host ?? "that"} is no host that this server may call with a caller's corpus`,
+              message: `vectorDb: ${url?.host ?? "that"} is not a host that this server may call for a caller's corpus`,
               fix: `start it with --allow-host ${url?.host ?? "HOST"}`
             })
           }
@@ -45,12 +45,12 @@ export const vectorStores = ({ allowHosts, allowSecrets, packages }: VectorStore
           return yield* publicProcessHttpWith(allowHosts)
         }
       )
-      /** Where a service of Google's is, with what it is called. */
+      /** The address of a Google service, and its client. */
       const google = Effect.fnUntraced(function*(api: "AIPLATFORM" | "BIGQUERY" | "DISCOVERYENGINE") {
         const [{ processHttp }, { GoogleAuth, make: googleAuth }] = yield* Effect.promise(() =>
           Promise.all([import("../net/ProcessHttp.ts"), import("../net/GoogleAuth.ts")])
         )
-        // As gcloud has it; one of this machine wants no credentials.
+        // As in gcloud; a local one needs no credentials.
         const endpoint = process.env[`CLOUDSDK_API_ENDPOINT_OVERRIDES_${api}`]?.replace(/\/+$/, "")
         const auth = endpoint?.startsWith("http:") === true ? GoogleAuth.anonymous : googleAuth()
         return { endpoint, auth, http: yield* processHttp }
@@ -74,7 +74,7 @@ export const vectorStores = ({ allowHosts, allowSecrets, packages }: VectorStore
           }
           case "pinecone": {
             const Pinecone = yield* Effect.promise(() => import("../vectors/pinecone/Pinecone.ts"))
-            // As its own client has it.
+            // As in its own client.
             const controller = process.env["PINECONE_CONTROLLER_HOST"]
             return yield* Pinecone.make({
               indexName: db.indexName,
@@ -126,12 +126,12 @@ export const vectorStores = ({ allowHosts, allowSecrets, packages }: VectorStore
             })
         }
       })
-      // Whoever may call a server is not to write with its credentials.
+      // Callers of a server must not write with its credentials.
       return { callsGoogle: allowHosts === undefined, open: (db, space) => Scope.provide(make(db, space), scope) }
     })
   )
 
-/** Says how a database is, for `doctor`; one that is only to be made is as good. */
+/** Describes the state of a database, for `doctor`; one that has yet to be created is fine. */
 export const checkVectors = Effect.fnUntraced(function*(db: VectorDb, space: VectorSpace) {
   const { open } = yield* VectorStores
   const store = yield* open(db, space)
@@ -145,10 +145,10 @@ export const checkVectors = Effect.fnUntraced(function*(db: VectorDb, space: Vec
           }`
       )
     ),
-    // One that a field is blamed for is not for a run to make.
+    // An error about a field is not solved by a run.
     Effect.catchIf(
       ({ code, field }) => code === "NOT_FOUND" && field === undefined,
-      ({ message }) => Effect.succeed(`${message}; the first run makes it`)
+      ({ message }) => Effect.succeed(`${message}; the first run creates it`)
     )
   )
 })

@@ -53,22 +53,22 @@ import { targetOf } from "./Targets.ts"
 
 export interface VertexServicesOptions {
   readonly dataDir: string
-  /** Takes the data directory for one writer, and says this about the holder. Absent: for reading. */
+  /** Locks the data directory for one writer, with this description of the holder. Absent: opens it for reading. */
   readonly writes?: string
   /** Milliseconds to wait for another writer. Default 0. */
   readonly waitMs?: number
-  /** Told once, where another writer has to be waited for. */
+  /** Called once, where another writer has to be waited for. */
   readonly waiting?: (error: StateError) => Effect.Effect<void>
-  /** Any client of google-auth-library. Default: Application Default Credentials. */
+  /** A client of google-auth-library. Default: Application Default Credentials. */
   readonly client?: GoogleAuthClient
-  /** The token of a server at `engine.vertex.baseUrl`. Default: `SLUICE_SERVER_TOKEN` of the environment. */
+  /** Token of a server at `engine.vertex.baseUrl`. Default: `SLUICE_SERVER_TOKEN` of the environment. */
   readonly token?: Redacted.Redacted<string>
 }
 
-/** Uploads under way at once: more would only wait for the {@link Transport.usualPerMinute} of the service. */
+/** Concurrent uploads: more would only wait for the {@link Transport.usualPerMinute} of the service. */
 const concurrency = 4
 
-/** All that a pipeline needs, with its corpora on Vertex AI or whatever speaks like it. The ledger stays here. */
+/** All services of a pipeline with its corpora on Vertex AI, or on a server with its API. The ledger stays here. */
 export const vertexServices = (
   pipeline: Definition,
   options: VertexServicesOptions
@@ -91,7 +91,7 @@ export const vertexServices = (
         name: "vertex",
         parent,
         target: yield* targetOf(pipeline),
-        // The service does not tell its parsers' and models' versions; a corpus's model is part of the pipeline.
+        // The service does not report the versions of its parsers and models; a corpus's model is part of the pipeline.
         signature: "vertex",
         maxFileBytes: HostedFiles.maxUploadBytes,
         uploadsPerMinute: requestsPerMinute ?? Transport.usualPerMinute.management,
@@ -170,7 +170,7 @@ export const vertexBatch = (
   )
 }
 
-/** Whether the service can be used, and what to do where it cannot; for `sluice doctor`. Takes no lock and keeps nothing. */
+/** Checks whether the service can be used, and says what to do where it cannot; for `sluice doctor`. Takes no lock and stores nothing. */
 export const vertexChecks = (
   pipeline: Definition,
   options: VertexServicesOptions
@@ -212,13 +212,13 @@ const connection = (
 
 const isSecretVersion = Schema.is(SecretVersion)
 
-/** Every secret a pipeline names, wherever in it. */
+/** Every secret that a pipeline names, anywhere in it. */
 const secretVersionsIn = (value: unknown): ReadonlyArray<SecretVersion> => {
   if (isSecretVersion(value)) return [value]
   return typeof value === "object" && value !== null ? [...new Set(Object.values(value).flatMap(secretVersionsIn))] : []
 }
 
-/** The models that need no engine, and the service's own. */
+/** Models that need no engine, and the service's own. */
 const hostedModels = (dataDir: string) =>
   Layer.effect(
     Models,
@@ -246,8 +246,8 @@ const hostedModels = (dataDir: string) =>
             : Effect.fail(
               ServiceError.invalid(
                 "ground",
-                `${model} does not search a corpus by itself`,
-                "leave ground out: it answers from the contexts retrieved"
+                `${model} does not search a corpus itself`,
+                "leave ground out: it then answers from the retrieved contexts"
               )
             )
       })

@@ -2,28 +2,28 @@ import { Schema } from "effect"
 import { RagFileName } from "./RagFile.ts"
 
 /**
- * One quoted piece of evidence. `quote` is to the letter in the cited context; it may go on in the contexts that follow that
- * one in its file.
+ * A piece of quoted evidence. `quote` is verbatim from the cited context; it may continue into the contexts that follow
+ * it in its file.
  */
 export const Citation = Schema.Struct({
-  /** The number printed in the answer, from 1. */
+  /** Number of the citation in the answer, from 1. */
   index: Schema.Int,
   file: RagFileName,
   sourceUri: Schema.String,
   sourceDisplayName: Schema.String,
-  /** The chunk that the quote begins in. */
+  /** Id of the chunk in which the quote starts. */
   chunkId: Schema.optionalKey(Schema.String),
-  /** The headings that the quote stands under, outermost first, where they are known. */
+  /** Headings above the quote, outermost first, where known. */
   headings: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** Where to open it: `sourceUri` with the page or heading, where its scheme has such. */
+  /** Address to open the source at: `sourceUri` with the page or heading, where its scheme has such. */
   address: Schema.optionalKey(Schema.String),
   quote: Schema.String,
-  /** Byte span of the quote, where the engine knows it; what it counts in, `offsets` says. */
+  /** First byte of the quote, where the engine knows it; `offsets` says what is counted. */
   byteStart: Schema.optionalKey(Schema.Int),
   byteEnd: Schema.optionalKey(Schema.Int),
   /**
-   * `file`: bytes of the file at `sourceUri` as it is, from the quote's first to its last with the marks between them.
-   * `parsed`: bytes of the document's parsed text in UTF-8. Present with `byteStart`.
+   * What the byte span counts. `file`: bytes of the file at `sourceUri`, from the quote's first to its last, including
+   * any markup between. `parsed`: bytes of the document's parsed text in UTF-8. Present with `byteStart`.
    */
   offsets: Schema.optionalKey(Schema.Literals(["file", "parsed"])),
   firstPage: Schema.optionalKey(Schema.Int),
@@ -31,7 +31,7 @@ export const Citation = Schema.Struct({
 })
 export type Citation = typeof Citation.Type
 
-/** A stretch of the answer and the citations (by `index`) that support it. Offsets are UTF-16 into `text`. */
+/** A span of the answer and the citations (by `index`) that support it. Offsets are UTF-16 into `text`. */
 export const Support = Schema.Struct({
   start: Schema.Int,
   end: Schema.Int,
@@ -47,45 +47,54 @@ export const Usage = Schema.Struct({
 })
 export type Usage = typeof Usage.Type
 
-/** Citations that a model wrote and that are not in the answer: of contexts that it was not given, and of those that do not bear it out. */
+/**
+ * Number of citations that a model wrote and that were removed: `unknown` ones name contexts that the model was not
+ * given, `unsupported` ones contexts that do not support the statement.
+ */
 export const RemovedCitations = Schema.Struct({ unknown: Schema.Int, unsupported: Schema.Int })
 
-/** An answer with its evidence: each mark `[n]` in `text` is the citation of that index, and each support says which words it backs. */
+/**
+ * An answer with its evidence: each mark `[n]` in `text` refers to the citation of that index, and each support says
+ * which words it backs.
+ */
 export const Answer = Schema.Struct({
-  /** With `[1]` marks after each supported sentence. */
+  /** Text of the answer, with `[1]` marks after each supported sentence. */
   text: Schema.String,
-  /** False: no answer is verified, and `text` says whether none was given or nothing of it could be verified. */
+  /** Whether the answer is verified. If false, `text` says whether there was no answer or none of it could be verified. */
   grounded: Schema.Boolean,
-  /** What a model said of which nothing could be verified in the corpus. Absent of an answer, and of a refusal. */
+  /** The model's text, where none of it could be verified in the corpus. Absent for verified answers and refusals. */
   unverified: Schema.optionalKey(Schema.String),
   citations: Schema.Array(Citation),
   supports: Schema.Array(Support),
-  /** Absent where there are none. */
+  /** Citations that were removed; absent where there are none. */
   removed: Schema.optionalKey(RemovedCitations),
-  /** The probability that the answer is right, 0..1, from a generator that tells; of a refusal, that an answer would have been. */
+  /**
+   * Probability that the answer is right, 0 to 1, from a generator that estimates it; for a refusal, that an answer would
+   * have been right.
+   */
   confidence: Schema.optionalKey(Schema.Finite),
-  /** Of a refusal: passages near the question that do not answer it, best first. */
+  /** Passages near the question that do not answer it, best first. Refusals only. */
   nearest: Schema.optionalKey(Schema.Array(Citation)),
   model: Schema.String,
   usage: Schema.optionalKey(Usage),
-  /** The model reached its limit before the end. */
+  /** Whether the model reached its limit before the end. */
   truncated: Schema.optionalKey(Schema.Boolean)
 })
 export type Answer = typeof Answer.Type
 
-/** What an answer says when the corpus does not support one. */
+/** Text of an answer when the corpus does not support one. */
 export const unsupportedText = "The corpus does not answer this."
 
-/** What an answer says when a model gave one and nothing of it could be verified: the corpus may hold it or not. */
+/** Text of an answer when none of what a model said could be verified: the corpus may or may not contain it. */
 export const unverifiedText = "The model gave an answer, but nothing of it could be verified in the corpus."
 
-/** `refused`: the corpus was found not to answer the question. */
+/** Outcome of a question. `refused`: the corpus was found not to answer it. */
 export type AnswerOutcome = "answered" | "unverified" | "refused"
 
 export const outcomeOf = ({ grounded, unverified }: Answer): AnswerOutcome =>
   grounded ? "answered" : unverified === undefined ? "refused" : "unverified"
 
-/** An answer of which nothing is verified: `words` are the model's own. */
+/** Makes the answer of which nothing could be verified: `words` are the model's own. */
 export const unverifiedAnswer = (answer: Answer, words: string): Answer => ({
   ...answer,
   text: unverifiedText,
@@ -95,7 +104,7 @@ export const unverifiedAnswer = (answer: Answer, words: string): Answer => ({
   supports: []
 })
 
-/** An answer that none is to be had. */
+/** Makes the answer of a refusal. */
 export const refusedAnswer = ({ unverified: _, ...answer }: Answer): Answer => ({
   ...answer,
   text: unsupportedText,
@@ -104,15 +113,15 @@ export const refusedAnswer = ({ unverified: _, ...answer }: Answer): Answer => (
   supports: []
 })
 
-/** A piece of an answer as it is made; the last one carries the whole. */
+/** A piece of an answer as it is generated; the last piece carries the complete answer. */
 export type AnswerPart =
   | { readonly _tag: "text"; readonly text: string }
   | { readonly _tag: "done"; readonly answer: Answer }
 
-/** A question of a conversation, and what was answered. */
+/** An exchange of a conversation: a question and its answer. */
 export interface Exchange {
   readonly question: string
-  /** The question as it was searched, standing by itself. */
+  /** The question as it was searched for, understandable alone. */
   readonly standalone: string
   readonly answer: string
 }

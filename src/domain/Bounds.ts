@@ -1,8 +1,8 @@
-/** What a request lets an answer be. */
+/** Limits that a request sets on its answer. */
 export interface AnswerBounds {
-  /** Tokens. */
+  /** Most tokens of the answer. */
   readonly maxTokens?: number
-  /** The answer ends before the first of them. */
+  /** Stop sequences: the answer ends before the first of them. */
   readonly stop?: ReadonlyArray<string>
 }
 
@@ -13,18 +13,18 @@ export interface BoundedEnd {
   readonly stopSequence?: string
 }
 
-/** What ends a statement: a line's end, or the marks of its evidence. */
+/** End of a statement: the end of a line, or the marks of its citations. */
 const statementEnd = /\n|\[(?:\d+|unverified)\](?!\[)[.!?…]?["”’)]?(?=\s|$)/g
 
-/** Where the last whole statement of a text ends; 0 where none does. */
+/** Offset at which the last complete statement of a text ends; 0 where there is none. */
 export const wholeStatements = (text: string): number => {
   const last = [...text.matchAll(statementEnd)].at(-1)
   return last === undefined ? 0 : last.index + (last[0] === "\n" ? 0 : last[0].length)
 }
 
 /**
- * Where a quoted answer ends within bounds: before the first stop sequence, and after as many whole statements as the
- * tokens allow, since half a quote would misquote.
+ * Offset at which a quoted answer ends within its limits: before the first stop sequence, and after as many complete
+ * statements as the tokens allow, since half a quote would misquote.
  */
 export const boundedEnd = (text: string, { maxTokens, stop = [] }: AnswerBounds, countTokens: (text: string) => number): BoundedEnd => {
   const [first] = stop

@@ -1,15 +1,15 @@
-/** A conversation with a model, in none of the forms in which the APIs write one: each of them is turned into this. */
+/** A conversation with a model, in a form independent of the APIs, each of which is translated into it. */
 export interface ChatRequest {
   /** The system instruction, its paragraphs joined by empty lines. */
   readonly system?: string
-  /** Oldest first. One from the assistant at the end is the beginning of the answer that is wanted. */
+  /** Messages, oldest first. One from the assistant at the end is the start of the wanted answer. */
   readonly turns: ReadonlyArray<ChatTurn>
   readonly tools?: ReadonlyArray<ChatTool>
-  /** Default `auto`. A name: that tool must be called. */
+  /** Which tool the model calls. Default `auto`. A name: that tool must be called. */
   readonly toolChoice?: "auto" | "none" | "required" | { readonly name: string }
-  /** JSON that follows a JSON Schema, or any JSON where none is given. Absent: plain text. */
+  /** Requests JSON that follows this JSON Schema, or any JSON where no schema is given. Absent: plain text. */
   readonly json?: { readonly schema?: JsonRecord }
-  /** Tokens. */
+  /** Most tokens of the answer. */
   readonly maxTokens?: number
   readonly temperature?: number
   readonly topP?: number
@@ -18,15 +18,15 @@ export interface ChatRequest {
   readonly presencePenalty?: number
   readonly frequencyPenalty?: number
   readonly seed?: number
-  /** Answers wanted. Default 1. */
+  /** Number of answers. Default 1. */
   readonly candidates?: number
-  /** Likeliest alternatives told per token; 0 tells only those chosen. Absent: no probabilities. */
+  /** Number of most likely alternatives returned per token; 0 returns only the chosen tokens. Absent: no probabilities. */
   readonly logprobs?: number
-  /** Let it think first, for so many tokens at most. */
+  /** Lets the model think first, with at most this many tokens. */
   readonly thinking?: { readonly budgetTokens?: number; readonly effort?: Effort }
 }
 
-/** How much work a model puts into an answer; not every model knows the upper two. */
+/** How much effort a model puts into an answer; not every model supports the upper two. */
 export type Effort = "low" | "medium" | "high" | "xhigh" | "max"
 
 /** One message of a conversation with a model, in parts of text and media. */
@@ -37,7 +37,7 @@ export interface ChatTurn {
 
 export type ChatPart =
   | { readonly type: "text"; readonly text: string }
-  /** `data` is base64. */
+  /** Media; `data` is base64. */
   | { readonly type: "media"; readonly mimeType: string; readonly data: string }
   | { readonly type: "mediaUri"; readonly mimeType?: string; readonly uri: string }
   | { readonly type: "thinking"; readonly text: string; readonly signature?: string }
@@ -53,22 +53,22 @@ export interface ChatToolCall {
 export interface ChatTool {
   readonly name: string
   readonly description?: string
-  /** JSON Schema of an object. */
+  /** JSON Schema of the arguments, an object. */
   readonly parameters?: JsonRecord
-  /** Hold the arguments to `parameters`. */
+  /** Whether arguments must match `parameters`. */
   readonly strict?: boolean
 }
 
 export type JsonRecord = { readonly [key: string]: unknown }
 
 /**
- * What a model says, as it says it. `candidate` counts from 0. Every candidate ends once; usage comes last, if at all.
- * `detail` is the model's own word for a reason that has others beside it.
+ * A piece of a model's answer as it arrives. `candidate` counts from 0. Every candidate ends once; usage comes last, if
+ * at all. `detail` is the model's own name of a reason to end.
  */
 export type ChatEvent =
   | { readonly type: "text"; readonly candidate: number; readonly text: string; readonly logprobs?: ReadonlyArray<TokenLogprob> }
   | { readonly type: "thinking"; readonly candidate: number; readonly text: string; readonly signature?: string }
-  /** Whole: the pieces in which arguments come are put together first. */
+  /** A complete call: the pieces of its arguments have been joined. */
   | { readonly type: "toolCall"; readonly candidate: number; readonly call: ChatToolCall }
   | {
     readonly type: "end"
@@ -84,14 +84,14 @@ export type ChatEndReason = "stop" | "length" | "toolCalls" | "contentFilter"
 export interface TokenLogprob {
   readonly token: string
   readonly logprob: number
-  /** The likeliest at this place, this one among them where it is. */
+  /** The most likely tokens at this place, possibly including the chosen one. */
   readonly top: ReadonlyArray<{ readonly token: string; readonly logprob: number }>
 }
 
-/** Tokens. */
+/** Tokens used by a call. */
 export interface ChatUsage {
   readonly inputTokens: number
-  /** Thoughts included. */
+  /** Tokens of the answer, thoughts included. */
   readonly outputTokens: number
   readonly thinkingTokens?: number
 }

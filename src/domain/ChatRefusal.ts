@@ -2,7 +2,7 @@ import { ServiceError } from "./Errors.ts"
 
 const upstream = "start the server with --upstream and a model's address; answers taken from the text given cannot do this"
 
-/** Refuses what only a model can do, in terms of the request: `field` as the request has it. */
+/** Refuses a request that only a model can fulfil, naming the request's `field`. */
 export const needsModel = (field: string, what: string): ServiceError =>
   new ServiceError({
     code: "INVALID_ARGUMENT",
@@ -12,14 +12,14 @@ export const needsModel = (field: string, what: string): ServiceError =>
   })
 
 /**
- * The same error in the words of an API: a chat model names fields of a `ChatRequest`, and whoever asked has never seen
- * one. `name` gives the field for a field.
+ * Renames fields in an error: a chat model names fields of a `ChatRequest`, which the caller of an API does not know.
+ * `name` maps a field to the API's.
  */
 export const renamed = (error: ServiceError, name: (field: string) => string): ServiceError => {
   const { message, violations } = error
   if (violations === undefined) return error
   return error.with({
-    // Each line of a message begins with the field that it is about.
+    // Each line of a message starts with the field it is about.
     message: violations.reduce((text, { field }) => `\n${text}`.replace(`\n${field}: `, `\n${name(field)}: `).slice(1), message),
     violations: violations.map(({ description, field }) => ({ field: name(field), description }))
   })

@@ -1,4 +1,4 @@
-/** Some of many things, offered one after another: those of the lowest ranks, and no more than twice as many are held. */
+/** Selects the items with the lowest ranks from items offered one after another, holding at most twice as many. */
 export class Chosen<A> {
   readonly #most: number
   #kept: Array<{ readonly rank: number; readonly item: A }> = []
@@ -8,19 +8,19 @@ export class Chosen<A> {
     this.#most = most
   }
 
-  /** `rank`: what has nothing to do with the order in which things come, such as a hash. */
+  /** Offers an item. `rank` must be unrelated to the order of offers, such as a hash. */
   offer(rank: number, item: A): void {
     this.#offered += 1
     this.#kept.push({ rank, item })
     if (this.#kept.length >= 2 * this.#most) this.#cut()
   }
 
-  /** How many there are to choose from. */
+  /** Number of items offered. */
   get offered(): number {
     return this.#offered
   }
 
-  /** In the order of their ranks. */
+  /** The selected items, in the order of their ranks. */
   get items(): ReadonlyArray<A> {
     this.#cut()
     return this.#kept.map(({ item }) => item)

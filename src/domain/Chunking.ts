@@ -6,8 +6,8 @@ const size = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 8192 }))
 const overlap = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 8191 }))
 
 /**
- * How text is cut. `size` and `overlap` are in tokens (o200k), the API's `fixedLengthChunking` meaning;
- * the defaults are the service's, 1024 and 200. `overlap` is less than `size`.
+ * How text is cut into chunks. `size` and `overlap` are in tokens (o200k), with the meaning of the API's
+ * `fixedLengthChunking`; the defaults are the service's, 1024 and 200. `overlap` is less than `size`.
  *
  * - `fixed`: windows of `size` tokens, each starting `size - overlap` after the last.
  * - `structure`: packs whole blocks up to `size`, never cutting a heading, table row or code fence that fits,
@@ -22,41 +22,44 @@ export const Chunking = Schema.Struct({
 )
 export type Chunking = typeof Chunking.Type
 
-/** What holds where a pipeline says nothing of chunking: windows of 1,024 tokens, each sharing 200 with the last. */
+/** Chunking of a pipeline that does not set it: windows of 1,024 tokens, each sharing 200 with the one before it. */
 export const defaultChunking: Chunking = { strategy: "fixed", size: 1024, overlap: 200 }
 
-/** A stretch of a text: UTF-16 offsets, `end` exclusive. */
+/** A span of a text in UTF-16 offsets, `end` exclusive. */
 export interface TextSpan {
   readonly start: number
   readonly end: number
 }
 
-/** A document's text as a chunker is given it; one of more than some 16 MB comes in parts, each with offsets of its own. */
+/** A document's text as a chunker receives it; a text of more than some 16 MB comes in parts, each with its own offsets. */
 export interface TextToCut {
   readonly text: string
-  /** What each stretch of it is, in order; white space lies between them. */
+  /** Blocks of the text, in order, with only white space between them. */
   readonly blocks: ReadonlyArray<Block>
-  /** A key of the format table: `pdf`, `docx`, `markdown`, … */
+  /** Format of the document: `pdf`, `docx`, `markdown`, … */
   readonly format: string
   readonly title?: string | undefined
-  /** ISO 639-1, where the document declares one. */
+  /** Language as in ISO 639-1, where the document declares one. */
   readonly language?: string | undefined
-  /** Tokens that a chunk may have at most, and that it should share with the one before it: `chunking.size` and `.overlap`. */
+  /**
+   * Most tokens of a chunk: `chunking.size`. `overlap` is the number of tokens it should share with the one before it:
+   * `chunking.overlap`.
+   */
   readonly size: number
   readonly overlap: number
-  /** Tokens of a stretch of the text (o200k). */
+  /** Counts the tokens of a span of the text (o200k). */
   readonly tokens: (start: number, end: number) => number
 }
 
-/** A chunker of a pipeline's own, ready to cut. Its spans are held to the rules before they are given. */
+/** A custom chunker of a pipeline, ready to cut. Its spans are checked before they are returned. */
 export interface Cutting {
   readonly kind: string
-  /** All that decides where it cuts, in words that change when it does. */
+  /** Identifies everything that determines where it cuts, and changes when any of it does. */
   readonly signature: string
   readonly cut: (text: TextToCut) => Effect.Effect<
     {
       readonly spans: ReadonlyArray<TextSpan>
-      /** UTF-16 units that no span has, white space left out. */
+      /** UTF-16 units that are in no span, without white space. */
       readonly left: number
     },
     DocumentError | ServiceError

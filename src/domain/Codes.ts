@@ -1,6 +1,6 @@
 import type { Code } from "./Errors.ts"
 
-/** What a google.rpc code is elsewhere. Source: google/rpc/code.proto. */
+/** Each google.rpc code with its gRPC number and HTTP status. Source: google/rpc/code.proto. */
 const table: ReadonlyArray<readonly [code: Code, grpc: number, http: number]> = [
   ["CANCELLED", 1, 499],
   ["UNKNOWN", 2, 500],
@@ -25,13 +25,13 @@ const rows = new Map(table.map((row) => [row[0], row]))
 /** The number of a code in gRPC and in google.rpc.Status. */
 export const grpcStatusOf = (code: Code): number => rows.get(code)?.[1] ?? 2
 
-/** The code of a gRPC number; one that no code has is UNKNOWN, as gRPC says. */
+/** The code of a gRPC number; an unassigned number is UNKNOWN, as gRPC specifies. */
 export const codeOfGrpc = (status: number | undefined): Code => table.find((row) => row[1] === status)?.[0] ?? "UNKNOWN"
 
 /** The HTTP status that answers a failed call. */
 export const httpStatusOf = (code: Code): number => rows.get(code)?.[2] ?? 500
 
-/** Statuses that several codes answer with, or none: what they mean where the body does not say. */
+/** Meaning of HTTP statuses that belong to several codes, or to none, where the body does not say. */
 const ofStatus: Readonly<Record<number, Code>> = {
   400: "INVALID_ARGUMENT",
   408: "DEADLINE_EXCEEDED",
@@ -44,7 +44,7 @@ const ofStatus: Readonly<Record<number, Code>> = {
   502: "UNAVAILABLE"
 }
 
-/** What an HTTP status means where the body does not say: proxies and front ends answer without one. */
+/** The code of an HTTP status, where the body does not state one: proxies and front ends answer without a code. */
 export const codeOfHttp = (status: number): Code =>
   ofStatus[status] ?? table.find((row) => row[2] === status)?.[0] ??
     (status >= 500 ? "UNAVAILABLE" : status >= 400 ? "FAILED_PRECONDITION" : "UNKNOWN")

@@ -7,13 +7,13 @@ export const CorpusName = Schema.NonEmptyString.pipe(Schema.brand("CorpusName"))
 export type CorpusName = typeof CorpusName.Type
 
 /**
- * Of a corpus of the embedded engine in a database that exists at Google only: its vectors are really there. Absent: the
- * engine's own store stands in for it.
+ * For a corpus of the embedded engine in a database that exists only at Google: whether its vectors are really there.
+ * Absent: the engine's own store stands in.
  */
 const served = Schema.optionalKey(Schema.Literal("byGoogle"))
 
 /**
- * Where a corpus keeps its vectors. Exactly one, fixed at creation; each field inside may be set later, once,
+ * Database in which a corpus keeps its vectors: exactly one, fixed at creation; each field inside may be set later, once,
  * if it was empty.
  */
 export const VectorDb = Schema.Union([
@@ -34,9 +34,9 @@ export const VectorDb = Schema.Union([
     served
   }),
   Schema.TaggedStruct("agentSearch", { servingConfig: Schema.optionalKey(Schema.String), served }),
-  // Ours: the platform knows none of these.
+  // Databases of Sluice only: the platform does not know them.
   Schema.TaggedStruct("postgres", {
-    /** Of the connection's URL, which has a password in it. */
+    /** Secret version of the connection's URL, which contains a password. */
     url: SecretVersion,
     schema: Schema.optionalKey(Schema.String)
   }),
@@ -46,19 +46,19 @@ export const VectorDb = Schema.Union([
     apiKey: Schema.optionalKey(SecretVersion)
   }),
   Schema.TaggedStruct("lanceDb", {
-    /** A folder, or a place in object storage: `s3://`, `gs://`, `az://`. */
+    /** Address of the database: a folder, or a place in object storage: `s3://`, `gs://`, `az://`. */
     uri: Schema.String
   })
 ])
 export type VectorDb = typeof VectorDb.Type
 
-// Written out: the type that is inferred does not hold in programs with exactOptionalPropertyTypes.
+// Written out: the inferred type does not work in programs with exactOptionalPropertyTypes.
 /** Whether a database exists at Google only. */
 export const isOfGoogle = (db: VectorDb): db is Extract<VectorDb, { _tag: "featureStore" | "vectorSearch" | "agentSearch" }> =>
   db._tag === "featureStore" || db._tag === "vectorSearch" || db._tag === "agentSearch"
 
 /**
- * What the embedded engine's own store stands in for, in words: a database that exists at Google only. Undefined where it
+ * Names the database that the embedded engine's own store stands in for, which exists only at Google. Undefined where it
  * stands in for none.
  */
 export const standsInFor = (db: VectorDb, { search }: CorpusOptions = {}): string | undefined => {
@@ -77,39 +77,43 @@ export const standsInFor = (db: VectorDb, { search }: CorpusOptions = {}): strin
 const named = (what: string, resource: string | undefined): string =>
   resource === undefined || resource === "" ? what : `${what} (${resource})`
 
-/** Whether a corpus keeps its vectors in another database than the embedded engine's own. */
+/** Whether a corpus keeps its vectors in a database other than the embedded engine's own. */
 export const isElsewhere = (db: VectorDb): boolean => db._tag !== "managed" && standsInFor(db) === undefined
 
-/** BM25's parameters where nothing is said of them, here and at the service; Lucene's too. */
+/** Default parameters of BM25, here, at the service, and in Lucene. */
 export const bm25Defaults = { k1: 1.2, b: 0.75 } as const
 
-/** What the service offers beyond the database, fixed at creation. The embedded engine keeps and tells it. */
+/** Options of the service beyond the database, fixed at creation. The embedded engine stores and returns them. */
 export const CorpusOptions = Schema.Struct({
   /**
-   * How the managed database searches: exactly, through a tree (the service's defaults are depth 2 and 500 leaves), or in a
-   * collection of Vector Search that the service keeps for the corpus. The embedded engine searches its own way in each.
+   * How the managed database searches: exactly, through a tree (the service's defaults are depth 2 and 500 leaves), or in
+   * a collection of Vector Search that the service keeps for the corpus. The embedded engine searches in its own way for
+   * each of these.
    */
   search: Schema.optionalKey(Schema.Union([
     Schema.TaggedStruct("knn", {}),
     Schema.TaggedStruct("ann", { treeDepth: Schema.optionalKey(Schema.Int), leafCount: Schema.optionalKey(Schema.Int) }),
     Schema.TaggedStruct("vectorSearch", {})
   ])),
-  /** Words beside the vectors, found by BM25. The embedded engine searches any corpus so, with these parameters where given. */
+  /**
+   * Search by words, with BM25, beside the vectors. The embedded engine searches every corpus this way, with these
+   * parameters where given.
+   */
   hybrid: Schema.optionalKey(Schema.Struct({
     bm25: Schema.optionalKey(Schema.Struct({
-      /** A tokenizer of many languages. The embedded engine's takes each text's own, whatever is said here. */
+      /** Whether to use a multilingual tokenizer. The embedded engine always uses the tokenizer of each text's language. */
       multilingual: Schema.optionalKey(Schema.Boolean),
-      /** How slowly repeating a term stops to count, 1.2 to 3. Default 1.2. */
+      /** How slowly repetitions of a term lose weight, 1.2 to 3. Default 1.2. */
       k1: Schema.optionalKey(Schema.Finite),
-      /** How much a chunk's length counts, 0 to 1. Default .75. */
+      /** How strongly a chunk's length counts, 0 to 1. Default 0.75. */
       b: Schema.optionalKey(Schema.Finite)
     }))
   })),
-  /** `projects/{project}/locations/{location}` that it belongs to, where one engine serves many. */
+  /** The `projects/{project}/locations/{location}` it belongs to, where one engine serves several. */
   place: Schema.optionalKey(Schema.String),
-  /** Cloud KMS key: `projects/{p}/locations/{l}/keyRings/{r}/cryptoKeys/{k}`. */
+  /** Name of a Cloud KMS key: `projects/{p}/locations/{l}/keyRings/{r}/cryptoKeys/{k}`. */
   encryptionKey: Schema.optionalKey(Schema.String),
-  /** Documents, or what conversations left behind, read by a model. Unset: documents. */
+  /** Content of the corpus: documents, or memories of conversations, extracted by a model. Unset: documents. */
   holds: Schema.optionalKey(Schema.Union([
     Schema.TaggedStruct("documents", {}),
     Schema.TaggedStruct("memories", { parser: Schema.optionalKey(LlmParsing) })
@@ -117,14 +121,14 @@ export const CorpusOptions = Schema.Struct({
 })
 export type CorpusOptions = typeof CorpusOptions.Type
 
-/** What a caller asks for when creating a corpus. */
+/** Request for a new corpus. */
 export const CorpusSpec = Schema.Struct({
-  /** At most 128 characters. */
+  /** Name of the corpus, at most 128 characters. */
   displayName: Schema.NonEmptyString.check(Schema.isMaxLength(128)),
   description: Schema.optionalKey(Schema.String),
   vectorDb: VectorDb,
   /**
-   * Embedding model: on the hosted engine an endpoint name; on the embedded one a key the embedder registry
+   * Embedding model: on the hosted engine an endpoint's name; on the embedded engine a key that the embedder registry
    * knows. Unset: the engine's default. Immutable.
    */
   embeddingModel: Schema.optionalKey(Schema.String),
@@ -132,41 +136,41 @@ export const CorpusSpec = Schema.Struct({
 })
 export type CorpusSpec = typeof CorpusSpec.Type
 
-/** What may change after creation. Absent fields stay as they are. */
+/** Changes to a corpus. Absent fields stay as they are. */
 export interface CorpusPatch {
   readonly displayName?: string
   readonly description?: string
   readonly vectorDb?: VectorDb
-  /** The key of the database that the corpus has, whichever it is; only Weaviate and Pinecone take one. */
+  /** API key of the corpus's database; only Weaviate and Pinecone take one. */
   readonly apiKey?: SecretVersion
 }
 
 export const CorpusState = Schema.Literals(["UNKNOWN", "INITIALIZED", "ACTIVE", "ERROR"])
 export type CorpusState = typeof CorpusState.Type
 
-/** A corpus as the engine tells of it. */
+/** A corpus as the engine returns it. */
 export const Corpus = Schema.Struct({
   name: CorpusName,
   displayName: Schema.String,
   description: Schema.optionalKey(Schema.String),
   vectorDb: VectorDb,
-  /** The model as asked for; absent when the engine's default applies. */
+  /** Embedding model as requested; absent where the engine's default applies. */
   embeddingModel: Schema.optionalKey(Schema.String),
-  /** What its vectors are really of, where the engine tells: model, version and dimensions. */
+  /** The embedder that made its vectors, where the engine reports it: model, version and dimensions. */
   embedder: Schema.optionalKey(Schema.String),
   options: Schema.optionalKey(CorpusOptions),
   state: CorpusState,
   errorStatus: Schema.optionalKey(Schema.String),
   filesCount: Schema.optionalKey(Schema.Int),
-  /** RFC 3339, microseconds kept. */
+  /** Time of creation, as in RFC 3339, with microseconds. */
   createTime: Schema.String,
   updateTime: Schema.String
 })
 export type Corpus = typeof Corpus.Type
 
 /**
- * Whether two names are of one embedding model. The hosted service answers an endpoint's full name, in which a project
- * may be its number, where a person wrote the model's.
+ * Whether two names are of the same embedding model. The hosted service returns an endpoint's full name, in which the
+ * project may be its number, where a person wrote the model's.
  */
 export const sameModel = (a: string | undefined, b: string | undefined): boolean =>
   a === b || (a !== undefined && b !== undefined && modelId(a) === modelId(b))

@@ -1,39 +1,39 @@
 import type { Properties } from "./Properties.ts"
 
 /**
- * A parsed document: one plain text, and what each stretch of it is. Plain interfaces, not schemas: these cross
- * only our own process boundary and are made by the thousand.
+ * A parsed document: one plain text, and the kinds of its parts. Plain interfaces, not schemas: documents cross only our
+ * own process boundary, by the thousand.
  */
 
 export type BlockKind = "heading" | "paragraph" | "list" | "table" | "code" | "pageBreak"
 
-/** A stretch of a document's text that belongs together: chunks are cut between blocks where they can be. */
+/** A part of a document's text that belongs together: chunks are cut between blocks where possible. */
 export interface Block {
   readonly kind: BlockKind
   /** UTF-16 offset into {@link ParsedDocument.text}, inclusive. */
   readonly start: number
   /** UTF-16 offset, exclusive. Blocks do not overlap and are in order. */
   readonly end: number
-  /** 1 to 6, headings only. */
+  /** Level of a heading, 1 to 6; headings only. */
   readonly level?: number
-  /** 1-based page, slide or sheet; absent where the format has none. */
+  /** Page, slide or sheet, from 1; absent where the format has none. */
   readonly page?: number
 }
 
-/** Something of the source that is not in the text, or in it with a caveat. */
+/** Something of the source that is missing from the text, or that is in it with a caveat. */
 export interface Remark {
   readonly kind:
-    /** A line that recurs at the edge of pages: kept where it stands first. */
+    /** A line that recurs at the edges of pages: only its first occurrence is kept. */
     | "runningLine"
     /** Pages that could not be read. */
     | "failedPages"
-    /** Pages that show a picture and no text: text recognition may find some. */
+    /** Pages with a picture and no text: text recognition may find some. */
     | "picturePages"
-    /** Pages whose fonts give characters wrong numbers: their text reads like no language, and is left out. */
+    /** Pages whose fonts have wrong character codes: their text is not readable in any language, and is left out. */
     | "garbledPages"
-    /** Pages that show lines and shapes, and no text. */
+    /** Pages with lines and shapes, and no text. */
     | "drawingPages"
-    /** Pages that show nothing. */
+    /** Empty pages. */
     | "blankPages"
     /** Pages whose text was recognised in a picture. */
     | "recognisedPages"
@@ -41,71 +41,74 @@ export interface Remark {
     | "hidden"
     /** A file attached or packed inside, which was not read. */
     | "attachment"
-    /** Pictures inside, which were not looked at since text recognition is off: said where a document is looked at, not in reports. */
+    /**
+     * Pictures inside the document, which were not examined since text recognition is off: shown where a single document
+     * is examined, not in reports.
+     */
     | "pictures"
     /** The charset was guessed. */
     | "charset"
-    /** What it says of itself cannot be read. */
+    /** The document's properties cannot be read. */
     | "properties"
-    /** Read to a limit. */
+    /** The document was read up to a limit. */
     | "cut"
-    /** What a parser or a chunker of one's own says. */
+    /** A remark of a custom parser or chunker. */
     | "own"
-  /** What it is about: the line, the sheet, the name of the file. */
+  /** Subject of the remark: the line, the sheet, the name of the file. */
   readonly text?: string
-  /** 1-based. */
+  /** Pages it is about, from 1. */
   readonly pages?: ReadonlyArray<number>
-  /** How many of them, where they have no pages. */
+  /** Number of occurrences, where there are no pages. */
   readonly count?: number
-  /** 0 to 1, of what was recognised or guessed. */
+  /** Confidence of recognition or of a guess, 0 to 1. */
   readonly confidence?: number
 }
 
-/** What a parser makes of a file: its text, the blocks of it, and what could not be read. */
+/** A parsed file: its text, the blocks of the text, and what could not be read. */
 export interface ParsedDocument {
-  /** Canonical text: `\n` line ends, no NUL, no unpaired surrogates. Blocks cover all but white space of it. */
+  /** Canonical text: `\n` line ends, no NUL, no unpaired surrogates. Blocks cover all of it except white space. */
   readonly text: string
   readonly blocks: ReadonlyArray<Block>
-  /** How many pages, slides or sheets; absent where the format has none. */
+  /** Number of pages, slides or sheets; absent where the format has none. */
   readonly pages?: number
   readonly title?: string
   readonly author?: string
-  /** ISO 639-1, where the document declares one. */
+  /** Language as in ISO 639-1, where the document declares one. */
   readonly language?: string
-  /** What else it says of itself, where it is asked. */
+  /** The document's own properties, where requested. */
   readonly properties?: Properties
-  /** What was left out or is uncertain; absent where there is nothing to say. */
+  /** What was left out or is uncertain; absent where nothing is. */
   readonly remarks?: ReadonlyArray<Remark>
-  /** The format that was parsed, a key of the format table: `pdf`, `docx`, `markdown`, … */
+  /** Format of the file: `pdf`, `docx`, `markdown`, … */
   readonly format: string
 }
 
-/** A piece of a document that is indexed and cited as one. */
+/** A piece of a document that is indexed and cited as a unit. */
 export interface Chunk {
   /** Position in the document, from 0. */
   readonly ordinal: number
   readonly text: string
   /** Headings above the chunk, outermost first; empty where there are none. */
   readonly headings: ReadonlyArray<string>
-  /** UTF-16 offsets into the document's text. */
+  /** UTF-16 offset into the document's text. */
   readonly start: number
   readonly end: number
-  /** UTF-8 byte offsets into the document's text. */
+  /** UTF-8 byte offset into the document's text. */
   readonly byteStart: number
   readonly byteEnd: number
-  /** 1-based, inclusive; absent where the format has no pages. */
+  /** First page, from 1; absent where the format has no pages. */
   readonly firstPage?: number
   readonly lastPage?: number
-  /** UTF-16 offsets into `text` at which each page after `firstPage` begins; absent where there is only one. */
+  /** UTF-16 offsets into `text` at which each page after `firstPage` starts; absent where there is only one page. */
   readonly pageBreaks?: ReadonlyArray<number>
-  /** Tokens of `text` (o200k). */
+  /** Number of tokens of `text` (o200k). */
   readonly tokens: number
 }
 
-/** A chunk as an engine keeps it with its file: {@link Chunk} without its place among UTF-16 units. */
+/** A chunk as an engine stores it with its file: {@link Chunk} without its UTF-16 offsets. */
 export type FileChunk = Omit<Chunk, "start" | "end">
 
-/** The pages of which something is said, in short: `3, 5 to 9 and 12 more`. */
+/** Formats a list of pages, in short: `3, 5 to 9 and 12 more`. */
 export const pageList = (pages: ReadonlyArray<number>): string => {
   const runs: Array<[number, number]> = []
   for (const page of pages) {
@@ -120,8 +123,8 @@ export const pageList = (pages: ReadonlyArray<number>): string => {
 }
 
 /**
- * What of a document could not be read, for a person: `parsed 198 of 200 pages: 3 and 7 cannot be read`. `undefined`
- * where there is nothing that a reader of the corpus would miss.
+ * Describes what could not be read of a document, for people: `parsed 198 of 200 pages: 3 and 7 cannot be read`.
+ * `undefined` where a reader of the corpus would miss nothing.
  */
 export const remarkOf = ({ pages, remarks = [] }: Pick<ParsedDocument, "pages" | "remarks">): string | undefined => {
   const unread = remarks.flatMap(({ kind, pages = [] }) => {
@@ -153,6 +156,6 @@ export const remarkOf = ({ pages, remarks = [] }: Pick<ParsedDocument, "pages" |
   return parts.length === 0 ? undefined : parts.slice(0, 5).join("; ") + (parts.length > 5 ? `; and ${parts.length - 5} more` : "")
 }
 
-/** Several remarks as one; undefined where there is none. */
+/** Joins several remarks into one; undefined where there is none. */
 export const joinedRemarks = (...remarks: ReadonlyArray<string | undefined>): string | undefined =>
   remarks.filter((remark) => remark !== undefined).join("; ") || undefined

@@ -2,8 +2,8 @@ import { Runtime, Schema } from "effect"
 import { defined } from "./Defined.ts"
 
 /**
- * The google.rpc codes, which both engines and every connector speak, so that an error means the same
- * wherever it was raised. Source: google/rpc/code.proto.
+ * The google.rpc codes, used by both engines and every connector, so that an error means the same wherever it was raised.
+ * Source: google/rpc/code.proto.
  */
 export const Code = Schema.Literals([
   "CANCELLED",
@@ -25,7 +25,7 @@ export const Code = Schema.Literals([
 ])
 export type Code = typeof Code.Type
 
-/** Exit codes of the command line; the design's table. */
+/** Exit codes of the command line. */
 export const ExitCode = {
   done: 0,
   error: 1,
@@ -64,7 +64,7 @@ const refusals: ReadonlySet<Code> = new Set<Code>([
   "UNIMPLEMENTED"
 ])
 
-/** One broken rule of a request: which field, and what the rule is. */
+/** A broken rule of a request: the field, and the rule. */
 export const FieldViolation = Schema.Struct({ field: Schema.String, description: Schema.String })
 export type FieldViolation = typeof FieldViolation.Type
 
@@ -73,17 +73,15 @@ interface Advised extends Error {
   readonly violations?: ReadonlyArray<FieldViolation>
 }
 
-/**
- * What to print of an error besides its message: the rules broken that the message leaves out, then the fix.
- */
+/** Lines to print below an error's message: the broken rules that the message leaves out, then the fix. */
 const adviceOf = ({ fix, message, violations = [] }: Advised): ReadonlyArray<string> => [
   ...violations.filter(({ description }) => !message.includes(description)).map(({ description, field }) => `${field}: ${description}`),
   ...(fix === undefined ? [] : [`fix: ${fix}`])
 ]
 
 /**
- * An error class that puts its advice under the message in `stack`, which is all that runtimes print of an error
- * that nobody handled: Effect's `runMain`, and Node where a promise is rejected.
+ * Makes an error class that appends its advice to the message in `stack`, which is all that runtimes print of an
+ * unhandled error: Effect's `runMain`, and Node for a rejected promise.
  */
 // oxlint-disable-next-line typescript/no-explicit-any -- TypeScript takes no other parameters for a mixin's constructor.
 const advised = <Base extends new(...args: Array<any>) => Advised>(base: Base): Base =>
@@ -99,7 +97,7 @@ const advised = <Base extends new(...args: Array<any>) => Advised>(base: Base): 
     }
   }
 
-/** What a {@link ServiceError} says. */
+/** Fields of a {@link ServiceError}. */
 interface ErrorFacts {
   readonly code: Code
   readonly message: string
@@ -113,40 +111,40 @@ interface ErrorFacts {
 }
 
 /**
- * A call through a port failed. `message` never holds a secret or a document's text.
+ * A call through a port failed. `message` never contains a secret or a document's text.
  *
- * `retryAfter` is in milliseconds and is what the service asked for, where it asked.
+ * `retryAfter` is the time in milliseconds for which the service asked to wait, if it did.
  */
 export class ServiceError extends advised(
   Schema.TaggedError<ServiceError>()("ServiceError", {
     code: Code,
     message: Schema.String,
-    /** What a person can do about it, one sentence. */
+    /** What a person can do about it, in one sentence. */
     fix: Schema.optional(Schema.String),
     violations: Schema.optional(Schema.Array(FieldViolation)),
     /** The reason of a google.rpc.ErrorInfo, where the service gave one. */
     reason: Schema.optional(Schema.String),
     retryAfter: Schema.optional(Schema.Finite),
-    /** The HTTP status that was answered, where a service answered one. */
+    /** HTTP status of the service's answer, where there was one. */
     status: Schema.optional(Schema.Int),
-    /** The field of the pipeline file that decides it: `corpus.vectorDb.weaviate.apiKey`. The message begins with it. */
+    /** Field of the pipeline file that causes the error: `corpus.vectorDb.weaviate.apiKey`. The message starts with it. */
     field: Schema.optional(Schema.String),
     cause: Schema.optional(Schema.Defect())
   })
 ) {
   override readonly [Runtime.errorExitCode] = exitCodes[this.code] ?? ExitCode.error
 
-  /** Whether the same call may succeed later, with nothing changed on our side. */
+  /** Whether the same call may succeed later, with nothing changed here. */
   get retryable(): boolean {
     return transient.has(this.code)
   }
 
-  /** Whether the call was turned away as it stands, and nothing was done for it. */
+  /** Whether the service refused the call as such, and did nothing for it. */
   get refused(): boolean {
     return refusals.has(this.code)
   }
 
-  /** The same error with what the caller knows better. */
+  /** A copy of the error with fields that the caller knows better. */
   with(facts: Partial<ErrorFacts>): ServiceError {
     const { cause, code, field, fix, message, reason, retryAfter, status, violations } = { ...this.facts, ...defined(facts) }
     return new ServiceError({
@@ -162,7 +160,7 @@ export class ServiceError extends advised(
     })
   }
 
-  /** The same error with every text of it changed: the message, the fix, the rules broken and the reason. */
+  /** A copy of the error with all of its texts changed: the message, the fix, the broken rules and the reason. */
   mapTexts(change: (text: string) => string): ServiceError {
     const { fix, message, reason, violations } = this
     return this.with({
@@ -193,15 +191,15 @@ export class ServiceError extends advised(
 }
 
 /**
- * Why the content of one file could not be taken. `unsupported`, `empty` and `limit` are skips (nothing is
- * wrong with the file, we do not take it); the others are failures.
+ * Why the content of a file could not be stored. `unsupported`, `empty` and `limit` are skips (nothing is wrong with the
+ * file); the others are failures.
  */
 export const DocumentProblem = Schema.Literals([
   "unsupported",
   "empty",
-  /** Text, if there is any, is in pictures only: it waits for text recognition. */
+  /** Text, if any, is in pictures only: it needs text recognition. */
   "pictures",
-  /** Text in a charset that cannot be told. */
+  /** Text in an unknown charset. */
   "charset",
   "limit",
   "encrypted",
@@ -214,7 +212,7 @@ export const DocumentProblem = Schema.Literals([
 ])
 export type DocumentProblem = typeof DocumentProblem.Type
 
-/** One file's content cannot be parsed. Costs that file, never the run. */
+/** The content of a file cannot be parsed. Fails that file, never the run. */
 export class DocumentError extends Schema.TaggedError<DocumentError>()("DocumentError", {
   problem: DocumentProblem,
   message: Schema.String
@@ -246,6 +244,6 @@ export class SecretError extends advised(
   override readonly [Runtime.errorExitCode] = ExitCode.unauthenticated
 }
 
-/** For ports that know of no secrets: whoever asked may not read what needs it. */
+/** Turns a secret error into a service error, for ports that know no secrets: access that needs the secret is denied. */
 export const asServiceError = (error: ServiceError | SecretError): ServiceError =>
   error._tag === "ServiceError" ? error : new ServiceError({ code: "PERMISSION_DENIED", message: error.message, fix: error.fix })

@@ -4,43 +4,43 @@ import { mayRead, type PlainValue, type RagFile } from "./RagFile.ts"
 /** The values that files have under one key. */
 export interface Facet {
   readonly key: string
-  /** Those that most files have, most first. Of a list each value counts. */
+  /** Values, most frequent first. Each value of a list counts. */
   readonly values: ReadonlyArray<{ readonly value: string | number | boolean; readonly files: number }>
-  /** How many other values there are, and how often files have one of them. Absent: there are none. */
+  /** Number of other values, and of files that have one of them. Absent: there are none. */
   readonly others?: { readonly values: number; readonly files: number }
-  /** Files that have nothing under the key. */
+  /** Number of files without the key. */
   readonly without: number
 }
 
-/** Which files of a corpus are meant. */
+/** Selects files of a corpus. */
 export interface FileQuery {
-  /** Only files that pass. */
+  /** Only files that pass this filter. */
   readonly where?: MetadataFilter
   /** Only files that this principal may read. */
   readonly principal?: string
 }
 
-/** Which files are counted, and by which keys. */
+/** Selects the files to count, and the keys to count by. */
 export interface FacetQuery extends FileQuery {
-  /** Absent: all that people and rules wrote. */
+  /** Keys to count by. Absent: all keys that people and rules wrote. */
   readonly keys?: ReadonlyArray<string>
 }
 
-/** What of a file decides whether it is counted, and where. */
+/** The facts about a file that determine whether and where it is counted. */
 export type FileFacts = Pick<RagFile, "metadata" | "userMetadata" | "permissions">
 
-/** Whether a file is one of those that are meant. */
+/** Whether a file is among those that a query selects. */
 export const isAmong = (file: FileFacts, { principal, where }: FileQuery): boolean =>
   (principal === undefined || mayRead(file.permissions, principal)) && (where === undefined || passes(where, factsOf(file)))
 
-/** Values of a key that are told one by one. */
+/** Most values of a key that are listed one by one. */
 const mostValues = 100
-/** Values of a key that are told apart while they are counted: what comes after is counted among the others, each time as a value of its own. */
+/** Most distinct values of a key while counting: each further occurrence counts as another value among `others`. */
 const mostDistinct = 20_000
-/** Keys that are counted where none are named. */
+/** Most keys that are counted where none are named. */
 const mostKeys = 100
 
-/** Counts the files of a query by what they carry: what people and rules wrote, or else what their sources say. */
+/** Counts the files of a query by their metadata: that written by people and rules, or else that of their sources. */
 export class FacetCounts {
   readonly #query: FacetQuery
   readonly #keys = new Map<string, { readonly counts: Map<string | number | boolean, number>; files: number; rest: number }>()
@@ -51,7 +51,7 @@ export class FacetCounts {
     for (const key of query.keys ?? []) this.#keys.set(key, { counts: new Map(), files: 0, rest: 0 })
   }
 
-  /** Counts a file, if it is one of the query's. */
+  /** Counts a file, if the query selects it. */
   add(file: FileFacts): void {
     const { keys } = this.#query
     if (!isAmong(file, this.#query)) return
@@ -78,7 +78,7 @@ export class FacetCounts {
     }
   }
 
-  /** In the order the keys were named; where none were, those that most files have first. */
+  /** Results in the order of the named keys; where none were named, the most frequent keys first. */
   get facets(): ReadonlyArray<Facet> {
     const all = [...this.#keys]
     if (this.#query.keys === undefined) all.sort(([a, { files: m }], [b, { files: n }]) => n - m || (a < b ? -1 : 1))

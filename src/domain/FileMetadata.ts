@@ -14,39 +14,40 @@ import { ServiceError } from "./Errors.ts"
 import { type PlainValue, RagFileName } from "./RagFile.ts"
 
 /**
- * What people write of a file, by keys that a corpus knows the type of: RagMetadata and RagDataSchema of the API. It is
- * kept with the file, stays when a newer version takes the file's place, and filters retrieval (`MetadataFilter.ts`).
+ * User-defined metadata of files, by keys whose types the corpus knows: RagMetadata and RagDataSchema of the API. It is
+ * stored with the file, stays when a newer version replaces the file, and can be used in filters of retrieval
+ * (`MetadataFilter.ts`).
  */
 
-/** `{corpus}/ragDataSchemas/{schema}` */
+/** Name of a data schema: `{corpus}/ragDataSchemas/{schema}`. */
 export const DataSchemaName = Schema.NonEmptyString.pipe(Schema.brand("DataSchemaName"))
 export type DataSchemaName = typeof DataSchemaName.Type
 
-/** `{file}/ragMetadata/{metadata}` */
+/** Name of a piece of metadata: `{file}/ragMetadata/{metadata}`. */
 export const FileMetadataName = Schema.NonEmptyString.pipe(Schema.brand("FileMetadataName"))
 export type FileMetadataName = typeof FileMetadataName.Type
 
-/** A key that files of a corpus may carry, with the type of its values. Filters are checked against it. */
+/** A key that files of a corpus can have, with the type of its values. Filters are checked against it. */
 export interface DataSchema extends DataSchemaSpec {
   readonly name: DataSchemaName
 }
 
-/** What is stored of one key of one file, under a name of its own. */
+/** The value of one key of one file, as a resource with its own name. */
 export interface FileMetadata extends FileMetadataSpec {
   readonly name: FileMetadataName
 }
 
-/** One to be made; its id is the key's own, unless it is given. */
+/** A data schema to create; its id is the key, unless given. */
 export interface NewDataSchema extends DataSchemaSpec {
   readonly id?: string
 }
 
-/** One to be made; its id is made up, unless it is given. */
+/** Metadata to create; its id is generated, unless given. */
 export interface NewFileMetadata extends FileMetadataSpec {
   readonly id?: string
 }
 
-/** Schemas or pieces of metadata of one request. */
+/** Most schemas or pieces of metadata of one request. */
 export const mostOfABatch = 500
 
 export const corpusOfSchema = (name: DataSchemaName): CorpusName =>
@@ -54,7 +55,7 @@ export const corpusOfSchema = (name: DataSchemaName): CorpusName =>
 export const fileOfMetadata = (name: FileMetadataName): RagFileName =>
   RagFileName.make(name.slice(0, Math.max(0, name.lastIndexOf("/ragMetadata/"))) || name)
 
-/** Why a schema cannot be made. */
+/** Why a schema cannot be created, if so. */
 export const badDataSchema = ({ element, id, key, type }: NewDataSchema): ServiceError | undefined => {
   if (!isMetadataKey(key)) return ServiceError.invalid("rag_data_schema.key", idRule)
   if (id !== undefined && !isMetadataKey(id)) return ServiceError.invalid("rag_data_schema_id", idRule)
@@ -70,7 +71,7 @@ export const badDataSchema = ({ element, id, key, type }: NewDataSchema): Servic
 export const badMetadataId = (id: string | undefined): ServiceError | undefined =>
   id === undefined || isMetadataKey(id) ? undefined : ServiceError.invalid("rag_metadata_id", idRule)
 
-/** A value as its schema has it, or why it is none: what can be converted without a loss is. */
+/** Converts a value to the type of its schema, where no information is lost, or says why it cannot be. */
 export const fitted = (
   schema: DataSchemaSpec | undefined,
   { key, value }: FileMetadataSpec
@@ -96,7 +97,7 @@ export const fitted = (
   return fit.length === values.length ? Result.succeed({ _tag: "list", values: fit }) : cannot(`a list of ${element} values`)
 }
 
-/** A value as JSON has it; whole numbers beyond 2^53 stay text. */
+/** A value as JSON; integers beyond 2^53 stay text. */
 export const plain = (value: MetadataValue): PlainValue => value._tag === "list" ? value.values.map(plainScalar) : plainScalar(value)
 
 const plainScalar = (value: ScalarValue): string | number | boolean =>

@@ -18,11 +18,11 @@ const told = {
 
 const secret = SecretName.annotate({
   description:
-    "The secret version that holds what the sender was given to sign with or to send along: projects/{project}/secrets/{secret}/versions/{number or latest}."
+    "The secret version of the key or token that the sender signs with or sends along: projects/{project}/secrets/{secret}/versions/{number or latest}."
 })
 
 const branch = Schema.optionalKey(
-  text.annotate({ description: "Pushes to this branch alone start a run. Default: any push." })
+  text.annotate({ description: "Only pushes to this branch start a run. Default: any push." })
 )
 
 const PubSub = Schema.Struct({
@@ -55,17 +55,17 @@ const Sns = Schema.Struct({
     matches(/^arn:aws(?:-cn|-us-gov)?:sns:[a-z]{2}(?:-[a-z]+){1,3}-\d{1,2}:\d{12}:[A-Za-z0-9_-]{1,256}$/, {
       rule: "must be the ARN of a topic: arn:aws:sns:us-east-1:123456789012:docs"
     })
-  ).annotate({ description: "The ARN of the topic; notices of no other are taken. Its subscription to this server is confirmed." }),
+  ).annotate({ description: "The ARN of the topic; notices of other topics are refused. Its subscription to this server is confirmed." }),
   ...told
 }).annotate({ description: "A topic of Amazon SNS, such as one of a bucket's events, with a subscription over HTTPS." })
 
-/** Where Amazon SNS answers for a topic. */
+/** Address of Amazon SNS for a topic. */
 export const topicOrigin = (topic: string): string => {
   const [, partition = "", , region = ""] = topic.split(":")
   return `https://sns.${region}.amazonaws.com${partition === "aws-cn" ? ".cn" : ""}`
 }
 
-/** Whose notices start runs, and how they show that they are theirs. */
+/** Setting of who sends notices that start runs, and how the sender is authenticated. */
 export const HookSettings = oneOf({
   bare: [],
   description: "Who sends the notices: exactly one kind.",
@@ -83,7 +83,7 @@ export const HookSettings = oneOf({
       ),
       ...told
     }).annotate({
-      description: "Anything that sends a header of its own: EventBridge (for S3), a storage gateway, a job, curl."
+      description: "Any sender that can set a header: EventBridge (for S3), a storage gateway, a job, curl."
     }),
     googleDrive: Schema.Struct({ secret, ...told }).annotate({
       description: "A push channel of Google Drive: its token comes back in X-Goog-Channel-Token."
@@ -97,19 +97,20 @@ export const HookSettings = oneOf({
         "A webhook of GitHub, or of Gitea, Forgejo or Bitbucket, which sign alike: the body's HMAC-SHA256 in X-Hub-Signature-256."
     }),
     gitLab: Schema.Struct({ secret, branch, ...told }).annotate({
-      description: "A webhook of GitLab: what its signing token signed, as Standard Webhooks has it, or its secret token in X-Gitlab-Token."
+      description:
+        "A webhook of GitLab: signed with its signing token, as in Standard Webhooks, or with its secret token in X-Gitlab-Token."
     })
   }
 })
 export type HookSettings = typeof HookSettings.Type
 
-/** Such addresses often carry their key in a query. */
+/** Addresses of recipients often contain a key in their query. */
 const recipientForm: Form = {
   pattern: new RegExp(`^(?:https:\\/\\/|http:\\/\\/(?:${loopbackHostPattern})(?=[:/?]|$))(?![^/?]*@)[^\\s#\\\\]+$`),
   rule: "must be an https:// address, or http:// on this machine, with no user name or password in it"
 }
 
-/** When a run is told of: it changed the corpus; it failed, or something in it did, or was held; any. */
+/** When to notify of a run: it changed the corpus; it failed, or something in it failed or was held; always. */
 const Occasion = Schema.Literals(["changed", "failed", "always"])
 
 const notifyFields = {
@@ -126,7 +127,7 @@ const notifyFields = {
   secret: Schema.optionalKey(SecretName.annotate({
     description: "The secret version of the key that posted reports are signed with (HMAC-SHA256, as Standard Webhooks has it)."
   })),
-  private: Schema.optionalKey(Schema.Boolean.annotate({ description: "The address may be one of a private network. Default false." })),
+  private: Schema.optionalKey(Schema.Boolean.annotate({ description: "Whether the address may be in a private network. Default false." })),
   on: withDefault(
     Schema.Array(Occasion).check(notEmpty).annotate({
       description:
@@ -137,37 +138,37 @@ const notifyFields = {
   timeout: withDefault(
     DurationText.check(
       rule<Duration.Duration>((time) => Duration.toMillis(time) <= 3_600_000, { rule: "must be an hour at most" })
-    ).pipe(Schema.annotateEncoded({ description: "How long one try may take, at most 1h. Default 10s." })),
+    ).pipe(Schema.annotateEncoded({ description: "How long one attempt may take, at most 1h. Default 10s." })),
     "10s"
   )
 }
 
-/** Who is told of each run: an address or a program. */
+/** Recipient of notifications of runs: an address or a program. */
 export const NotifySettings = Schema.Struct(notifyFields).check(
   exactlyOne(["url", "command"]),
   rule<{ readonly command?: unknown; readonly private?: unknown; readonly secret?: unknown }>(
     ({ command, private: near, secret }) => command === undefined || (secret === undefined && near === undefined),
     { rule: "secret and private are for a url", fix: "leave them out: a command runs on this machine" }
   )
-).annotate({ description: "Who is told of each run: an address or a program." })
+).annotate({ description: "A recipient of notifications of runs: an address or a program." })
 export type NotifySettings = typeof NotifySettings.Type
 
-/** As it may be shown: what follows the host of such an address is often a key. */
+/** Names a recipient without its key: the part of such an address after the host is often a key. */
 export const recipientOf = ({ command, url }: NotifySettings): string => url === undefined ? command?.[0] ?? "" : URL.parse(url)?.host ?? ""
 
-/** The host that is taken wherever it leads. */
+/** The host of a recipient that may be in a private network. */
 export const privateHostOf = ({ private: near, url = "" }: NotifySettings): ReadonlyArray<string> => {
   const host = URL.parse(url)?.hostname.replace(/^\[(.*)\]$/, "$1") ?? ""
   return near === true || isLoopbackHost(host) ? [host] : []
 }
 
-/** What a server knows of the notices of one hook, across its restarts. Times in milliseconds since the epoch. */
+/** What a server records of the notices of one hook, across restarts. Times are in milliseconds since the epoch. */
 export const HookState = Schema.Struct({
-  /** Notices that were taken. */
+  /** Number of notices accepted. */
   taken: Schema.Int,
-  /** Those whose signature or token was wrong, or missing. */
+  /** Number of notices whose signature or token was wrong or missing. */
   refused: Schema.Int,
-  /** Those that ask for nothing: a ping, another branch. */
+  /** Number of notices that need no run: a ping, another branch. */
   ignored: Schema.Int,
   lastTaken: Schema.optionalKey(Schema.Int),
   lastRefused: Schema.optionalKey(Schema.Int)

@@ -4,7 +4,7 @@ import { ServiceError } from "./Errors.ts"
 import type { Parsing } from "./Parsing.ts"
 import type { SettingsOf } from "./sources/BuiltInSources.ts"
 
-/** One import source, the API's one-of. Times are RFC 3339. */
+/** An import source, a one-of of the API. Times are as in RFC 3339. */
 export type ImportSource =
   | { readonly _tag: "storage"; readonly uris: ReadonlyArray<string> }
   | {
@@ -26,43 +26,43 @@ export interface SharePointLibrary
   extends Pick<SettingsOf<"sharePoint">, "site" | "drive" | "folder" | "clientId" | "tenantId" | "clientSecret">
 {}
 
-/** What became of one file of an import. */
+/** Outcome of one file of an import. */
 export interface ImportedFile {
-  /** Where it was imported from. */
+  /** Address it was imported from. */
   readonly uri: string
   readonly status: "imported" | "skipped" | "failed"
   /** Last segment of its name in the corpus. */
   readonly file?: string
-  /** Why it failed; of an imported one, what of it could not be read, or not as it was asked to. */
+  /** Why it failed; for an imported file, what could not be read of it, or was not read as requested. */
   readonly message?: string
 }
 
-/** The columns of a table of results, all of them strings. */
+/** Columns of a table of results, all of them strings. */
 export const resultColumns = ["operation_id", "create_time", "file_name", "status", "file_id", "error"] as const
 
-/** What an engine is asked to import by itself, at most one source per request. */
+/** A request for an engine to import a source itself, at most one source per request. */
 export interface ImportRequest {
   readonly corpus: CorpusName
   readonly source: ImportSource
   readonly chunking: Chunking
   readonly parsing?: Parsing
-  /** Per job; default 1000. */
+  /** Embedding requests per minute of this job. Default 1000. */
   readonly maxEmbeddingRequestsPerMinute?: number
-  /** Of all jobs of the project together. */
+  /** Embedding requests per minute of all jobs of the project. */
   readonly globalMaxEmbeddingRequestsPerMinute?: number
-  /** Where the per-file result is written: `gs://…` (NDJSON) or `bq://…`. */
+  /** Address to write the result of each file to: `gs://…` (NDJSON) or `bq://…`. */
   readonly resultSink?: string
-  /** The same for failures only; deprecated by the service in favour of `resultSink`. */
+  /** Address to write failures to; deprecated by the service in favour of `resultSink`. */
   readonly failureSink?: string
-  /** Builds the index of a corpus with `ann` search anew once the files are in; without it they are not found until one does. */
+  /** Whether to rebuild the index of a corpus with `ann` search once the files are in; they are not found until an import does. */
   readonly rebuildAnnIndex?: boolean
-  /** The operation that result rows name, where it is not the engine's own. */
+  /** The operation named in result rows, where it is not the engine's own. */
   readonly recordedAs?: { readonly operation: string; readonly createTime: string }
 }
 
 /**
- * A corpus takes one import at a time. The words are the service's, so that a client reads the ids of the operations
- * that run from either ({@link runningImports}).
+ * The error of a second import into a corpus, which accepts one at a time. The words are the service's, so that clients
+ * find the ids of the running operations in errors of both ({@link runningImports}).
  */
 export const otherImports = (corpus: string, operations: ReadonlyArray<string>): ServiceError =>
   new ServiceError({
@@ -71,7 +71,7 @@ export const otherImports = (corpus: string, operations: ReadonlyArray<string>):
     fix: "wait until they are done, or cancel them"
   })
 
-/** Ids of the operations for which an import was refused; undefined where it was refused for something else. */
+/** Ids of the running operations because of which an import was refused; undefined where it was refused for another reason. */
 export const runningImports = ({ code, message }: ServiceError): ReadonlyArray<string> | undefined =>
   code === "FAILED_PRECONDITION" && /other operations? (?:is |are )?running/i.test(message)
     ? message.match(/Operation IDs? (?:are|is): *\[?([^\]]*)/i)?.[1]?.match(/[\w-]+/g) ?? []

@@ -1,9 +1,9 @@
-/** A number that a double would round, or one that stringify would write otherwise. */
+/** A number that a double would round, or that `JSON.stringify` would write differently. */
 const longNumber = /[0-9]{16}/
 
 /**
- * JSON from others that is to be written again as it was: integers beyond 2^53 keep their digits, as raw JSON that
- * `JSON.stringify` writes back. Throws what `JSON.parse` throws.
+ * Parses JSON that is to be written again unchanged: integers beyond 2^53 keep their digits, as raw JSON for
+ * `JSON.stringify`. Throws like `JSON.parse`.
  */
 export const parseExactly = (text: string): unknown =>
   longNumber.test(text)
@@ -13,6 +13,6 @@ export const parseExactly = (text: string): unknown =>
         : value)
     : JSON.parse(text)
 
-// Of ECMAScript 2026, which the library of types does not have yet.
+// Part of ECMAScript 2026, which TypeScript's library does not have yet.
 type ExactParse = (text: string, reviver: (key: string, value: unknown, context?: { readonly source?: string }) => unknown) => unknown
 const { rawJSON: rawJson } = JSON as typeof JSON & { readonly rawJSON: (text: string) => object }

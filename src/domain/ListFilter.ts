@@ -1,9 +1,13 @@
 import { Result } from "effect"
 import { ServiceError } from "./Errors.ts"
+import { lastSegment } from "./ResourceNames.ts"
 
 const operators = ["=", "!=", "=~", ":", "<", "<=", ">", ">="] as const
 
-/** `display_name="a"`, `labels.team:*`, `model_user_id=~"(?i).*gemma.*"`; `is_deployable(true)` is `is_deployable="true"`. */
+/**
+ * A comparison: `display_name="a"`, `labels.team:*`, `model_user_id=~"(?i).*gemma.*"`; `is_deployable(true)` is
+ * `is_deployable="true"`.
+ */
 export interface Condition {
   readonly field: string
   readonly operator: typeof operators[number]
@@ -19,8 +23,8 @@ export type Filter =
 const longest = 2000
 
 /**
- * The filter of a listing (google.aip.dev/160): comparisons joined with AND, OR, NOT and parentheses. As in AIP-160, OR
- * binds closer than AND, and AND may be left out. Empty: everything holds.
+ * Parses the filter of a listing (google.aip.dev/160): comparisons joined with AND, OR, NOT and parentheses. As in
+ * AIP-160, OR binds closer than AND, and AND may be left out. An empty filter passes everything.
  */
 export const parseFilter = (text: string): Result.Result<Filter, ServiceError> => {
   if (text.length > longest) return Result.fail(ServiceError.invalid("filter", `has more than ${longest} characters`))
@@ -79,7 +83,7 @@ export const parseFilter = (text: string): Result.Result<Filter, ServiceError> =
 
 export type Test<A> = (thing: A) => boolean
 
-/** What a filter says of things, `comparison` being what a condition says; `takes` tells which there are. */
+/** Makes a test of a filter; `comparison` makes the test of a condition, and `takes` lists the conditions there are. */
 export const testOf = <A>(
   filter: Filter,
   comparison: (condition: Condition) => Test<A> | undefined,
@@ -109,7 +113,7 @@ export const testOf = <A>(
     : Result.succeed(test)
 }
 
-/** `labels.team=a`, `labels.team!=a`, `labels.team:*`; undefined for conditions of anything else. */
+/** Makes the test of a condition on labels: `labels.team=a`, `labels.team!=a`, `labels.team:*`; undefined for other conditions. */
 export const ofLabels = <A extends { readonly labels?: Readonly<Record<string, string>> }>(
   { field, operator, value }: Condition
 ): Test<A> | undefined => {
@@ -120,11 +124,11 @@ export const ofLabels = <A extends { readonly labels?: Readonly<Record<string, s
   return equality(operator, value, held)
 }
 
-/** `=` and `!=`; undefined for other operators. */
+/** Makes the test of a condition with `=` or `!=`; undefined for other operators. */
 export const equality = <A>(operator: Condition["operator"], value: string, read: (thing: A) => string | undefined): Test<A> | undefined =>
   operator === "=" || operator === "!=" ? (thing) => (read(thing) === value) === (operator === "=") : undefined
 
-/** What the listings of a project's models and endpoints are filtered by. */
+/** The fields by which listings of a project's models and endpoints are filtered. */
 interface Named {
   readonly name: string
   readonly displayName: string
@@ -136,9 +140,9 @@ export const holds = (filter: Filter, kind: string): Result.Result<Test<Named>, 
   testOf(filter, (condition): Test<Named> | undefined => {
     const { field, operator, value } = condition
     if (field === "display_name") return equality(operator, value, ({ displayName }) => displayName)
-    if (field === kind) return equality(operator, value, ({ name }) => name.slice(name.lastIndexOf("/") + 1))
+    if (field === kind) return equality(operator, value, ({ name }) => lastSegment(name))
     return ofLabels(condition)
   }, `${kind}, display_name and labels.KEY`)
 
-/** The word within `(?i).*word.*`, the one form of pattern that is matched; undefined for others. */
+/** The word in `(?i).*word.*`, the only form of pattern that is supported; undefined for others. */
 export const soughtIn = (pattern: string): string | undefined => /^(?:\(\?i\))?\.\*([\w@./ -]*)\.\*$/.exec(pattern)?.[1]

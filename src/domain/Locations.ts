@@ -1,6 +1,6 @@
 /**
- * The locations of Vertex AI: Google Cloud's regions, its two multi-regions and `global`. `local` is this machine, as the
- * embedded engine names it.
+ * Locations of Vertex AI: Google Cloud's regions, its two multi-regions and `global`. `local` is this machine, for the
+ * embedded engine.
  */
 const locations: ReadonlySet<string> = new Set([
   "global",
@@ -54,12 +54,12 @@ const locations: ReadonlySet<string> = new Set([
 
 export const isLocation = (id: string): boolean => locations.has(id)
 
-/** Those that a project may have something in. */
+/** Locations in which a project can have resources. */
 export const locationIds: ReadonlyArray<string> = [...locations].filter((id) => id !== "local")
 
 /**
- * Whether `projects/{project}/locations/{location}` names one place twice. A project may be written by its id and by its
- * number, which only the service can tell apart from another's.
+ * Whether two names `projects/{project}/locations/{location}` are of one place. A project may be given by its id and by
+ * its number, which only the service can match.
  */
 export const isSamePlace = (a: string, b: string): boolean => {
   const [, projectA = "", , locationA] = a.split("/")
@@ -70,8 +70,8 @@ export const isSamePlace = (a: string, b: string): boolean => {
 const isNumber = (project: string): boolean => /^\d+$/.test(project)
 
 /**
- * The number of the project that a name begins with. One written by its id gets a number of its own, always the same:
- * the real one is the service's to know.
+ * The number of the project in a name. A project given by its id gets a made-up number, always the same one: only the
+ * service knows the real one.
  */
 export const projectNumberOf = (name: string): string => {
   const project = name.split("/")[1] ?? ""

@@ -4,14 +4,14 @@ import { asType, type DataSchemaSpec, instantOf, type MetadataValue, number, typ
 import type { Metadata, RagFile } from "./RagFile.ts"
 
 /**
- * An expression over what is known of a file, in the Common Expression Language or, joined by words, in AIP-160's:
+ * An expression over a file's metadata, in the Common Expression Language or, with words as operators, in AIP-160's:
  * `year >= 2024 && lang in ["de", "en"] && !(draft == true)`, `team = "ops" AND NOT has(retired)`.
  *
- * - Comparisons: `==` (also `=`), `!=`, `<`, `<=`, `>`, `>=`, `in [..]`, `"x" in tags`, `tags:"x"`; `has(key)` holds where
- *   the key is there, and a key alone where it is true.
- * - A key has the type of its data schema; what a source says of a file (`title`, `author`, `modifiedTime`) is text, and is
- *   compared as a number or a date where the other side is one. A list passes where one of its values does.
- * - A comparison with a key that is not there does not hold; `!=` is the contrary of `==`.
+ * - Comparisons: `==` (also `=`), `!=`, `<`, `<=`, `>`, `>=`, `in [..]`, `"x" in tags`, `tags:"x"`; `has(key)` is true
+ *   where the key is set, and a key alone where its value is true.
+ * - A key has the type of its data schema; facts from a source (`title`, `author`, `modifiedTime`) are text, compared as
+ *   a number or a date where the other side is one. A list passes if one of its values does.
+ * - A comparison with a missing key is false; `!=` is the negation of `==`.
  */
 export type MetadataFilter =
   | { readonly _tag: "all" | "any"; readonly of: ReadonlyArray<MetadataFilter> }
@@ -27,9 +27,9 @@ export interface Literal {
   readonly text: string
 }
 
-/** UTF-16 units of an expression. */
+/** Most UTF-16 units of an expression. */
 const longest = 10_000
-/** Parentheses and negations within one another. */
+/** Deepest nesting of parentheses and negations. */
 const deepest = 100
 
 const sign = /&&|\|\||==|!=|<=|>=|[=<>!()[\],:]/y
@@ -40,11 +40,11 @@ const name = /[\p{L}_][\p{L}\p{N}_.-]*/uy
 interface Token {
   readonly kind: "sign" | "text" | "amount" | "name" | "end"
   readonly text: string
-  /** From 1, for people. */
+  /** Position from 1, for people. */
   readonly at: number
 }
 
-/** Reads an expression. `field` is what messages call it. */
+/** Parses an expression. `field` names it in messages. */
 export const parseMetadataFilter = (expression: string, field: string): Result.Result<MetadataFilter, ServiceError> => {
   if (expression.length > longest) return Result.fail(ServiceError.invalid(field, `has more than ${longest} characters`))
   try {
@@ -92,7 +92,7 @@ class Parser {
   readonly #tokens: ReadonlyArray<Token>
   #next = 0
   #depth = 0
-  /** What joins the parts of the level that is read. */
+  /** Operators that join the parts of the current level. */
   #words = new Set<string>()
 
   constructor(tokens: ReadonlyArray<Token>) {
@@ -106,11 +106,11 @@ class Parser {
   }
 
   get #token(): Token {
-    // There is an end, and nothing is taken beyond it.
+    // There is an end token, and nothing is read beyond it.
     return this.#tokens[this.#next] as Token
   }
 
-  /** All of an expression, or what is in a pair of parentheses. */
+  /** Parses a whole expression, or the content of a pair of parentheses. */
   #level(): MetadataFilter {
     const words = this.#words
     this.#words = new Set()
@@ -124,7 +124,7 @@ class Parser {
     const more: Array<MetadataFilter> = []
     while (this.#isSign(sign) || this.#isWord(word)) {
       this.#words.add(this.#take().text)
-      // || binds less close than &&, as everywhere; in AIP-160, OR binds closer than AND.
+      // The operator || binds less tightly than &&, as usual; in AIP-160, OR binds more tightly than AND.
       if (this.#words.has("AND") && this.#words.has("OR")) {
         throw new Malformed("mixes AND and OR: put parentheses around what belongs together")
       }
@@ -169,7 +169,7 @@ class Parser {
     return compared(this.#key(), turned[operator] ?? operator, value)
   }
 
-  /** What follows a key. */
+  /** Parses the part after a key. */
   #after(key: string): MetadataFilter {
     if (this.#isWord("in")) {
       this.#take()
@@ -268,7 +268,7 @@ class Parser {
   }
 }
 
-/** With its sides changed. */
+/** Operators with their sides swapped. */
 const turned: Readonly<Record<string, string>> = { "<": ">", "<=": ">=", ">": "<", ">=": "<=" }
 const orders = ["==", "=", "!=", "<=", ">=", "<", ">"]
 
@@ -279,13 +279,13 @@ const compared = (key: string, operator: string, value: Literal): MetadataFilter
   return { _tag: "is", key, operator: operator === "=" ? "==" : operator as Order, value }
 }
 
-/** Every key equal, as an expression. */
+/** The expression that every key equals its value. */
 export const equalTo = (metadata: Metadata): MetadataFilter => ({
   _tag: "all",
   of: Object.entries(metadata).map(([key, text]) => ({ _tag: "is", key, operator: "==", value: { kind: "text", text } }))
 })
 
-/** The pairs of a filter that says nothing but that keys equal texts. */
+/** The pairs of a filter that only compares keys for equality with texts; undefined for other filters. */
 export const asEqual = (filter: MetadataFilter): Metadata | undefined => {
   const parts = filter._tag === "all" ? filter.of : [filter]
   const pairs = parts.flatMap((part) =>
@@ -294,7 +294,7 @@ export const asEqual = (filter: MetadataFilter): Metadata | undefined => {
   return pairs.length === parts.length && new Set(pairs.map(([key]) => key)).size === pairs.length ? Object.fromEntries(pairs) : undefined
 }
 
-/** The keys that a filter asks for. */
+/** The keys that a filter uses. */
 export const keysOf = (filter: MetadataFilter): ReadonlyArray<string> => {
   switch (filter._tag) {
     case "all":
@@ -307,7 +307,7 @@ export const keysOf = (filter: MetadataFilter): ReadonlyArray<string> => {
   }
 }
 
-/** What a filter names that a corpus's data schemas do not allow; keys without a schema are what sources say. */
+/** The error of a filter that a corpus's data schemas do not allow; keys without a schema are facts from sources. */
 export const badMetadataFilter = (
   filter: MetadataFilter,
   schemas: ReadonlyMap<string, DataSchemaSpec>,
@@ -340,14 +340,14 @@ export const badMetadataFilter = (
   }
 }
 
-/** What is known of a file under a key: its metadata, or the text that its source says. */
+/** Returns a file's value of a key: its metadata, or the text from its source. */
 export type Facts = (key: string) => MetadataValue | string | undefined
 
-/** What a file tells of itself: what people wrote goes before what its source says. */
+/** A file's values: metadata that people wrote takes precedence over facts from its source. */
 export const factsOf = ({ metadata = {}, userMetadata = {} }: Pick<RagFile, "metadata" | "userMetadata">): Facts => (key) => {
   const written = Object.hasOwn(userMetadata, key) ? userMetadata[key] : undefined
   if (written === undefined) return Object.hasOwn(metadata, key) ? metadata[key] : undefined
-  // As text it is compared as what the other side is.
+  // A text is compared as the type of the other side.
   return typeof written === "object" ? { _tag: "list", values: written.map(scalarOf) } : String(written)
 }
 
@@ -358,7 +358,7 @@ const scalarOf = (value: string | number | boolean): ScalarValue =>
     ? { _tag: "float", value }
     : { _tag: "boolean", value }
 
-/** Whether a file passes. */
+/** Whether a file passes a filter. */
 export const passes = (filter: MetadataFilter, facts: Facts): boolean => {
   switch (filter._tag) {
     case "all":
@@ -401,11 +401,11 @@ const inOrder = (order: number | undefined, operator: Order): boolean => {
   }
 }
 
-/** Below, at or above 0; undefined where the two do not compare. */
+/** Compares two values: below, at or above 0; undefined where they are not comparable. */
 const comparedValue = (value: ScalarValue, { text }: Literal): number | undefined => {
   switch (value._tag) {
     case "integer":
-      // Whole numbers to the last digit, and others as they are.
+      // Whole numbers are compared exactly, others as floating point.
       return /^[+-]?\d+$/.test(text) ? order(BigInt(value.value), BigInt(text)) : order(BigInt(value.value), number(text))
     case "float":
       return order(value.value, number(text))
@@ -418,7 +418,7 @@ const comparedValue = (value: ScalarValue, { text }: Literal): number | undefine
   }
 }
 
-/** A text of no type is compared as what the other side is. */
+/** Compares an untyped text as the type of the other side. */
 const comparedText = (fact: string, { kind, text }: Literal): number | undefined => {
   switch (kind) {
     case "number":

@@ -12,60 +12,60 @@ import { longestList, longestValue, type Properties } from "./Properties.ts"
 import { printable } from "./Text.ts"
 
 /**
- * Rules that make metadata of what is known of a file: where it lies in its source, or what it says of itself. The values
- * are those that people may write too (`FileMetadata.ts`), typed by a data schema of the corpus.
+ * Rules that derive metadata from a file's path in its source, or from its own properties. The values are of the same
+ * kind as those that people write (`FileMetadata.ts`), typed by a data schema of the corpus.
  */
 
-/** How the value of one key is found, and what it must be. Of `path` and `property` there is one. */
+/** How the value of one key is found, and what it must be. Either `path` or `property` is set. */
 export interface MetadataRule {
-  /** A pattern of paths in which `{key}` stands for the value. */
+  /** Pattern of paths in which `{key}` stands for the value. */
   readonly path?: string
-  /** Names of properties, in lower case; the first that is there counts. */
+  /** Names of properties, in lower case; the first one present counts. */
   readonly property?: ReadonlyArray<string>
   readonly type: DataSchemaSpec["type"]
-  /** What a list has; other types have none. */
+  /** Type of a list's elements; lists only. */
   readonly element?: ScalarType
-  /** The only values there may be, as texts. */
+  /** The allowed values, as texts. */
   readonly values?: ReadonlyArray<string>
-  /** A file without a value breaks the rule. */
+  /** Whether a file without a value breaks the rule. */
   readonly required: boolean
-  /** A file that breaks the rule fails. Otherwise it is taken without the value, and its report says so. */
+  /** Whether a file that breaks the rule fails. Otherwise it is stored without the value, and the report says so. */
   readonly strict: boolean
 }
 
-/** By key. */
+/** Rules by key. */
 export type MetadataRules = Readonly<Record<string, MetadataRule>>
 
-/** What rules make of a file. */
+/** Metadata that rules make of a file. */
 export interface Described {
-  /** All rules were applied: what earlier rules made of the file goes. Otherwise those alone that go by its path. */
+  /** Whether all rules were applied, so that metadata from earlier rules is removed. Otherwise only rules by path were. */
   readonly whole: boolean
-  /** The keys of the rules that were applied; whatever the file had under them goes. */
+  /** Keys of the applied rules; the file's previous values of these keys are removed. */
   readonly keys: ReadonlyArray<string>
   readonly values: ReadonlyArray<FileMetadataSpec>
-  /** What breaks a rule, in words for a person. */
+  /** Broken rules, in words for people. */
   readonly broken: ReadonlyArray<string>
-  /** One of the broken rules is strict. */
+  /** Whether one of the broken rules is strict. */
   readonly fails: boolean
 }
 
-/** What is said of a file that is not taken, since it breaks a strict rule. */
+/** The error of a file that is not stored since it breaks a strict rule. */
 export const unfit = ({ broken }: Described): DocumentError =>
   new DocumentError({ problem: "metadata", message: `breaks a rule for its metadata: ${broken.join("; ")}` })
 
-/** What an upload needs to know of the rules. */
+/** The rules in the form that an upload needs. */
 export interface Describing {
-  /** The properties that are asked for; empty: the document need not be looked at. */
+  /** Properties to read; empty: the document's properties need not be read. */
   readonly properties: ReadonlyArray<string>
   readonly describe: (properties: Properties) => Described
 }
 
-/** Data schemas and values that rules make are known by their ids, `rule-{key}`: what people write has others. */
+/** Prefix of the ids of data schemas and values made by rules, `rule-{key}`; those that people write have others. */
 const mark = "rule-"
 export const ruleId = (key: string): string => `${mark}${key}`
 export const isRuleId = (id: string): boolean => id.startsWith(mark)
 
-/** A key that leaves room for {@link ruleId}. */
+/** Whether a key leaves room for {@link ruleId}. */
 export const isRuleKey = (key: string): boolean => isMetadataKey(key) && isMetadataKey(ruleId(key))
 
 export const schemasOf = (rules: MetadataRules): ReadonlyArray<DataSchemaSpec & { readonly id: string }> =>
@@ -77,13 +77,13 @@ export const schemasOf = (rules: MetadataRules): ReadonlyArray<DataSchemaSpec & 
     ...(element === undefined ? {} : { element })
   }))
 
-/** What rules make of the file at a path of its source, once its properties are known. */
+/** Prepares the rules for the file at a path of its source, to be applied once its properties are known. */
 export const describing = (rules: MetadataRules, path: string): Describing => ({
   properties: [...new Set(Object.values(rules).flatMap(({ property = [] }) => property))],
   describe: (properties) => describe(rules, path, properties)
 })
 
-/** @param properties undefined: they are not known, and what was made of them stays */
+/** @param properties undefined: they are unknown, and metadata made of them stays */
 export const describe = (rules: MetadataRules, path: string, properties: Properties | undefined): Described => {
   const applied = Object.entries(rules).filter(([, rule]) => properties !== undefined || rule.path !== undefined)
   const values: Array<FileMetadataSpec> = []
@@ -105,7 +105,7 @@ const propertyOf = ({ property = [] }: MetadataRule, properties: Properties): Pr
 
 const isGiven = (value: Properties[string] | undefined): boolean => value !== undefined && value.length > 0
 
-/** The value, nothing, or why there is none although there should be one. */
+/** The value, undefined for none, or a text saying why a required value is missing. */
 const valueOf = (rule: MetadataRule, given: Properties[string] | undefined): MetadataValue | string | undefined => {
   const { element = "string", property, required, type } = rule
   if (given === undefined || given.length === 0) {
@@ -134,11 +134,11 @@ const scalar = ({ values }: MetadataRule, type: ScalarType, text: string): Scala
   return allowed ? value : `${quoted(text)} is none of ${values.join(", ")}`
 }
 
-/** A text as documents write it, as a value; undefined where it is none. */
+/** Converts a text from a document to a typed value; undefined where that is not possible. */
 export const typed = (type: ScalarType, text: string): ScalarValue | undefined => {
   const trimmed = text.trim()
   if (type === "boolean") return asType(type, trimmed.toLowerCase())
-  // Front matter has a space between day and time.
+  // Front matter may have a space between day and time.
   if (type === "datetime") {
     return asType(type, trimmed.replace(/^(\d{4}-\d\d-\d\d) +(?=\d\d)/, "$1T").replace(/ +(?=Z|[+-]\d\d:?\d\d$)/, ""))
   }
@@ -149,12 +149,12 @@ const a = (type: string): string => `${/^[aeiou]/.test(type) ? "an" : "a"} ${typ
 
 const quoted = (text: string): string => JSON.stringify(printable(text.length > 60 ? `${text.slice(0, 60).toWellFormed()}…` : text))
 
-/** What stands in a path where a pattern has `{key}`. */
+/** The part of a path that matches `{key}` in a pattern. */
 const inPath = (pattern: string, key: string, path: string): string | undefined => patternOf(pattern, key)?.exec(path)?.[1]
 
 /**
- * A pattern of paths as a regular expression whose first group is the value: `*` and `?` within a name, `**` any folders,
- * `{key}` a name or a part of one. Undefined where `{key}` is not in it exactly once, or another name is.
+ * Compiles a pattern of paths to a regular expression whose first group is the value: `*` and `?` match within a name,
+ * `**` any folders, `{key}` a name or a part of one. Undefined if `{key}` is not in it exactly once, or another name is.
  */
 export const patternOf = (pattern: string, key: string): RegExp | undefined => {
   const parts = pattern.split(/(\{[^{}/]*\}|\*\*\/|\*\*|\*|\?)/)

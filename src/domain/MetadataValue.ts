@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 
-/** What is written of a file: typed values under keys, and how a corpus says what type a key's values have. */
+/** Metadata of files: typed values under keys, and the schema of each key's values in a corpus. */
 
 const Scalar = Schema.Union([
-  /** A decimal number of 64 bits: JSON numbers end at 2^53. */
+  /** A decimal 64-bit integer as text: JSON numbers are exact only to 2^53. */
   Schema.TaggedStruct("integer", { value: Schema.String }),
   Schema.TaggedStruct("float", { value: Schema.Finite }),
   Schema.TaggedStruct("string", { value: Schema.String }),
-  /** As it was written: `2026`, `2026-03`, `2026-03-01`, `2026-03-01T08:30`, RFC 3339. */
+  /** The date as written: `2026`, `2026-03`, `2026-03-01`, `2026-03-01T08:30`, RFC 3339. */
   Schema.TaggedStruct("datetime", { value: Schema.String }),
   Schema.TaggedStruct("boolean", { value: Schema.Boolean })
 ])
@@ -21,19 +21,19 @@ const ScalarType = Schema.Literals(["integer", "float", "string", "datetime", "b
 export type ScalarType = typeof ScalarType.Type
 
 export const DataSchemaSpec = Schema.Struct({
-  /** Unique in the corpus; 1 to 63 of `a-z`, `0-9` and `-`, a letter first. */
+  /** Unique key in the corpus: 1 to 63 of `a-z`, `0-9` and `-`, starting with a letter. */
   key: Schema.String,
   type: Schema.Union([ScalarType, Schema.Literal("list")]),
-  /** What a list has. */
+  /** Type of a list's elements. */
   element: Schema.optionalKey(ScalarType),
-  /** `none`: a filter may not name the key. Unset: `exact`. */
+  /** How filters may use the key; `none`: not at all. Unset: `exact`. */
   search: Schema.optionalKey(Schema.Literals(["none", "exact"])),
-  /** The only one there is. */
+  /** What the key is attached to; `file` is the only choice. */
   granularity: Schema.optionalKey(Schema.Literal("file"))
 })
 export type DataSchemaSpec = typeof DataSchemaSpec.Type
 
-/** One key of a file with its value. The key has a data schema in the corpus, which the value keeps to. */
+/** A key of a file with its value. The key has a data schema in the corpus, which the value conforms to. */
 export interface FileMetadataSpec {
   readonly key: string
   readonly value: MetadataValue
@@ -42,12 +42,12 @@ export interface FileMetadataSpec {
 const idForm = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 export const idRule = "must have 1 to 63 of the letters a-z, digits and -, a letter first and no - at the end"
 
-/** A key, and an id, as the API takes them. */
+/** Whether a text is a valid key, or id, for the API. */
 export const isMetadataKey = (key: string): boolean => idForm.test(key)
 
 export const textOf = (value: ScalarValue): string => String(value.value)
 
-/** A text as a value of a type; undefined where it is none. */
+/** Converts a text to a value of a type; undefined where it is not one. */
 export const asType = (type: ScalarType, text: string): ScalarValue | undefined => {
   switch (type) {
     case "integer": {
@@ -73,12 +73,12 @@ export const number = (text: string): number | undefined =>
 
 const dateForm = /^(\d{4})(?:-(\d\d)(?:-(\d\d)(?:T(\d\d)(?::(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?)?)?(Z|[+-]\d\d:?\d\d)?)?)?$/
 
-/** Microseconds since the epoch of a date in any form that the API takes; without a zone it is UTC. */
+/** Parses a date in any form that the API accepts to microseconds since the epoch; without a zone it is UTC. */
 export const instantOf = (text: string): number | undefined => {
   const [, year, month = "01", day = "01", hour = "00", minute = "00", second = "00", fraction = "", zone = "Z"] = dateForm.exec(text) ?? []
   if (year === undefined) return undefined
   const at = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
-  // Date.parse takes 30 February for 2 March.
+  // Date.parse reads 30 February as 2 March.
   if (Number.isNaN(at) || new Date(at).getUTCDate() !== Number(day)) return undefined
   const [, sign, hours = "0", minutes = "0"] = /^([+-])(\d\d):?(\d\d)$/.exec(zone) ?? []
   const offset = (Number(hours) * 60 + Number(minutes)) * (sign === "-" ? -60_000 : 60_000)

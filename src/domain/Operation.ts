@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Code } from "./Errors.ts"
 
-/** `…/operations/{operation}`; resolved by its last segment. */
+/** Name of an operation: `…/operations/{operation}`; resolved by its last segment. */
 export const OperationName = Schema.NonEmptyString.pipe(Schema.brand("OperationName"))
 export type OperationName = typeof OperationName.Type
 
@@ -29,21 +29,21 @@ export const OperationKind = Schema.Literals([
 ])
 export type OperationKind = typeof OperationKind.Type
 
-/** A failure of one item inside an operation that went on. */
+/** A failure of one item in an operation that continued. */
 export const PartialFailure = Schema.Struct({ code: Code, message: Schema.String })
 export type PartialFailure = typeof PartialFailure.Type
 
 export const ImportCounts = Schema.Struct({ imported: Schema.Int, failed: Schema.Int, skipped: Schema.Int })
 export type ImportCounts = typeof ImportCounts.Type
 
-/** What a deployment is of and, once it is done, has made. Names are full. */
+/** The subject of a deployment and, once it is done, the resources it made. Names are full. */
 export const Deployment = Schema.Struct({
-  /** `publishers/{publisher}/models/{model}@{version}` */
+  /** The deployed model: `publishers/{publisher}/models/{model}@{version}`. */
   publisherModel: Schema.optionalKey(Schema.String),
   endpoint: Schema.optionalKey(Schema.String),
   model: Schema.optionalKey(Schema.String),
   deployedModelId: Schema.optionalKey(Schema.String),
-  /** Where the service is with it: `STARTING_DEPLOYMENT` … `SUCCESSFULLY_DEPLOYED`, `FAILED_TO_DEPLOY`. */
+  /** Stage of the deployment: `STARTING_DEPLOYMENT` … `SUCCESSFULLY_DEPLOYED`, `FAILED_TO_DEPLOY`. */
   stage: Schema.optionalKey(Schema.String)
 })
 export type Deployment = typeof Deployment.Type
@@ -55,12 +55,12 @@ export const Operation = Schema.Struct({
   /** The corpus or file worked on. */
   target: Schema.String,
   done: Schema.Boolean,
-  /** 0..100, imports only. */
+  /** Progress in percent, 0 to 100; imports only. */
   progress: Schema.optionalKey(Schema.Int),
   error: Schema.optionalKey(Schema.Struct({ code: Code, message: Schema.String })),
   partialFailures: Schema.Array(PartialFailure),
   counts: Schema.optionalKey(ImportCounts),
-  /** Where an import writes what became of each file, as it was asked to. */
+  /** Where an import writes the outcome of each file, as requested. */
   resultSink: Schema.optionalKey(Schema.String),
   deployment: Schema.optionalKey(Deployment),
   createTime: Schema.String,

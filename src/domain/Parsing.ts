@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 
 const rates = {
-  /** Per job; the service's defaults are 120 for a processor and 5000 for a model. */
+  /** Requests per minute of this job; the service's defaults are 120 for a processor and 5000 for a model. */
   maxRequestsPerMinute: Schema.optionalKey(Schema.Int),
-  /** Of all jobs of the project together. */
+  /** Requests per minute of all jobs of the project. */
   globalMaxRequestsPerMinute: Schema.optionalKey(Schema.Int)
 }
 
@@ -19,7 +19,7 @@ export type LlmParsing = typeof LlmParsing.Type
 export const Parsing = Schema.Union([
   Schema.TaggedStruct("default", {}),
   Schema.TaggedStruct("layout", {
-    /** `projects/{p}/locations/{l}/processors/{id}`, optionally `/processorVersions/{v}`. */
+    /** Name of the processor: `projects/{p}/locations/{l}/processors/{id}`, optionally followed by `/processorVersions/{v}`. */
     processor: Schema.String,
     ...rates
   }),

@@ -4,7 +4,7 @@ import { CorpusName } from "./Corpus.ts"
 import type { Described, Describing } from "./MetadataRules.ts"
 import type { Parsing } from "./Parsing.ts"
 
-/** `{corpus}/ragFiles/{file}`. The engine makes it; opaque to callers. */
+/** Name of a file: `{corpus}/ragFiles/{file}`. Assigned by the engine; opaque to callers. */
 export const RagFileName = Schema.NonEmptyString.pipe(Schema.brand("RagFileName"))
 export type RagFileName = typeof RagFileName.Type
 
@@ -13,8 +13,8 @@ export const corpusOf = (name: RagFileName): CorpusName =>
   CorpusName.make(name.slice(0, Math.max(0, name.lastIndexOf("/ragFiles/"))) || name)
 
 /**
- * Who may read a file. `public` true, or any of `principals` (exact, lower-cased: `user:a@b.c`, `group:x`,
- * `domain:b.c`, or what the source calls them). Absent on a file means: everyone who may read the corpus.
+ * Who may read a file: everyone (`public`), or any of `principals` (exact, lower-case: `user:a@b.c`, `group:x`,
+ * `domain:b.c`, or the source's own names). Absent on a file: everyone who may read the corpus.
  */
 export const Permissions = Schema.Struct({
   public: Schema.Boolean,
@@ -22,11 +22,11 @@ export const Permissions = Schema.Struct({
 })
 export type Permissions = typeof Permissions.Type
 
-/** Whether a principal may read what has these permissions. */
+/** Whether a principal may read a file with these permissions. */
 export const mayRead = (permissions: Permissions | undefined, principal: string): boolean =>
   permissions === undefined || permissions.public || permissions.principals.includes(principal.toLowerCase())
 
-/** What ties a target file to the source item it came from, without our ledger. */
+/** Links a file in the target to its source item, without the ledger. */
 export const Marker = Schema.Struct({
   /** Pipeline name and source id, joined by `/`. */
   source: Schema.String,
@@ -45,26 +45,26 @@ export const Metadata = Schema.Record(Schema.String, Schema.String)
 export type Metadata = typeof Metadata.Type
 
 const PlainScalar = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
-/** A value as JSON has it. */
+/** A metadata value in plain JSON. */
 export const PlainValue = Schema.Union([PlainScalar, Schema.Array(PlainScalar)])
 export type PlainValue = typeof PlainValue.Type
 
-/** A file of a corpus as the engine tells of it. Times are RFC 3339. */
+/** A file of a corpus as the engine returns it. Times are as in RFC 3339. */
 export const RagFile = Schema.Struct({
   name: RagFileName,
   displayName: Schema.String,
   description: Schema.optionalKey(Schema.String),
-  /** The original's address: `file:///…`, `gs://…`, `https://…`; the display name for plain uploads. */
+  /** Address of the original: `file:///…`, `gs://…`, `https://…`; the display name for plain uploads. */
   sourceUri: Schema.String,
   sizeBytes: Schema.optionalKey(Schema.Int),
   state: FileState,
   errorStatus: Schema.optionalKey(Schema.String),
   marker: Schema.optionalKey(Marker),
   metadata: Schema.optionalKey(Metadata),
-  /** What people wrote of it, by the keys of the corpus's data schemas (`FileMetadata.ts`). */
+  /** Metadata that people and rules wrote, by the keys of the corpus's data schemas (`FileMetadata.ts`). */
   userMetadata: Schema.optionalKey(Schema.Record(Schema.String, PlainValue)),
   permissions: Schema.optionalKey(Permissions),
-  /** Counts the engine knows; the hosted service does not tell. */
+  /** Number of chunks; the hosted service does not report it. */
   chunks: Schema.optionalKey(Schema.Int),
   tokens: Schema.optionalKey(Schema.Int),
   pages: Schema.optionalKey(Schema.Int),
@@ -73,45 +73,45 @@ export const RagFile = Schema.Struct({
 })
 export type RagFile = typeof RagFile.Type
 
-/** One file to put into a corpus. */
+/** A file to store in a corpus. */
 export interface UploadRequest {
   readonly corpus: CorpusName
   readonly displayName: string
   readonly description?: string
   readonly content: Uint8Array
-  /** A hint only; the bytes decide. */
+  /** MIME type; only a hint, as the bytes decide. */
   readonly mimeType?: string
-  /** The content is Markdown that was made of the file, whatever its name says. Default false. */
+  /** Whether the content is Markdown that was made of the file, whatever its name. Default false. */
   readonly madeMarkdown?: boolean
   readonly sourceUri?: string
   readonly chunking: Chunking
-  /** Cuts it in the place of `chunking.strategy`, where the engine cuts here. Default: nothing does. */
+  /** Custom chunker to use instead of `chunking.strategy`, where the engine cuts here. Default: none. */
   readonly cutting?: Cutting | undefined
   readonly parsing?: Parsing
   readonly marker?: Marker
   readonly metadata?: Metadata
   readonly permissions?: Permissions
-  /** What is attached to it is put as files of their own: its own text only names it. Default false. */
+  /** Whether its attachments are stored as separate files: its own text then only names them. Default false. */
   readonly opened?: boolean
-  /** Metadata that is made of what the document says of itself. What breaks a strict rule is not stored. */
+  /** Rules for metadata made of the document's own properties. A file that breaks a strict rule is not stored. */
   readonly describing?: Describing
-  /** The file this one takes the place of: readers see the old one or the new one, and then only the new. */
+  /** File that this one replaces: readers see either the old one or the new one, and afterwards only the new one. */
   readonly replaces?: RagFileName
 }
 
-/** The file that an upload made, and what it cost. */
+/** Result of an upload: the file, and what it cost. */
 export interface UploadResult {
   readonly file: RagFile
-  /** Texts sent to the embedder; the rest were known already. Absent where the engine does not tell. */
+  /** Number of texts sent to the embedder; vectors of the others were known. Absent where the engine does not report it. */
   readonly embedded?: number
   readonly embeddedTokens?: number
-  /** What of the file could not be read, in a sentence for a person; absent where all of it was, or the engine does not tell. */
+  /** What could not be read of the file, in a sentence for people; absent where all of it was read, or the engine does not report it. */
   readonly remark?: string
-  /** What was made of it by `describing`. */
+  /** Metadata made of it by `describing`. */
   readonly described?: Described
 }
 
-/** What can change about a stored file without touching its content. Absent fields stay; `null` takes a fact away. */
+/** Facts of a stored file that can change without its content. Absent fields stay; `null` removes a fact. */
 export interface FilePatch {
   readonly displayName?: string
   readonly description?: string

@@ -1,19 +1,19 @@
 import { Schema } from "effect"
 
 /**
- * What happened to one listed item. Every listed item has exactly one, so
- * listed = added + changed + moved + unchanged + skipped + failed + quarantined + pending.
+ * Outcome of a listed item. Every listed item has exactly one, so listed = added + changed + moved + unchanged + skipped
+ * + failed + quarantined + pending.
  */
 export const Outcome = Schema.Literals([
   "added",
   "changed",
-  /** Same content under a new path: facts were updated, nothing was embedded. */
+  /** Same content under a new path: only facts were updated, nothing was embedded. */
   "moved",
   "unchanged",
-  /** Not taken, with a reason; nothing is wrong. */
+  /** Not stored, for a reason that is not an error. */
   "skipped",
   "failed",
-  /** Failed before in a way that trying again cannot mend, and neither bytes nor parser have changed. */
+  /** Failed before in a way that a retry cannot solve, and neither bytes nor parser have changed. */
   "quarantined",
   /** Not reached: budget, interrupt, or an earlier error that stopped the run. */
   "pending"
@@ -22,31 +22,31 @@ export type Outcome = typeof Outcome.Type
 
 export const outcomes: ReadonlyArray<Outcome> = Outcome.literals
 
-/** What became of one item, and why. */
+/** Outcome of one item, and the reason. */
 export const FileOutcome = Schema.Struct({
   source: Schema.String,
   path: Schema.String,
   outcome: Outcome,
-  /** A code: `unsupported`, `limit`, `ignored`, `corrupt`, `NOT_FOUND`, … */
+  /** Code of the reason: `unsupported`, `limit`, `ignored`, `corrupt`, `NOT_FOUND`, … */
   reason: Schema.optionalKey(Schema.String),
   message: Schema.optionalKey(Schema.String),
-  /** What of a file that was taken could not be read: `parsed 198 of 200 pages: 3 cannot be read`. */
+  /** What could not be read of a stored file: `parsed 198 of 200 pages: 3 cannot be read`. */
   remark: Schema.optionalKey(Schema.String),
-  /** Rules for metadata that a file breaks which was taken, each with its key: `year: "soon" is not an integer`. */
+  /** Metadata rules that a stored file breaks, each with its key: `year: "soon" is not an integer`. */
   unfit: Schema.optionalKey(Schema.String),
-  /** Failures only: whether another run can help. */
+  /** Whether another run may succeed. Failures only. */
   retryable: Schema.optionalKey(Schema.Boolean),
-  /** Moves only. */
+  /** Previous path. Moves only. */
   from: Schema.optionalKey(Schema.String),
   bytes: Schema.optionalKey(Schema.Int),
   chunks: Schema.optionalKey(Schema.Int),
   tokens: Schema.optionalKey(Schema.Int),
-  /** Texts that were sent to the embedder. */
+  /** Number of texts sent to the embedder. */
   embedded: Schema.optionalKey(Schema.Int)
 })
 export type FileOutcome = typeof FileOutcome.Type
 
-/** Files by what became of them. All but `deleted` and `held` add up to `listed`: {@link addsUp}. */
+/** Number of files by outcome. All but `deleted` and `held` add up to `listed`: {@link addsUp}. */
 export const Counts = Schema.Struct({
   listed: Schema.Int,
   added: Schema.Int,
@@ -59,7 +59,7 @@ export const Counts = Schema.Struct({
   pending: Schema.Int,
   /** Gone at the source and removed from the target. Not part of `listed`. */
   deleted: Schema.Int,
-  /** Gone at the source, kept in the target: the delete guard, or a listing that was not complete. */
+  /** Gone at the source but kept in the target, because of the delete guard or an incomplete listing. */
   held: Schema.Int
 })
 export type Counts = typeof Counts.Type
@@ -83,97 +83,103 @@ export const addsUp = (c: Counts): boolean =>
   c.listed === c.added + c.changed + c.moved + c.unchanged + c.skipped + c.failed + c.quarantined + c.pending
 
 /**
- * How many files of a type had an outcome for a reason; `partial` files were taken, but not all of them was read, and
- * `unfit` ones were taken, but break a rule for their metadata.
+ * Number of files of a type with an outcome for a reason; `partial` files were stored but not read completely, and
+ * `unfit` ones were stored but break a metadata rule.
  */
 export const ReasonCount = Schema.Struct({
   outcome: Schema.Literals(["skipped", "failed", "quarantined", "partial", "unfit"]),
-  /** As in {@link FileOutcome}. */
+  /** Reason; see {@link FileOutcome}. */
   reason: Schema.String,
-  /** The extension in lower case, with its dot; "" where the name has none. */
+  /** File extension in lower case, with its dot; "" where the name has none. */
   type: Schema.String,
   count: Schema.Int,
-  /** One of the files, and what was said of it. */
+  /** Path of one of the files; `message` is its message. */
   path: Schema.String,
   message: Schema.optionalKey(Schema.String)
 })
 export type ReasonCount = typeof ReasonCount.Type
 
-/** What a run did with one source. */
+/** Result of a run for one source. */
 export const SourceReport = Schema.Struct({
   source: Schema.String,
   kind: Schema.String,
   counts: Counts,
-  /** Whether the listing saw everything; without it nothing is deleted. */
+  /** Whether the listing was complete; otherwise nothing is deleted. */
   complete: Schema.Boolean,
   /** Why the listing broke off. */
   error: Schema.optionalKey(Schema.String),
   /** Why deletes were held. */
   heldBecause: Schema.optionalKey(Schema.String),
-  /** The first of the held files. */
+  /** Paths of the first held files. */
   heldPaths: Schema.optionalKey(Schema.Array(Schema.String)),
-  /** What looks like a mistake and stops nothing: a source with nothing in it. */
+  /** Warning about a likely mistake that stops nothing, such as an empty source. */
   warning: Schema.optionalKey(Schema.String),
-  /** What a reader of the counts should know: who listed and fetched the source, and what was counted there. */
+  /** Note on the counts: which side listed and fetched the source, and what it counted. */
   note: Schema.optionalKey(Schema.String)
 })
 export type SourceReport = typeof SourceReport.Type
 
-/** The account of one run. Versioned: fields are only ever added. */
+/** Report of one run. Versioned: fields are only ever added. */
 export const Report = Schema.Struct({
   version: Schema.Literal(1),
   pipeline: Schema.String,
   engine: Schema.String,
   corpus: Schema.String,
-  /** RFC 3339. */
+  /** Start of the run, as in RFC 3339. */
   started: Schema.String,
   seconds: Schema.Finite,
   sources: Schema.Array(SourceReport),
   totals: Counts,
-  /** Chunks written by this run. These three are absent where it wrote files and the engine does not tell. */
+  /**
+   * Chunks written by this run. Absent, like `embedded` and `embeddedTokens`, where it wrote files and the engine does
+   * not report them.
+   */
   chunks: Schema.optionalKey(Schema.Int),
-  /** Texts sent to the embedder, and their tokens. */
+  /** Number of texts sent to the embedder; `embeddedTokens` are their tokens. */
   embedded: Schema.optionalKey(Schema.Int),
   embeddedTokens: Schema.optionalKey(Schema.Int),
-  /** How the run ended. `incomplete`: a source could not be listed to its end, as its `error` says; the others were synced. */
+  /** How the run ended. `incomplete`: a source could not be listed completely, as its `error` says; the others were synced. */
   ended: Schema.Literals(["done", "incomplete", "budget", "interrupted", "stopped"]),
-  /** Why it ended before its work was done, where something failed. */
+  /** Why it ended early, where something failed. */
   why: Schema.optionalKey(Schema.String),
-  /** Failed, quarantined and skipped items, and those read in part, the first 1,000 of each kind; all of them are in the event stream. */
+  /**
+   * Failed, quarantined and skipped items, and those read in part, at most the first 1,000 of each kind; the event stream
+   * has all of them.
+   */
   notable: Schema.Array(FileOutcome),
   omitted: Schema.Int,
-  /** All files that were skipped, failed or read in part, by reason and type, most first. Absent in older reports. */
+  /** All files that were skipped, failed or read in part, by reason and type, most frequent first. Absent in older reports. */
   reasons: Schema.optionalKey(Schema.Array(ReasonCount))
 })
 export type Report = typeof Report.Type
 
-/** Files of a corpus that a pipeline did not put there. */
+/** Files of a corpus that a pipeline did not store. */
 export interface Others {
   readonly files: number
-  /** How many carry the mark of which pipeline. */
+  /** Number of files by the pipeline in their marker. */
   readonly pipelines: Readonly<Record<string, number>>
-  /** Put there by something else than a pipeline, or fetched by the service itself. */
+  /** Number of files without a marker: stored by something other than a pipeline, or fetched by the service itself. */
   readonly unmarked: number
 }
 
-/** What a run tells while it goes on; the lines of `--json`. */
+/** Events of a run; the lines of `--json`. */
 export type SyncEvent =
   | { readonly type: "corpus"; readonly corpus: string; readonly action: "created" | "found" | "building" | "replaced" }
-  /** The corpus, found by its name, holds nothing of this pipeline's, and these. */
-  /** The pipeline has another name than before, and these files of the old one are its own now. */
+  /** The corpus was found by its name, and has only files of others. */
+  /** The pipeline was renamed, and files of its former name are its own now. */
   | { readonly type: "takesOver"; readonly pipeline: string; readonly files: number }
   | { readonly type: "joins"; readonly corpus: string; readonly others: Others }
-  /** The corpus was unknown here, and its database had these files of it: they were taken in as they are. */
+  /** The corpus was unknown here, and these files were found in its database and taken in as they are. */
   | { readonly type: "foundInDatabase"; readonly corpus: string; readonly place: string; readonly files: number }
   | { readonly type: "listing"; readonly source: string; readonly listed: number }
   | { readonly type: "listed"; readonly source: string; readonly listed: number; readonly complete: boolean; readonly work: number }
   | ({ readonly type: "file" } & FileOutcome)
-  /** An import by the engine itself. `progress` in percent; `files` where we listed them. */
+  /** An import by the engine itself. `progress` in percent; `files` where they were listed from here. */
   | { readonly type: "importing"; readonly source: string; readonly operation: string; readonly progress: number; readonly files?: number }
   | { readonly type: "deleted"; readonly source: string; readonly path: string }
   | { readonly type: "held"; readonly source: string; readonly count: number; readonly why: string; readonly paths: ReadonlyArray<string> }
-  /** No more work is begun, and why: what is in hand is finished. */
+  /** No more work is started, and why; work in progress is finished. */
   | { readonly type: "stopped"; readonly why: string }
-  /** Somebody of the pipeline's `notify` was told of the run, or, with `error`, could not be. `to`: a host or a program. */
+  /** A recipient of the pipeline's `notify` was notified of the run or, with `error`, could not be. `to` is a host or a program. */
   | { readonly type: "notified"; readonly to: string; readonly error?: string }
   | { readonly type: "report"; readonly report: Report }

@@ -10,51 +10,54 @@ export const defaultTopK = 10
 /** Weight of the dense arm where a request has a hybrid block without `alpha`. */
 export const hybridAlpha = 0.5
 
-/** A query against one corpus, or against files of one corpus. */
+/** A query of a corpus, or of files of it. */
 export interface RetrievalRequest {
   readonly corpus: CorpusName
-  /** Restrict to these files of the corpus. */
+  /** Restricts the search to these files of the corpus. */
   readonly files?: ReadonlyArray<RagFileName>
-  /** Further corpora that are searched likewise; contexts of all come in one order, as {@link mergedContexts} has it. */
+  /** Further corpora to search; the contexts of all are merged into one order, by {@link mergedContexts}. */
   readonly also?: ReadonlyArray<SearchedCorpus>
   readonly query: string
-  /** How many contexts; the engine's default is 10. */
+  /** Number of contexts; the engine's default is 10. */
   readonly topK?: number
   /**
-   * `alpha` weighs dense against sparse: 0 sparse only, 1 dense only; a block without alpha means 0.5. The embedded
-   * engine's 0 is BM25 as Lucene has it; in a mix, the sparse side lowers words of grammar.
-   * No block at all means the engine's own measured default.
+   * Hybrid search. `alpha` weighs dense against sparse: 0 sparse only, 1 dense only; without it 0.5. With 0, the embedded
+   * engine's scores are BM25 as in Lucene; in a mix, function words count less on the sparse side. Without `hybrid`, the
+   * engine uses its own measured default.
    */
   readonly hybrid?: { readonly alpha?: number }
-  /** Only contexts whose cosine distance (0..2) is strictly less than `maxDistance`, or whose similarity strictly more. */
+  /**
+   * Only contexts whose cosine distance (0 to 2) is strictly less than `maxDistance`, or whose similarity is strictly
+   * more than `minSimilarity`.
+   */
   readonly filter?: {
     readonly maxDistance?: number
     readonly minSimilarity?: number
-    /** Every key must be equal. */
+    /** Metadata keys and the values they must have. */
     readonly metadata?: Metadata
-    /** An expression over a file's metadata, `year >= 2024 && lang in ["de", "en"]`: `MetadataFilter.ts`. */
+    /** An expression over a file's metadata, such as `year >= 2024 && lang in ["de", "en"]`: see `MetadataFilter.ts`. */
     readonly metadataFilter?: string
   }
   readonly rank?: Ranking
-  /** Only what this principal may read. Absent means the owner, who reads all. */
+  /** Restricts results to files that this principal may read. Absent means the owner, who may read all. */
   readonly principal?: string
-  /** Correct query terms that no document has. Default true. */
+  /** Whether to correct query terms that no document has. Default true. */
   readonly correctSpelling?: boolean
-  /** Fill {@link Context.explanation}. Default false. */
+  /** Whether to fill {@link Context.explanation}. Default false. */
   readonly explain?: boolean
 }
 
-/** A corpus, or files of it. */
+/** A corpus to search, or files of it. */
 export type SearchedCorpus = Pick<RetrievalRequest, "corpus" | "files">
 
-/** A request for each of its corpora. */
+/** Splits a request into one for each of its corpora. */
 export const perCorpus = ({ also = [], corpus, files, ...request }: RetrievalRequest): ReadonlyArray<RetrievalRequest> =>
   [{ corpus, files }, ...also].map((searched) => defined({ ...request, ...searched }))
 
 /**
- * The best contexts of several searches. Scores are made comparable within one search only, distances between all:
- * contexts go by their distance, or, where a ranker gave the scores or some have no distance, by their score. Ties are
- * in the order of the corpora.
+ * Merges the best contexts of several searches. Scores are only comparable within one search, distances between all:
+ * contexts are ordered by distance or, where a ranker gave the scores or some have no distance, by score. Ties are in the
+ * order of the corpora.
  */
 export const mergedContexts = (
   found: ReadonlyArray<ReadonlyArray<Context>>,
@@ -65,7 +68,7 @@ export const mergedContexts = (
   return all.toSorted((a, b) => near ? (a.distance ?? 0) - (b.distance ?? 0) : b.score - a.score).slice(0, topK)
 }
 
-/** Contexts by a ranker's scores, one each in their order; of equals the one that came first. */
+/** Orders contexts by a ranker's scores, one per context; ties keep their order. */
 export const rankedBy = (contexts: ReadonlyArray<Context>, scores: ReadonlyArray<number>): ReadonlyArray<Context> =>
   contexts
     .map((context, from) => ({ context, from, score: scores[from] ?? 0 }))
@@ -76,25 +79,28 @@ export const rankedBy = (contexts: ReadonlyArray<Context>, scores: ReadonlyArray
       ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, ranked: { score, from } } })
     }))
 
-/** What orders contexts anew after they are found: a ranking service, a model, one of this machine, or the offline ranker. `model` unset: the engine's default. */
+/**
+ * The ranker that reorders contexts after retrieval: a ranking service, a model, a local model, or the offline ranker.
+ * `model` unset: the engine's default.
+ */
 export const Ranking = Schema.Union([
   Schema.TaggedStruct("rankService", { model: Schema.optionalKey(Schema.String) }),
   Schema.TaggedStruct("llmRanker", { model: Schema.optionalKey(Schema.String) }),
   /** The offline ranker: term proximity and coverage over the candidates. */
   Schema.TaggedStruct("lexical", {}),
-  /** A model in ONNX on this machine, that reads question and text together. */
+  /** A local ONNX model that reads question and text together. */
   Schema.TaggedStruct("crossEncoder", LocalModel.fields)
 ])
 export type Ranking = typeof Ranking.Type
 
 export const TermWeight = Schema.Struct({
   term: Schema.String,
-  /** The query word it came from, where the analyzer or the spelling correction changed it. */
+  /** Query word it comes from, where the analyzer or the spelling correction changed it. */
   from: Schema.optionalKey(Schema.String),
   corrected: Schema.optionalKey(Schema.Boolean),
-  /** The question need not say it: the best contexts share it. */
+  /** The term need not be in the question: the best contexts share it. */
   shared: Schema.optionalKey(Schema.Boolean),
-  /** What it counts for where that is not 1: `weight` has it in. Words of grammar count less in a mixed search. */
+  /** Factor of the term's weight where it is not 1; included in `weight`. Function words count less in a mixed search. */
   factor: Schema.optionalKey(Schema.Finite),
   documentFrequency: Schema.Int,
   termFrequency: Schema.Int,
@@ -102,53 +108,59 @@ export const TermWeight = Schema.Struct({
 })
 export type TermWeight = typeof TermWeight.Type
 
-/** Why a context has its place. */
+/** Explanation of a context's rank. */
 export const Explanation = Schema.Struct({
   analyzer: Schema.String,
   terms: Schema.Array(TermWeight),
-  /** Raw BM25. */
+  /** BM25 score. */
   sparse: Schema.Finite,
-  /** Cosine similarity, -1..1. */
+  /** Cosine similarity, -1 to 1. */
   cosine: Schema.Finite,
-  /** BM25 of the whole file, where it has several chunks and that was mixed in. */
+  /** BM25 score of the whole file, where it has several chunks and this was mixed in. */
   file: Schema.optionalKey(Schema.Finite),
-  /** Share of the question that the file's title and name have, 0..1, where that was mixed in. */
+  /** Share of the question in the file's title and name, 0 to 1, where this was mixed in. */
   title: Schema.optionalKey(Schema.Finite),
-  /** The question names the file by its number: "PEP 8" is `pep-0008.rst`. */
+  /** Whether the question names the file by its number: "PEP 8" is `pep-0008.rst`. */
   named: Schema.optionalKey(Schema.Boolean),
-  /** Share of the question's options of a command, `-x`, that the chunk explains, 0..1; absent where the question has none. */
+  /**
+   * Share of the command-line options in the question, such as `-x`, that the chunk explains, 0 to 1; absent where the
+   * question has none.
+   */
   options: Schema.optionalKey(Schema.Finite),
-  /** Cosine with the question moved towards what the best contexts are about, where that stood for `cosine`. */
+  /**
+   * Cosine similarity to the question vector moved towards the best contexts (pseudo-relevance feedback), where this
+   * replaced `cosine`.
+   */
   related: Schema.optionalKey(Schema.Finite),
-  /** Each after normalisation, words with file and title, and the weight that mixed them. */
+  /** Normalized sparse score, with file and title mixed in. */
   normalizedSparse: Schema.Finite,
   normalizedDense: Schema.Finite,
   alpha: Schema.Finite,
   fused: Schema.Finite,
-  /** The ranker's own score and the place before it, where a ranker ran. */
+  /** The ranker's score and the rank before it, where a ranker ran. */
   ranked: Schema.optionalKey(Schema.Struct({ score: Schema.Finite, from: Schema.Int }))
 })
 export type Explanation = typeof Explanation.Type
 
 /** A retrieved chunk. */
 export const Context = Schema.Struct({
-  /** Stable: the same chunk of the same file has the same id in every query. */
+  /** Stable id: the same chunk of the same file has the same id in every query. */
   chunkId: Schema.String,
   file: RagFileName,
   sourceUri: Schema.String,
   sourceDisplayName: Schema.String,
   text: Schema.String,
   headings: Schema.Array(Schema.String),
-  /** What the order is by; larger is better. */
+  /** Score that orders the contexts; larger is better. */
   score: Schema.Finite,
-  /** Cosine distance, 0..2, smaller is closer; the service's `score`. */
+  /** Cosine distance, 0 to 2, smaller is closer; the service's `score`. */
   distance: Schema.optionalKey(Schema.Finite),
-  /** UTF-8 byte span in the document's parsed text. */
+  /** First UTF-8 byte in the document's parsed text. */
   byteStart: Schema.optionalKey(Schema.Int),
   byteEnd: Schema.optionalKey(Schema.Int),
   firstPage: Schema.optionalKey(Schema.Int),
   lastPage: Schema.optionalKey(Schema.Int),
-  /** UTF-16 offsets into `text` at which each page after `firstPage` begins. */
+  /** UTF-16 offsets into `text` at which each page after `firstPage` starts. */
   pageBreaks: Schema.optionalKey(Schema.Array(Schema.Int)),
   metadata: Schema.optionalKey(Metadata),
   explanation: Schema.optionalKey(Explanation)

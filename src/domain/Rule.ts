@@ -5,7 +5,7 @@ export interface Broken extends FieldViolation {
   readonly fix?: string
 }
 
-/** Every broken rule in one error, the first one's fix with it; undefined when nothing is broken. */
+/** Makes one error of all broken rules, with the first one's fix; undefined when none is broken. */
 export const refusalOf = (broken: ReadonlyArray<Broken>): ServiceError | undefined => {
   const fix = broken.find((each) => each.fix !== undefined)?.fix
   return broken.length === 0 ? undefined : new ServiceError({

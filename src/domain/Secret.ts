@@ -8,14 +8,14 @@ import type { Form } from "./rag/Forms.ts"
 export const secretVersionPattern =
   /^projects\/[a-z0-9][a-z0-9.:-]*(?:\/locations\/[a-z0-9-]+)?\/secrets\/[A-Za-z0-9_-]{1,255}\/versions\/(?:latest|[1-9][0-9]*|[A-Za-z][A-Za-z0-9_-]{0,62})$/
 
-/** The rule in words. The refused value may be the secret itself: it is never repeated. */
+/** The rule in words. The refused value may be the secret itself, so it is never repeated. */
 export const secretForm: Form = {
   pattern: secretVersionPattern,
   rule: "must be the name of a secret version, never the secret itself",
   fix: "store the secret and write projects/{project}/secrets/{secret}/versions/{number or latest}"
 }
 
-/** The name of a secret version, never the secret. It is resolved when it is needed, and neither stored nor logged. */
+/** The name of a secret version, never the secret. It is resolved when needed, and neither stored nor logged. */
 export const SecretVersion = Schema.String.check(
   Schema.isPattern(secretVersionPattern, {
     message: secretForm.rule

@@ -1,22 +1,23 @@
 import { ServiceError } from "./Errors.ts"
 import { hostsAt, serverAddress } from "./HttpAddress.ts"
+import { lastSegment } from "./ResourceNames.ts"
 import type { SecretVersion } from "./Secret.ts"
 
-/** A secret that callers of a server may name, and the host that it may then be sent to. */
+/** A secret that callers of a server may name, and the host that it may be sent to. */
 export interface SecretGrant {
   /**
-   * The secret's id, of whatever project (`jira`), its name with the project (`projects/acme/secrets/jira`), or one version of
-   * it. Without a version all with a number are meant, and `latest`.
+   * The secret's id in any project (`jira`), its name with the project (`projects/acme/secrets/jira`), or one version of
+   * it. Without a version, all numbered versions and `latest` are included.
    */
   readonly secret: string
-  /** `HOST` on any port, or `HOST:PORT`. Nothing below the name is meant with it. */
+  /** Host: `HOST` on any port, or `HOST:PORT`. Subdomains are not included. */
   readonly host: string
 }
 
 const secretPattern =
   /^(?:(?:projects\/[^/\s]+\/(?:locations\/[^/\s]+\/)?secrets\/)?[A-Za-z0-9_-]{1,255}|projects\/\S+\/secrets\/[A-Za-z0-9_-]{1,255}\/versions\/[A-Za-z0-9_-]+)$/
 
-/** Reads `NAME=HOST[:PORT]`; undefined where it is none. */
+/** Parses `NAME=HOST[:PORT]`; undefined where it is not one. */
 export const secretGrant = (text: string): SecretGrant | undefined => {
   const at = text.indexOf("=")
   const [secret, host] = [text.slice(0, at), text.slice(at + 1)]
@@ -25,11 +26,11 @@ export const secretGrant = (text: string): SecretGrant | undefined => {
 }
 
 /**
- * Refuses to send a secret that a caller named to where no grant lets it go: who may call a server has not therefore every
- * secret of its machine, and the host is often the caller's choice too.
+ * Refuses to send a secret that a caller named to a host that no grant allows: being allowed to call a server does not
+ * give a right to every secret of its machine, and the host is often the caller's choice too.
  *
- * @param grants undefined: callers may name any, as where only this machine's own users can call
- * @param to undefined: an address that is none
+ * @param grants undefined: callers may name any secret, as where only users of this machine can call
+ * @param to undefined: an invalid address
  */
 export const refuseSecret = (
   grants: ReadonlyArray<SecretGrant> | undefined,
@@ -50,7 +51,7 @@ export const refuseSecret = (
   })
 }
 
-/** An alias is allowed by name alone: the variable of the version `ault` of `a`, SLUICE_SECRET_A_VAULT, is that of `a-vault`. */
+/** An alias has to be granted by name: the variable of version `ault` of `a`, SLUICE_SECRET_A_VAULT, is that of the secret `a-vault`. */
 const covers = (granted: string, version: SecretVersion): boolean => {
   const [name, id, number] = partsOf(version)
   return granted === version || (isNumbered(number) && (granted === name || granted === id))
@@ -61,5 +62,5 @@ const isNumbered = (number: string): boolean => /^(?:latest|\d+)$/.test(number)
 /** The secret's name, its id, and the version. */
 const partsOf = (version: SecretVersion): readonly [name: string, id: string, number: string] => {
   const name = version.slice(0, version.lastIndexOf("/versions/"))
-  return [name, name.slice(name.lastIndexOf("/") + 1), version.slice(version.lastIndexOf("/") + 1)]
+  return [name, lastSegment(name), lastSegment(version)]
 }

@@ -1,9 +1,12 @@
 import { defined } from "./Defined.ts"
 import type { Context } from "./Retrieval.ts"
 
-/** Contexts that follow each other in their file without a gap, as one text: where a chunk ends, what it says need not. */
+/**
+ * Contexts that follow each other in their file without a gap, joined into one text: a statement may continue past the
+ * end of a chunk.
+ */
 export interface Stretch {
-  /** In the file's order, each with the UTF-16 offset at which it begins in `text`. */
+  /** The chunks in the file's order, each with the UTF-16 offset at which it starts in `text`. */
   readonly chunks: ReadonlyArray<Chunk>
   readonly text: string
 }
@@ -13,13 +16,16 @@ export interface Chunk {
   readonly offset: number
 }
 
-/** Which stretch a context is of, by its index, and the UTF-16 offset at which it begins there. */
+/** Index of the stretch that a context belongs to, and the UTF-16 offset at which the context starts there. */
 export interface Place {
   readonly stretch: number
   readonly offset: number
 }
 
-/** The stretches, in the order of the contexts that they begin with, and the place of each context. Chunks that overlap stay apart. */
+/**
+ * Joins contexts into stretches, in the order of the contexts they start with, and locates each context. Chunks that
+ * overlap are not joined.
+ */
 export const stretchesOf = (
   contexts: ReadonlyArray<Context>
 ): { readonly stretches: ReadonlyArray<Stretch>; readonly places: ReadonlyArray<Place> } => {
@@ -28,7 +34,7 @@ export const stretchesOf = (
   contexts.forEach(({ byteStart }, at) => {
     if (byteStart !== undefined && !next.has(beginning[at]!)) next.set(beginning[at]!, at)
   })
-  // A text that was cut is shorter than its bytes, and nothing follows it.
+  // A text that was cut is shorter than its byte span, and nothing is joined to it.
   const followers = contexts.map(({ byteStart, file, text }) =>
     byteStart === undefined || text === "" ? undefined : next.get(`${file} ${byteStart + Buffer.byteLength(text)}`)
   )
@@ -49,7 +55,10 @@ export const stretchesOf = (
   return { stretches, places: places.map((place) => place!) }
 }
 
-/** The context that a span of a stretch begins in, going on to where the one ends that the span ends in. */
+/**
+ * The chunk that covers a span of a stretch: from the start of the chunk in which the span starts to the end of the one
+ * in which it ends.
+ */
 export const chunkOver = ({ chunks, text }: Stretch, start: number, end: number): Chunk => {
   const first = chunkAt(chunks, start)
   const touched = chunks.filter(({ offset }) => offset >= first.offset && offset < Math.max(end, first.offset + 1))
@@ -66,10 +75,10 @@ export const chunkOver = ({ chunks, text }: Stretch, start: number, end: number)
   }
 }
 
-/** The one that an offset of the stretch is in. */
+/** The chunk at an offset of a stretch. */
 export const chunkAt = (chunks: ReadonlyArray<Chunk>, at: number): Chunk => chunks.findLast(({ offset }) => offset <= at) ?? chunks[0]!
 
-/** Offsets from the first one's beginning at which a page begins; undefined where one does not tell. */
+/** Offsets from the first chunk's start at which pages start; undefined where a chunk does not know its pages. */
 const pageBreaksOf = (chunks: ReadonlyArray<Chunk>): ReadonlyArray<number> | undefined => {
   const breaks: Array<number> = []
   let page = chunks[0]!.context.firstPage

@@ -1,6 +1,6 @@
 import { ServiceError } from "./Errors.ts"
 
-/** What a vector is for, as the API names it, and which side of a search that is. */
+/** Purposes of vectors, as the API names them, with the side of a search they are for. */
 export const embeddingTasks = {
   RETRIEVAL_QUERY: "query",
   RETRIEVAL_DOCUMENT: "document",
@@ -15,12 +15,12 @@ export type EmbeddingTaskType = keyof typeof embeddingTasks
 
 const isTask = (text: string): text is EmbeddingTaskType => Object.hasOwn(embeddingTasks, text)
 
-/** Texts of one request. */
+/** Most texts of one request. */
 export const mostEmbeddedTexts = 250
-/** Tokens of one text; what is beyond is cut off, or refused where that is not wanted. */
+/** Most tokens of one text; the rest is cut off, or refused where that is not wanted. */
 export const mostEmbeddedTokens = 2_048
 
-/** Lengths of the vectors that models of the service give when no other is asked for. */
+/** Default vector lengths of the service's models. */
 const nativeDimensions: Readonly<Record<string, number>> = {
   "text-embedding-004": 768,
   "text-embedding-005": 768,
@@ -30,14 +30,14 @@ const nativeDimensions: Readonly<Record<string, number>> = {
 export const nativeDimensionsOf = (model: string): number | undefined => nativeDimensions[model.split("@")[0] ?? ""]
 
 export interface TextToEmbed {
-  /** Not empty. */
+  /** Text to embed; not empty. */
   readonly content: string
-  /** Of the document it is from; only for RETRIEVAL_DOCUMENT. */
+  /** Title of the document it is from; only for RETRIEVAL_DOCUMENT. */
   readonly title?: string
   readonly task?: EmbeddingTaskType
 }
 
-/** A text to embed, by the fields of the request; `at` is where it stands there. */
+/** Validates a text to embed; `at` is its place in the request. */
 export const textToEmbed = (
   { content, taskType, title }: { readonly content: unknown; readonly taskType: unknown; readonly title: unknown },
   at: string

@@ -8,17 +8,17 @@ import { retry, type RetryOptions } from "./Retry.ts"
 /** How a service is called. */
 export interface Caller {
   readonly http: HttpClient.HttpClient
-  /** Google credentials, where the service wants them. Default none. */
+  /** Google credentials, where the service needs them. Default none. */
   readonly auth?: GoogleAuth["Service"]
   readonly retry?: RetryOptions
-  /** Milliseconds until an answer begins. Default 30,000. */
+  /** Milliseconds until an answer starts. Default 30,000. */
   readonly timeoutMs?: number
 }
 
 /**
- * Sends one request, under a timeout. An answer that is not `accept`ed (default: any 2xx) is a `ServiceError` with
- * the service's own words; `what` names the call in messages: "listing of gs://acme". `request` is made anew for
- * each attempt.
+ * Sends one request, under a timeout. An answer that is not `accept`ed (default: any 2xx) is a `ServiceError` with the
+ * service's own words; `what` names the call in messages: "listing of gs://acme". A `request` that is an effect is run
+ * again for each attempt.
  */
 export const callOnce = Effect.fnUntraced(function*(
   caller: Caller,
@@ -48,12 +48,12 @@ export const answeredWithin = (what: string, milliseconds: number) => <A, E, R>(
       )
   })
 
-/** {@link callOnce}, tried again as the caller's retries say. For calls that may be made twice. */
+/** Calls like {@link callOnce}, with the caller's retries. For idempotent calls. */
 export const call = (
   ...args: Parameters<typeof callOnce>
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError> => callOnce(...args).pipe(retry(args[0].retry))
 
-/** {@link call} for an answer in JSON; one that is cut or is not `schema` counts as a failed attempt. */
+/** Calls like {@link call} and decodes a JSON answer; one that is cut short or does not match `schema` counts as a failed attempt. */
 export const callJson = <A>(
   caller: Caller,
   what: string,
@@ -68,7 +68,7 @@ export const callJson = <A>(
   )
 }
 
-/** The body as JSON. */
+/** Reads the body as JSON. */
 export const jsonOf = (what: string, response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown, ServiceError> =>
   response.json.pipe(
     Effect.mapError((error) =>
@@ -84,6 +84,6 @@ const bodyTimeout = "1 minute"
 
 const isSuccess = (status: number): boolean => status >= 200 && status < 300
 
-/** An answer that is there, and is not what the service answers. Worth another try: a cut or a proxy may have done it. */
+/** Error of an answer that is not what the service returns. Worth a retry: a broken connection or a proxy may have caused it. */
 export const malformed = (what: string, why: string): ServiceError =>
   new ServiceError({ code: "UNAVAILABLE", message: `${what} gave an answer that is ${why}` })

@@ -9,22 +9,22 @@ export interface DownloadOptions {
   /** Names the call in messages: `gs://acme/a.md`. */
   readonly what: string
   /**
-   * Asks for the bytes from `offset` on, as they are stored. From beyond 0 on it must ask for the very same version,
-   * and the answer is a 206; fails where that cannot be had.
+   * Requests the bytes from `offset` on, as they are stored. For an offset beyond 0 it must request the very same
+   * version, and the answer is a 206; fails where that is not available.
    */
   readonly open: (offset: number) => Effect.Effect<HttpClientResponse.HttpClientResponse, ServiceError>
-  /** Bytes after decompression. One more is `OUT_OF_RANGE`. */
+  /** Most bytes after decompression. One more is `OUT_OF_RANGE`. */
   readonly maxBytes: number
-  /** Milliseconds between two pieces. Default 60,000. */
+  /** Milliseconds between two pieces of the body. Default 60,000. */
   readonly idleMs?: number
 }
 
-/** How often a body that breaks off is gone on with. */
+/** How often a body that breaks off is resumed. */
 const maxResumes = 3
 
 /**
- * The content behind an address: resumed where it breaks off, gunzipped if it is stored that way, bounded. Ask with
- * `accept-encoding: gzip`, so that nobody on the way decompresses without our limit.
+ * Downloads the content of an address: resumed where it breaks off, gunzipped if it is stored that way, bounded. Request
+ * it with `accept-encoding: gzip`, so that no client or proxy decompresses it outside this limit.
  */
 export const download = (options: DownloadOptions): Stream.Stream<Uint8Array, ServiceError> =>
   Stream.unwrap(Effect.gen(function*() {
@@ -36,7 +36,7 @@ export const download = (options: DownloadOptions): Stream.Stream<Uint8Array, Se
       return yield* new ServiceError({
         code: "UNIMPLEMENTED",
         message: `${options.what} is stored with Content-Encoding ${encoding.slice(0, 40)}, which is not read`,
-        fix: "Store it uncompressed or with gzip."
+        fix: "store it uncompressed or with gzip"
       })
     }
     if (!zipped && Number(first.headers["content-length"] ?? 0) > options.maxBytes) {
@@ -78,7 +78,7 @@ const resuming = (
 const gunzip = (what: string, stored: Stream.Stream<Uint8Array, ServiceError>): Stream.Stream<Uint8Array, ServiceError> =>
   stored.pipe(pipeThroughDuplex({
     evaluate: () => createGunzip(),
-    // Each read inflates up to 16 KiB, so the bound after us stops a bomb early.
+    // Each read inflates up to 16 KiB, so the limit that follows stops a decompression bomb early.
     chunkSize: 16,
     onError: (cause) =>
       cause instanceof ServiceError ? cause : new ServiceError({
@@ -99,6 +99,6 @@ const bounded = (options: DownloadOptions, bytes: Stream.Stream<Uint8Array, Serv
 const tooLarge = ({ maxBytes, what }: DownloadOptions): ServiceError =>
   new ServiceError({ code: "OUT_OF_RANGE", message: `${what} is larger than ${maxBytes} bytes` })
 
-/** Lets go of a body nobody reads. */
+/** Discards a body that is not needed. */
 export const discard = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<void> =>
   Stream.runDrain(Stream.take(response.stream, 1)).pipe(Effect.ignore)

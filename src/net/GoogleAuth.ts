@@ -4,7 +4,7 @@ import { ServiceError } from "../domain/Errors.ts"
 import { discard } from "./Download.ts"
 import { authErrorOf } from "./GoogleErrors.ts"
 
-/** What is used of a client of google-auth-library, of whichever version the program has. */
+/** The part of a client of google-auth-library that is used, of whichever version the program has. */
 export interface GoogleAuthClient {
   readonly credentials: { readonly expiry_date?: number | null }
   readonly quotaProjectId?: string
@@ -14,29 +14,29 @@ export interface GoogleAuthClient {
 }
 
 export interface GoogleAuthOptions {
-  /** Any client of google-auth-library. Default: Application Default Credentials, looked for at the first token. */
+  /** A client of google-auth-library. Default: Application Default Credentials, looked up when the first token is needed. */
   readonly client?: GoogleAuthClient
-  /** Project that quota and billing go to. Default: what the credentials name, or `GOOGLE_CLOUD_QUOTA_PROJECT`. */
+  /** Project for quota and billing. Default: that of the credentials, or `GOOGLE_CLOUD_QUOTA_PROJECT`. */
   readonly quotaProject?: string
-  /** Milliseconds that looking for credentials, or one refresh, may take. Default 20,000. */
+  /** Most milliseconds for finding credentials, or for one refresh. Default 20,000. */
   readonly timeoutMs?: number
 }
 
-/** Access to Google Cloud: who asks, and who pays. */
+/** Credentials for Google Cloud, and the project that pays. */
 export class GoogleAuth extends Context.Service<GoogleAuth, {
   /**
-   * The access token of scope cloud-platform; nothing where no credentials are wanted (emulators). Cached, refreshed
-   * once for all who wait, and ahead of its end while the old one still serves the others.
+   * An access token of scope cloud-platform; undefined where no credentials are needed (emulators). Cached; refreshed
+   * once for all waiting callers, and before it expires, while the old one still serves the others.
    */
   readonly token: Effect.Effect<Redacted.Redacted<string> | undefined, ServiceError>
-  /** A service refused this token: the next {@link token} is another one. Says it once for many callers. */
+  /** Reports that a service refused this token: the next {@link token} is another one. Several reports of one token count once. */
   readonly reject: (token: Redacted.Redacted<string>) => Effect.Effect<void>
   /** The value of `x-goog-user-project`; known once there is a token. */
   readonly quotaProject: Effect.Effect<string | undefined, ServiceError>
   /** The project that the credentials or the environment name. */
   readonly project: Effect.Effect<string | undefined, ServiceError>
 }>()("sluice/net/GoogleAuth") {
-  /** Sends no credentials: emulators, public objects. */
+  /** Sends no credentials: for emulators and public objects. */
   static readonly anonymous: GoogleAuth["Service"] = {
     token: Effect.undefined,
     reject: () => Effect.void,
@@ -48,7 +48,7 @@ export class GoogleAuth extends Context.Service<GoogleAuth, {
 
   static readonly layer = (options: GoogleAuthOptions = {}): Layer.Layer<GoogleAuth> => Layer.sync(GoogleAuth, () => make(options))
 
-  /** One token for ever, and no way to get another. */
+  /** Always returns this token, and cannot get another. */
   static readonly layerTest = (token: string, quotaProject?: string): Layer.Layer<GoogleAuth> =>
     Layer.succeed(GoogleAuth, {
       ...GoogleAuth.anonymous,
@@ -60,9 +60,9 @@ export class GoogleAuth extends Context.Service<GoogleAuth, {
 const scope = "https://www.googleapis.com/auth/cloud-platform"
 /** The library itself refreshes tokens with less than five minutes left, so asking it earlier would change nothing. */
 const aheadMs = 4 * 60_000
-/** A token with less than this left may be dead when it arrives. */
+/** A token with less time left than this may have expired when it arrives. */
 const spareMs = 20_000
-/** How long a token without an end is taken for good. */
+/** How long a token without an expiry time is used. */
 const unknownLifeMs = aheadMs + 60_000
 
 interface Held {
@@ -70,7 +70,7 @@ interface Held {
   readonly until: number
 }
 
-/** {@link GoogleAuth.layer} as a value. Reads nothing and loads nothing before the first token is wanted. */
+/** Makes the service of {@link GoogleAuth.layer}. Reads and loads nothing before the first token is needed. */
 export const make = (options: GoogleAuthOptions = {}): GoogleAuth["Service"] => {
   const timeout = options.timeoutMs ?? 20_000
   const one = Semaphore.makeUnsafe(1)
@@ -87,7 +87,7 @@ export const make = (options: GoogleAuthOptions = {}): GoogleAuth["Service"] => 
             new ServiceError({
               code: "UNAVAILABLE",
               message: `Google credentials did not come within ${timeout} ms`,
-              fix: "Check the network; off Google Cloud, set METADATA_SERVER_DETECTION=none."
+              fix: "check the network; outside Google Cloud, set METADATA_SERVER_DETECTION=none"
             })
           )
       })
@@ -103,7 +103,7 @@ export const make = (options: GoogleAuthOptions = {}): GoogleAuth["Service"] => 
 
   const refresh = Effect.gen(function*() {
     const source = yield* load
-    // The one way that every client of the library has to be rid of a token before its time.
+    // The only way that every client of the library has to discard a token early.
     if (rejected) source.setCredentials({ ...source.credentials, expiry_date: 1 })
     const { token } = yield* attempt(() => source.getAccessToken())
     const now = yield* Clock.currentTimeMillis
@@ -120,7 +120,7 @@ export const make = (options: GoogleAuthOptions = {}): GoogleAuth["Service"] => 
     const current = held
     if (current !== undefined && current.until - now > aheadMs) return current.token
     if (current !== undefined && current.until - now > spareMs) {
-      // Whoever comes first refreshes; a failure costs nothing as long as the old token lasts.
+      // The first caller refreshes; a failure does no harm as long as the old token lasts.
       yield* one.withPermitsIfAvailable(1)(Effect.ignore(refresh))
       return (held ?? current).token
     }
@@ -155,8 +155,8 @@ const applicationDefault = async (): Promise<GoogleAuthClient> => {
 }
 
 /**
- * Behind a proxy the library warns on stderr of what it got where it looked for a metadata server. That there is none
- * is told as missing credentials, where they are needed.
+ * Behind a proxy the library warns on stderr about the answer it got where it looked for a metadata server. The absence
+ * of one is reported as missing credentials, where they are needed.
  */
 const withoutLookupWarning = async <A>(look: () => Promise<A>): Promise<A> => {
   const { emitWarning } = process
@@ -173,8 +173,8 @@ const withoutLookupWarning = async <A>(look: () => Promise<A>): Promise<A> => {
 }
 
 /**
- * Sends a request with credentials, if there are any. A 401 costs one new token and one more try, unless the body is
- * a stream, which cannot be sent twice.
+ * Sends a request with credentials, if there are any. After a 401 it gets a new token and tries once more, unless the
+ * body is a stream, which cannot be sent twice.
  */
 export const sendAuthorized = Effect.fnUntraced(function*(
   http: HttpClient.HttpClient,

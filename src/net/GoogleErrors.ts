@@ -2,21 +2,21 @@ import { Predicate } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import { redactText } from "./Redact.ts"
 
-/** What to do about a 401. */
-export const loginFix = "Run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key file."
+/** The fix for a 401. */
+export const loginFix = "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key file"
 
-/** Marks the error that says there are no credentials at all, as against credentials that do not work. */
+/** Reason of the error that there are no credentials at all, as opposed to credentials that do not work. */
 export const noCredentials = "NO_CREDENTIALS"
 
-/** What to do about a 403: mostly a role, unless the project is at fault. */
+/** The fix for a 403: a role, unless the project is the problem. */
 export const deniedFix = (reason: string | undefined, service: string, role: string): string => {
   switch (reason) {
     case "SERVICE_DISABLED":
-      return `Run \`gcloud services enable ${service}\` for the project that asks.`
+      return `run \`gcloud services enable ${service}\` for the calling project`
     case "BILLING_DISABLED":
-      return "Enable billing for the project that asks."
+      return "enable billing for the calling project"
     case "USER_PROJECT_DENIED":
-      return "Give the account roles/serviceusage.serviceUsageConsumer on the quota project, or name another one."
+      return "give the account roles/serviceusage.serviceUsageConsumer on the quota project, or name another one"
     default:
       return role
   }
@@ -25,8 +25,8 @@ export const deniedFix = (reason: string | undefined, service: string, role: str
 const networkCodes = new Set(["ENOTFOUND", "EAI_AGAIN", "ECONNREFUSED", "ECONNRESET", "ETIMEDOUT", "EHOSTUNREACH", "ENETUNREACH"])
 
 /**
- * What google-auth-library threw, as a `ServiceError`. Its errors carry the request, refresh token included, so
- * nothing of them is kept but a redacted message.
+ * Turns an error of google-auth-library into a `ServiceError`. Its errors contain the request, refresh token included, so
+ * only a redacted message is kept of them.
  */
 export const authErrorOf = (cause: unknown): ServiceError => {
   const field = (name: string): unknown => (Predicate.isObject(cause) ? Reflect.get(cause, name) : undefined)
@@ -36,7 +36,7 @@ export const authErrorOf = (cause: unknown): ServiceError => {
     return new ServiceError({
       code: "UNAVAILABLE",
       message: `no Google access token: ${message}`,
-      fix: "Check the network and the proxy settings."
+      fix: "check the network and the proxy settings"
     })
   }
   if (/Could not load the default credentials/.test(message)) {
@@ -46,7 +46,7 @@ export const authErrorOf = (cause: unknown): ServiceError => {
     return new ServiceError({
       code: "UNAUTHENTICATED",
       message: `the Google credentials no longer work: ${message}`,
-      fix: "Run `gcloud auth application-default login` again."
+      fix: "run `gcloud auth application-default login` again"
     })
   }
   return new ServiceError({ code: "UNAUTHENTICATED", message: `the Google credentials cannot be used: ${message}`, fix: loginFix })

@@ -5,23 +5,23 @@ import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/h
 import { publicConnector, type PublicOnly } from "./PublicConnector.ts"
 
 export interface HttpOptions {
-  /** Connections to one origin. Default 32. */
+  /** Most connections to one origin. Default 32. */
   readonly connections?: number
   /** Milliseconds to connect, TLS included. Default 10,000. */
   readonly connectTimeoutMs?: number
-  /** Bytes of one response body. Default 256 MiB. */
+  /** Most bytes of one response body. Default 256 MiB. */
   readonly maxResponseBytes?: number
   readonly userAgent?: string
   /**
-   * Connect to public addresses only, for addresses that someone else chose. Goes without the proxy, which would
-   * resolve names itself. Default: connect to any.
+   * Connects to public addresses only, for addresses that someone else chose. Bypasses the proxy, which would resolve
+   * names itself. Default: connects to any address.
    */
   readonly publicOnly?: PublicOnly
 }
 
 /**
- * The HTTP client of everything that leaves the machine: pooled, bounded, through the proxy of `HTTP_PROXY`,
- * `HTTPS_PROXY` and `NO_PROXY` (either case), trusting `NODE_EXTRA_CA_CERTS` (Node reads it at start), following
+ * The HTTP client for everything that leaves the machine: pooled, bounded, through the proxy of `HTTP_PROXY`,
+ * `HTTPS_PROXY` and `NO_PROXY` (in either case), trusting `NODE_EXTRA_CA_CERTS` (which Node reads at start), following
  * redirects as {@link followRedirects} does. Callers set their own timeouts.
  */
 export const layer = (options: HttpOptions = {}): Layer.Layer<HttpClient.HttpClient> => {
@@ -53,13 +53,13 @@ export const layer = (options: HttpOptions = {}): Layer.Layer<HttpClient.HttpCli
 }
 
 const maxRedirects = 5
-/** All that may follow a redirect to another origin: whatever else a service calls its credential, it is not here. */
+/** Headers that may follow a redirect to another origin: any other header could be a service's credential. */
 const harmless = new Set(["accept", "accept-encoding", "accept-language", "user-agent", "range", "if-none-match", "if-modified-since"])
 
 /**
- * Follows redirects of GET and HEAD, five at most, leaving every header but the harmless ones behind when the origin
- * changes. Never from https to http, and never for a request with a body: the answer is then the redirect itself,
- * which callers report as the error it is.
+ * Follows redirects of GET and HEAD, at most five; when the origin changes, only harmless headers are kept. Never from
+ * https to http, and never for a request with a body: then the answer is the redirect itself, which callers report as an
+ * error.
  */
 export const followRedirects = (client: HttpClient.HttpClient): HttpClient.HttpClient =>
   HttpClient.transform(client, (first, request) => {

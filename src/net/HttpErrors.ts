@@ -8,8 +8,8 @@ import { redactText, redactUrl, secretsIn, withoutSecrets } from "./Redact.ts"
 const maxBodyBytes = 64 * 1024
 
 /**
- * What a failed response says, as a `ServiceError`: `what` (for people: "embeddings of api.openai.com"), the status,
- * and the body's own words, cut and redacted. Understands google.rpc.Status and OpenAI error bodies.
+ * Turns a failed response into a `ServiceError`: `what` (for people: "embeddings of api.openai.com"), the status, and the
+ * body's own words, cut and redacted. Understands google.rpc.Status and OpenAI error bodies.
  */
 export const serviceErrorOf = Effect.fnUntraced(function*(
   what: string,
@@ -22,7 +22,7 @@ export const serviceErrorOf = Effect.fnUntraced(function*(
   return errorOfBody(what, { status: response.status, body: text, secrets, retryAfter })
 })
 
-/** The same from what was read already, as when an error comes inside a stream. */
+/** Makes the `ServiceError` of a body that was read already, such as of an error inside a stream. */
 export const errorOfBody = (what: string, failure: {
   readonly status: number
   readonly body: string
@@ -48,14 +48,14 @@ export const errorOfBody = (what: string, failure: {
 }
 
 const fixOf = (status: number, reason: string | undefined): { readonly fix?: string } => {
-  if (reason === "insufficient_quota") return { fix: "The account's quota is used up: add credit or raise its limit." }
-  if (status === 401 || status === 403) return { fix: "Check the key and what it is allowed to do." }
-  if (status === 404) return { fix: "Check the base URL and the model's name." }
-  if (status >= 300 && status < 400) return { fix: "The address redirects: give the final one." }
+  if (reason === "insufficient_quota") return { fix: "the account's quota is used up: add credit or raise its limit" }
+  if (status === 401 || status === 403) return { fix: "check the key and its permissions" }
+  if (status === 404) return { fix: "check the base URL and the model's name" }
+  if (status >= 300 && status < 400) return { fix: "the address redirects: give the final one" }
   return {}
 }
 
-/** A request that got no whole answer: refused, reset, cut short, not what it should be. */
+/** Error of a request that got no complete answer: refused, reset, cut short, or malformed. */
 export const transportErrorOf = (what: string, error: HttpClientError.HttpClientError): ServiceError => {
   const reason = error.reason
   if (reason._tag === "InvalidUrlError" || reason._tag === "EncodeError") {
@@ -73,14 +73,14 @@ export const transportErrorOf = (what: string, error: HttpClientError.HttpClient
     return new ServiceError({
       code: "PERMISSION_DENIED",
       message: `${what}: ${refused.message}`,
-      fix: "Only addresses of the public Internet are fetched here."
+      fix: "give an address on the public Internet: others are not fetched here"
     })
   }
   const { host } = new URL(redactUrl(reason.request.url))
   return new ServiceError({
     code: "UNAVAILABLE",
     message: `${what}${what.includes(host) ? "" : ` at ${host}`} could not be reached or broke off (${causeOf(reason.cause)})`,
-    fix: "Check the address, the network and the proxy settings."
+    fix: "check the address, the network and the proxy settings"
   })
 }
 
@@ -99,7 +99,7 @@ const causeOf = (cause: unknown, depth = 0): string => {
   return "no details"
 }
 
-/** What an answer says of an error: at most 64 KiB, without the request's own credentials. A body that cannot be read is an empty one. */
+/** Text of an error's body: at most 64 KiB, without the request's own credentials. A body that cannot be read is empty. */
 export const bodyText = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<string> => {
   let room = maxBodyBytes
   return response.stream.pipe(
@@ -123,7 +123,7 @@ interface Said {
 
 const isCode = (value: unknown): value is Code => Code.literals.some((code) => code === value)
 
-/** `{"error": {...}}` of both kinds, the bare Status, an array of one (streamed Google errors), or just text. */
+/** Parses an error body: `{"error": {...}}` of both kinds, the bare Status, an array of one (streamed Google errors), or plain text. */
 const parseBody = (body: string): Said => {
   let json: unknown
   try {
@@ -132,7 +132,7 @@ const parseBody = (body: string): Said => {
     return { message: /^\s*</.test(body) ? "" : body, violations: [] }
   }
   const first: unknown = Array.isArray(json) ? json[0] : json
-  // Weaviate lists its errors, and Qdrant tells one under `status`.
+  // Weaviate lists its errors, and Qdrant has one under `status`.
   const named: unknown = Predicate.isObject(first) && "error" in first
     ? first.error
     : Predicate.isObject(first) && "status" in first && Predicate.isObject(first.status) && "error" in first.status
@@ -166,8 +166,8 @@ const parseBody = (body: string): Said => {
 }
 
 /**
- * How long the service asks to wait, in milliseconds: `retry-after-ms`, else `Retry-After` in seconds or as an HTTP
- * date (RFC 9110 section 10.2.3).
+ * How long the service asks callers to wait, in milliseconds: `retry-after-ms`, else `Retry-After` in seconds or as an
+ * HTTP date (RFC 9110 section 10.2.3).
  */
 export const retryAfterOf = (headers: Readonly<Record<string, string>>, now: number): number | undefined => {
   const milliseconds = Number(headers["retry-after-ms"] ?? Number.NaN)

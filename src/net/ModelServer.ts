@@ -7,10 +7,10 @@ import { ModelServer } from "../ports/ModelServer.ts"
 import { transportErrorOf } from "./HttpErrors.ts"
 import { bytesOf } from "./ServerSentEvents.ts"
 
-/** Milliseconds until an answer begins, and between two pieces of it. */
+/** Milliseconds until an answer starts, and between two pieces of it. */
 const idleMs = 110_000
 
-/** Posts to model servers. A redirect is the answer it is: a payload goes nowhere but where the operator said. */
+/** Posts to model servers. A redirect is returned as the answer: a payload only goes to the operator's address. */
 export const layer: Layer.Layer<ModelServer, never, HttpClient.HttpClient> = Layer.effect(
   ModelServer,
   Effect.gen(function*() {

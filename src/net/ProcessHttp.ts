@@ -8,15 +8,15 @@ const forProcess = (options: HttpOptions): Effect.Effect<HttpClient.HttpClient> 
     Layer.buildWithScope(layer(options), Scope.makeUnsafe()).pipe(Effect.map((built) => Context.get(built, HttpClient.HttpClient)))
   ))
 
-/** The client of connectors that were given none. Made when first asked for. */
+/** The client of connectors that were given none. Made at first use. */
 export const processHttp = forProcess({})
 
-/** Likewise, reaching public addresses only. */
+/** The client of connectors that were given none and reach public addresses only. Made at first use. */
 export const publicProcessHttp = forProcess({ publicOnly: {} })
 
 const byHosts = new Map<string, Effect.Effect<HttpClient.HttpClient>>()
 
-/** {@link publicProcessHttp} that also reaches these hosts, wherever they lead. One client for the same hosts. */
+/** A client like {@link publicProcessHttp} that also reaches these hosts, at whatever addresses. One client for equal hosts. */
 export const publicProcessHttpWith = (allowHosts: ReadonlyArray<string>): Effect.Effect<HttpClient.HttpClient> => {
   if (allowHosts.length === 0) return publicProcessHttp
   const key = JSON.stringify([...new Set(allowHosts)].sort())

@@ -1,6 +1,6 @@
 import { BlockList, isIP, isIPv4 } from "node:net"
 
-/** A connection was refused because of where it leads. Names the host asked for and no address behind it. */
+/** A connection was refused because of its address. Names the requested host, and not the address behind it. */
 export class AddressRefused extends Error {
   readonly host: string
   constructor(host: string) {
@@ -10,9 +10,9 @@ export class AddressRefused extends Error {
 }
 
 /**
- * What is not the public Internet, by the IANA special-purpose address registries: this network, private, shared
- * (carrier-grade NAT), loopback, link-local (cloud metadata at 169.254.169.254), protocol assignments, documentation,
- * benchmarks, multicast, reserved; and Azure's metadata address, which only looks public.
+ * Addresses that are not on the public Internet, by the IANA special-purpose address registries: this network, private,
+ * shared (carrier-grade NAT), loopback, link-local (cloud metadata at 169.254.169.254), protocol assignments,
+ * documentation, benchmarks, multicast, reserved; and Azure's metadata address, which only looks public.
  */
 const special = new BlockList()
 for (
@@ -43,11 +43,11 @@ for (
   ] as const
 ) special.addSubnet(network, prefix, "ipv6")
 
-/** Of IPv6 only global unicast is public at all. */
+/** In IPv6 only global unicast addresses are public. */
 const globalUnicast = new BlockList()
 globalUnicast.addSubnet("2000::", 3, "ipv6")
 
-/** Whether an IP address, as text, is one of the public Internet. IPv4 inside IPv6 (mapped, NAT64) is judged as IPv4. */
+/** Whether an IP address, as text, is on the public Internet. IPv4 inside IPv6 (mapped, NAT64) is judged as IPv4. */
 export const isPublic = (address: string): boolean => {
   const bare = address.replace(/%.*$/, "")
   if (isIPv4(bare)) return !special.check(bare, "ipv4")
@@ -59,7 +59,7 @@ export const isPublic = (address: string): boolean => {
 
 /** The IPv4 address in `::ffff:a.b.c.d` (RFC 4291) and `64:ff9b::a.b.c.d` (RFC 6052). */
 const embeddedIPv4 = (address: string): string | undefined => {
-  // The URL parser writes an IPv6 host in its one canonical form, hexadecimal throughout.
+  // The URL parser writes an IPv6 host in its canonical form, all hexadecimal.
   const host = URL.parse(`http://[${address}]`)?.hostname ?? ""
   const match = /^\[(?:::ffff|64:ff9b:):(?:([\da-f]{1,4}):)?([\da-f]{1,4})\]$/.exec(host)
   if (match === null) return undefined

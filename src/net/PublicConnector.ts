@@ -5,7 +5,7 @@ import { hostsAt } from "../domain/HttpAddress.ts"
 import { AddressRefused, isPublic } from "./PublicAddress.ts"
 
 export interface PublicOnly {
-  /** Hosts that are taken wherever they lead, such as a file server of one's own: `HOST`, or `HOST:PORT` for that port alone. Default none. */
+  /** Hosts that are allowed at any address, such as your own file server: `HOST`, or `HOST:PORT` for that port alone. Default none. */
   readonly allowHosts?: ReadonlyArray<string>
   /** Resolves a name to all its addresses. Default: the system's. */
   readonly resolve?: (host: string) => Promise<ReadonlyArray<LookupAddress>>
@@ -14,9 +14,9 @@ export interface PublicOnly {
 }
 
 /**
- * Connects undici to public addresses only. The name is resolved once, every address it has must be public, and the
- * connection goes to what was vetted: a second answer of the name server is never asked for. As it acts on each new
- * connection, it holds after redirects too.
+ * Connects undici to public addresses only. The name is resolved once, all of its addresses must be public, and the
+ * connection goes to an address that was checked: the name is never resolved a second time. It checks each new
+ * connection, and so also those after redirects.
  */
 export const publicConnector = (options: PublicOnly = {}): buildConnector.connector => {
   const isAllowed = hostsAt(options.allowHosts ?? [])
@@ -42,7 +42,7 @@ export const publicConnector = (options: PublicOnly = {}): buildConnector.connec
   const connectAnywhere = buildConnector({ timeout, lookup: through(resolve) })
   return (target, callback) => {
     if (isAllowed(target)) return connectAnywhere(target, callback)
-    // An address in the place of a name is connected to without a lookup.
+    // A literal address is connected to without a lookup.
     const host = target.hostname.replace(/^\[(.*)\]$/, "$1")
     if (isIP(host) !== 0 && !isPublic(host)) callback(new AddressRefused(host), null)
     else connect(target, callback)

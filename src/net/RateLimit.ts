@@ -3,21 +3,21 @@ import { Clock, Context, Effect } from "effect"
 interface RateLimits {
   /** Waits for its turn, first come, first served. */
   readonly take: (key: string, perMinute: number) => Effect.Effect<void>
-  /** Nothing passes for this many milliseconds: a 429 stops the bucket, not just the request that met it. */
+  /** Stops all turns for this many milliseconds: a 429 stops the bucket, not just the request that got it. */
   readonly pause: (key: string, milliseconds: number) => Effect.Effect<void>
 }
 
 interface Bucket {
-  /** When the next turn would be due were there no burst (the "theoretical arrival time" of GCRA). */
+  /** When the next turn would be due without bursts (the "theoretical arrival time" of GCRA). */
   next: number
   pausedUntil: number
-  /** Milliseconds by which pauses have put off those already waiting. */
+  /** Milliseconds by which pauses have delayed the waiting callers. */
   delay: number
 }
 
 /**
- * Token buckets by key, kept as the time of the next token. A bucket holds a second's worth of its rate (one token at
- * least), so that a minute's quota is spent evenly; after a pause it starts empty and those waiting keep their
+ * Token buckets by key, stored as the time of the next token. A bucket holds a second's worth of its rate (at least one
+ * token), so that a minute's quota is spent evenly; after a pause it starts empty, and waiting callers keep their
  * distances.
  */
 export const make = (): RateLimits => {
@@ -56,5 +56,5 @@ export const make = (): RateLimits => {
   }
 }
 
-/** One set of buckets for the process: whoever calls the same model of the same host draws from the same bucket. */
+/** The buckets of this process: all callers of the same model at the same host share a bucket. */
 export const RateLimit = Context.Reference<RateLimits>("sluice/net/RateLimit", { defaultValue: make })

@@ -1,29 +1,29 @@
 import { Redacted } from "effect"
 
-/** Put in the place of whatever must not be printed. */
+/** Replacement for text that must not be printed. */
 const mask = "<redacted>"
 
 const credentialHeader = /^(?:authorization|proxy-authorization|cookie|set-cookie)$|key|token|secret|password|signature|credential/i
 const credentialParameter = /key|token|secret|password|passwd|signature|credential|^sig$|^auth$|^code$/i
 
-// Shapes of keys that services echo in error bodies: "Incorrect API key provided: sk-ab***cd".
+// Shapes of keys that services repeat in error bodies: "Incorrect API key provided: sk-ab***cd".
 const keyShapes =
   /\b(?:sk|pk|rk|hf|xox[a-z]|gh[a-z]|glpat|ya29|pcsk)[-_.][\w.*-]{4,}|\bAIza[\w-]{10,}|\beyJ[\w-]{8,}(?:\.[\w-]+){1,2}|\b(?:Bearer|Basic)\s+[\w.~+/=*-]{6,}/gi
 
 /**
- * Text fit to be shown: key-shaped words and the given secrets taken out, controls dropped, cut to `maxLength`
- * UTF-16 units (default 500).
+ * Makes text safe to show: removes key-shaped words and the given secrets, drops control characters, and cuts it to
+ * `maxLength` UTF-16 units (default 500).
  */
 export const redactText = (text: string, secrets: ReadonlyArray<Redacted.Redacted<string>> = [], maxLength = 500): string => {
   const clean = withoutSecrets(text, secrets).replace(keyShapes, mask).replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim()
   return clean.length > maxLength ? `${clean.slice(0, maxLength)}…` : clean
 }
 
-/** The text with these secrets masked in it. */
+/** The text with these secrets masked. */
 export const withoutSecrets = (text: string, secrets: ReadonlyArray<Redacted.Redacted<string>>): string =>
   secrets.map((secret) => Redacted.value(secret)).reduce((clean, value) => value === "" ? clean : clean.replaceAll(value, mask), text)
 
-/** The credentials among a request's headers: whole values, what stands behind the scheme, and the password of basic ones. */
+/** Credentials among a request's headers: whole values, the part after the scheme, and the password of basic authentication. */
 export const secretsIn = (headers: Readonly<Record<string, string>>): ReadonlyArray<Redacted.Redacted<string>> =>
   Object.entries(headers).filter(([name]) => credentialHeader.test(name)).flatMap(([, value]) => {
     const [, scheme = "", credential = ""] = /^(\w+) +(\S+)$/.exec(value) ?? []
@@ -31,7 +31,7 @@ export const secretsIn = (headers: Readonly<Record<string, string>>): ReadonlyAr
     return [value, credential, password]
   }).filter((secret) => secret.length >= minSecret).map((secret) => Redacted.make(secret))
 
-/** Shorter texts are no secrets, and stand in many a word. */
+/** Shorter texts are not secrets, and occur in many words. */
 const minSecret = 4
 
 /** The address without user info, fragment, and the values of query parameters that look like credentials. */

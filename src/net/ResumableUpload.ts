@@ -6,17 +6,20 @@ import { discard } from "./Download.ts"
 import { GoogleAuth } from "./GoogleAuth.ts"
 import { retry } from "./Retry.ts"
 
-/** Bytes sent in one request (a multiple of 256 KiB). */
+/** Bytes sent per request (a multiple of 256 KiB). */
 const blockSize = 8 * 1024 * 1024
 
-/** Milliseconds that a block may take: half a megabit a second. */
+/** Most milliseconds for a block: half a megabit per second. */
 export const blockTimeoutMs = 150_000
 
-/** A resumable upload under way, by the protocol that Google's services share: blocks are sent in order, each until the service has it. */
+/**
+ * A resumable upload in progress, by the protocol that Google's services share: blocks are sent in order, each until the
+ * service has all of it.
+ */
 export interface UploadSession<A> {
-  /** Bytes from `start` on, not the last ones. A multiple of 256 KiB. */
+  /** Sends bytes from offset `start` on that are not the last ones. Their number is a multiple of 256 KiB. */
   readonly block: (bytes: Uint8Array, start: number) => Effect.Effect<void, ServiceError>
-  /** The last bytes, after which the service answers with what was made. */
+  /** Sends the last bytes, after which the service answers with the object it made. */
   readonly finish: (bytes: Uint8Array, start: number) => Effect.Effect<A, ServiceError>
 }
 
@@ -24,15 +27,15 @@ export interface UploadOptions<A> {
   /** Names the upload in messages. */
   readonly what: string
   readonly url: string
-  /** What is said of the content before it comes. */
+  /** Metadata sent before the content. */
   readonly about: object
   readonly contentType: string
   readonly decode: (what: string, response: HttpClientResponse.HttpClientResponse) => Effect.Effect<A, ServiceError>
 }
 
 /**
- * Sends all but the last of the pieces, holding one block in memory. Where they are no more than a block nothing is sent,
- * and no session is begun: `session` is undefined.
+ * Sends all but the last block of the pieces, holding one block in memory. Where they fit in one block nothing is sent,
+ * and no session is started: `session` is undefined.
  */
 export const sendBlocks = Effect.fnUntraced(function*<A>(
   pieces: Stream.Stream<Uint8Array, ServiceError>,
@@ -52,7 +55,7 @@ export const sendBlocks = Effect.fnUntraced(function*<A>(
       length += piece.length
       if (length <= blockSize) return
       const bytes = Buffer.concat(waiting, length)
-      // Strictly more: the last block must not be empty, as it says where the content ends.
+      // Strictly more: the last block must not be empty, as it marks the end of the content.
       for (; length > blockSize; length -= blockSize, sent += blockSize) {
         session ??= yield* begin
         const at = bytes.length - length
@@ -64,7 +67,7 @@ export const sendBlocks = Effect.fnUntraced(function*<A>(
   return { last: Buffer.concat(waiting, length), sent, session }
 })
 
-/** How often the service may take nothing of a block before we give up. */
+/** How often in a row the service may accept nothing of a block. */
 const maxIdle = 3
 
 /** Starts a session. */
@@ -83,10 +86,10 @@ export const startSession = Effect.fnUntraced(function*<A extends object>(
   yield* discard(response)
   const session = URL.parse(response.headers["location"] ?? "", url)
   if (session === null) return yield* malformed(what, "without the session's address")
-  // The session's address is itself the permission; what else we have stays at the origin it is for.
+  // The session's address is itself the permission; our credentials are only sent to their own origin.
   const asking = session.origin === new URL(url).origin ? caller : { ...caller, auth: GoogleAuth.anonymous }
 
-  /** The answer to a block or a question: what was made once it is whole, else how many bytes the service has. */
+  /** Sends a block, or asks for the state: returns the result once the upload is complete, else how many bytes the service has. */
   const put = (range: string, bytes: Uint8Array) =>
     callOnce(
       asking,
@@ -109,7 +112,7 @@ export const startSession = Effect.fnUntraced(function*<A extends object>(
       const answer: A | number = yield* Effect.suspend(() => {
         if (unsure) return put(`bytes */${total}`, new Uint8Array(0))
         const rest = bytes.subarray(have - start)
-        // Of no bytes there is no first one: the end of nothing is told as a question is.
+        // A range needs a first byte: the end of an empty content is reported in the form of a question for the state.
         if (rest.length === 0) return put(`bytes */${total}`, rest)
         return put(`bytes ${have}-${have + rest.length - 1}/${total}`, rest)
       }).pipe(

@@ -2,24 +2,24 @@ import { Duration, Effect, Schedule } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import { budgetSpent } from "../ports/EmbeddingBudget.ts"
 
-/** How often and how long a call that may succeed later is tried again. */
+/** How a call that may succeed later is retried. */
 export interface RetryOptions {
   /** Attempts after the first. Default 5. */
   readonly times?: number
   /** Milliseconds before the first retry, doubled each time. Default 500. */
   readonly baseMs?: number
-  /** Most milliseconds between attempts of our own accord. Default 30,000. */
+  /** Most milliseconds between attempts, unless the service asks for more. Default 30,000. */
   readonly capMs?: number
-  /** Most milliseconds waited because the service asked; when it asks for more, its error is the answer. Default 120,000. */
+  /** Most milliseconds waited at the service's request; when it asks for more, its error is returned. Default 120,000. */
   readonly maxRetryAfterMs?: number
 }
 
-/** A quota that waiting does not refill; the last is a run's own. */
+/** Reasons of exhausted quotas that waiting does not refill; the last is a run's own budget. */
 const hopeless = new Set<string>(["insufficient_quota", "billing_hard_limit_reached", budgetSpent])
 
 /**
- * Tries again what may succeed later: exponential, capped, jittered, bounded. What the service asks for
- * (`retryAfter`) wins over our own delay.
+ * Retries calls that may succeed later: exponential, capped, jittered, bounded. The delay that the service requests
+ * (`retryAfter`) takes precedence.
  */
 export const retry = (options: RetryOptions = {}) => {
   const { times = 5, baseMs = 500, capMs = 30_000, maxRetryAfterMs = 120_000 } = options

@@ -4,10 +4,10 @@ import type { HttpClientResponse } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import { transportErrorOf } from "./HttpErrors.ts"
 
-/** UTF-16 units of one event. */
+/** Most UTF-16 units of one event. */
 const maxEvent = 1024 * 1024
 
-/** The bytes of an answer as they come. A silence of `idleMs` is a failure; `what` names the call in messages. */
+/** The bytes of an answer as they arrive. A silence of `idleMs` milliseconds is a failure; `what` names the call in messages. */
 export const bytesOf = (
   what: string,
   response: HttpClientResponse.HttpClientResponse,
@@ -21,7 +21,10 @@ export const bytesOf = (
     })
   )
 
-/** The data of each event. `retry:` lines are for clients that reconnect, which nobody does to half an answer. */
+/**
+ * The data of each event. `retry:` lines are ignored: they are for clients that reconnect, which makes no sense in the
+ * middle of an answer.
+ */
 export const serverSentEvents = (
   what: string,
   bytes: Stream.Stream<Uint8Array, ServiceError>

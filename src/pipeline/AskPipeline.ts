@@ -13,10 +13,10 @@ import { rank } from "./stages/Rank.ts"
 import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
 import { type AnyStage, sequence, type Stage } from "./stages/Stage.ts"
 
-/** What the stages of a pipeline file need, and how they fail. */
+/** A stage of a pipeline file, with its services and errors. */
 type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Models | CorpusInUse | TextPool>
 
-/** The stages of a file up to the contexts: retrieve, and any rankers. */
+/** Stages of a file up to the contexts: retrieve, and any rankers. */
 export const contextStages = (pipeline: Definition, extensions: Extensions): FileStage<Question, Retrieved> => {
   if (extensions.composed !== undefined) return extensions.composed.toContexts as FileStage<Question, Retrieved> // composed in this order
   const stages = stagesIn(pipeline, extensions)
@@ -24,7 +24,7 @@ export const contextStages = (pipeline: Definition, extensions: Extensions): Fil
   return sequence(stages.slice(0, answering === -1 ? stages.length : answering).map(({ stage }) => stage)) as FileStage<Question, Retrieved> // the schema holds stages to their order
 }
 
-/** Each stage of a file but `chat` and `batch`, and what it gives. */
+/** Each stage of a file except `chat` and `batch`, and the kind of value it returns. */
 const stagesIn = (
   { stages }: Definition,
   extensions: Extensions
@@ -49,9 +49,9 @@ const stagesIn = (
     }
   })
 
-/** All the stages of a file, from question to answer; undefined where none answers. */
+/** All stages of a file, from question to answer; undefined where none answers. */
 export const answerStages = (pipeline: Definition, extensions: Extensions): FileStage<Question, Answered> | undefined => {
-  if (extensions.composed !== undefined) return extensions.composed.toAnswer as FileStage<Question, Answered> // likewise
+  if (extensions.composed !== undefined) return extensions.composed.toAnswer as FileStage<Question, Answered> // composed in this order
   const settings = generateSettings(pipeline)
   if (settings === undefined) return undefined
   if (searchesItself(settings) && settings.model._tag === "hosted") {
@@ -62,10 +62,10 @@ export const answerStages = (pipeline: Definition, extensions: Extensions): File
   }
   const stages = stagesIn(pipeline, extensions)
   const all = stages.some(({ gives }) => gives === "answered") ? stages : [...stages, { stage: generateBySettings(settings) }]
-  return sequence(all.map(({ stage }) => stage)) as FileStage<Question, Answered> // likewise
+  return sequence(all.map(({ stage }) => stage)) as FileStage<Question, Answered> // composed in this order
 }
 
-/** A chat stage answers a single question as it does the first of a conversation. */
+/** A chat stage answers a single question like the first one of a conversation. */
 const generateSettings = ({ stages }: Definition): GenerateSettings | undefined => {
   const generate = stages.find((stage) => stage._tag === "generate")
   if (generate !== undefined) return generate
@@ -75,7 +75,7 @@ const generateSettings = ({ stages }: Definition): GenerateSettings | undefined 
   return { ...settings, _tag: "generate" }
 }
 
-/** How a pipeline answers. One without a generate stage is `FAILED_PRECONDITION`. */
+/** Settings a pipeline answers with. A pipeline without a generate stage is `FAILED_PRECONDITION`. */
 export const generateStage = (pipeline: Definition): Effect.Effect<Omit<GenerateSettings, "_tag">, ServiceError> => {
   const settings = generateSettings(pipeline)
   return settings === undefined ? Effect.fail(cannotAnswer(pipeline)) : Effect.succeed(settings)
@@ -88,7 +88,7 @@ export const cannotAnswer = ({ name }: Definition): ServiceError =>
     fix: "add `- generate: {}` to stages, or use `sluice retrieve`"
   })
 
-/** Runs a pipeline's stages up to the contexts: retrieve, and any rankers. `overrides` go before what the file says. */
+/** Runs a pipeline's stages up to the contexts: retrieve, and any rankers. `overrides` take precedence over the file. */
 export const retrieveFrom = Effect.fn("retrieveFrom")(function*(
   pipeline: Definition,
   question: Question,
@@ -108,7 +108,7 @@ export const askPipeline = Effect.fn("askPipeline")(function*(
   return yield* onCorpus(pipeline, overrides, stages(question))
 })
 
-/** Provides the pipeline's corpus, and what a question asks differently, to its stages. */
+/** Provides the pipeline's corpus, and a question's overrides, to its stages. */
 export const onCorpus = <A, E, R>(pipeline: Definition, overrides: RetrieveOptions, stages: Effect.Effect<A, E, R>) =>
   withCorpus(pipeline, (name) =>
     Effect.updateContext(stages, (around: Context.Context<Exclude<R, CorpusInUse>>) =>
@@ -116,8 +116,8 @@ export const onCorpus = <A, E, R>(pipeline: Definition, overrides: RetrieveOptio
       around.pipe(Context.add(CorpusInUse, name), Context.add(RetrieveOverrides, overrides)) as Context.Context<R>))
 
 /**
- * The answer of stages as it is made: all but the last are run, and the last gives it piece by piece. A last stage that
- * cannot gives its answer at once.
+ * Streams the answer of composed stages: all but the last run first, and the last one streams. A last stage that cannot
+ * stream returns its answer as one part.
  */
 export const streamStages = <E, R>(
   stages: Stage<Question, Answered, E, R>,
@@ -133,5 +133,5 @@ export const streamStages = <E, R>(
   }
   const { stream } = last
   const before = sequence(parts.slice(0, -1)) as Stage<Question, never, E, R> // parts of stages that were composed in this order
-  return Effect.map(before(question), stream) as Effect.Effect<Stream.Stream<AnswerPart, E, R>, E, R> // likewise
+  return Effect.map(before(question), stream) as Effect.Effect<Stream.Stream<AnswerPart, E, R>, E, R> // composed in this order
 }

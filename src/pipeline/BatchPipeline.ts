@@ -13,17 +13,17 @@ import { answerByJob, answerNow, type BatchAnswered, type BatchRetrieved, orFail
 import { withFileOffsets } from "./stages/FileOffsets.ts"
 
 export interface BatchPipelineOptions {
-  /** Says of the questions which they are: equal for equal questions. A batch job of theirs is found by it again. */
+  /** Identifies the questions: equal for equal questions. Their batch job is found by it again. */
   readonly questionsId: string
-  /** Whether a question has its answer already, and wants no other. */
+  /** Whether a question is answered already and can be left out. */
   readonly done?: (customId: string) => boolean
-  /** Questions under way at once. Default 4. */
+  /** Questions answered concurrently. Default 4. */
   readonly concurrency?: number
-  /** Told of the batch job, where there is one, as it goes on. */
+  /** Called for each change of the batch job, where one is used. */
   readonly observe?: (job: BatchJob) => Effect.Effect<void>
 }
 
-/** How a pipeline answers a file of questions: by its `batch` stage, else as it answers any single one. */
+/** Settings for answering a file of questions: those of the `batch` stage, or else of the stage for a single question. */
 export const batchSettings = (pipeline: Definition): Effect.Effect<Omit<BatchSettings, "_tag">, ServiceError> => {
   const batch = pipeline.stages.find((stage) => stage._tag === "batch")
   if (batch !== undefined) {
@@ -34,9 +34,9 @@ export const batchSettings = (pipeline: Definition): Effect.Effect<Omit<BatchSet
 }
 
 /**
- * Answers many questions from a pipeline's corpus, in their order, each with its citations or with why it has no answer.
- * A hosted model with `staging` is asked by one batch job, which whoever comes again with the same questions finds; any
- * other at once.
+ * Answers many questions from a pipeline's corpus, in their order, each with its citations or the reason it has no
+ * answer. A hosted model with `staging` answers in one batch job, which a later run with the same questions finds again;
+ * any other model answers at once.
  */
 export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
   pipeline: Definition,
@@ -75,7 +75,7 @@ export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
   return Stream.filter(answers, ({ customId }) => !done(customId)).pipe(Stream.mapEffect(located))
 })
 
-/** Citations of files of this machine point into them, as those of a single answer do. */
+/** Citations of local files point into them, like those of a single answer. */
 const located = (answered: BatchAnswered) =>
   answered.answer === undefined
     ? Effect.succeed(answered)

@@ -9,15 +9,15 @@ import { Models } from "./Services.ts"
 import { condense, type FollowUp } from "./stages/Condense.ts"
 import type { Retrieved, RetrieveOptions } from "./stages/Retrieve.ts"
 
-/** An answer on its way. */
+/** A turn of a conversation, whose answer is being generated. */
 export interface ConversationTurn extends Retrieved {
-  /** The answer as it is made; the last part carries the whole. */
+  /** The answer as it is generated; the last part carries the complete answer. */
   readonly parts: Stream.Stream<AnswerPart, ServiceError>
 }
 
 /**
- * Opens a conversation over a pipeline's corpus: its models are made once, and every question may lean on the
- * exchanges it brings. The `chat` stage says how, or else the `generate` stage; a pipeline with neither is
+ * Opens a conversation over a pipeline's corpus: its models are made once, and a question may refer to the exchanges
+ * passed with it. The `chat` stage holds the settings, or else the `generate` stage; a pipeline with neither is
  * `FAILED_PRECONDITION`.
  */
 export const chatPipeline = Effect.fn("chatPipeline")(function*(pipeline: Definition, overrides: RetrieveOptions = {}) {

@@ -12,42 +12,42 @@ import type { Opened, Part } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import { readItem } from "./sync/Decision.ts"
 
-/** Bytes of opened files kept on disk at once; a file's own are kept while it is dealt with, however many. */
+/** Most bytes of opened files kept on disk; the file being processed is kept whatever its size. */
 const spoolBytes = 1024 * 1024 * 1024
 
-/** Files opened at once. */
+/** Files opened concurrently. */
 const concurrency = 4
 
-/** Bumped whenever the same file may open to other parts. */
+/** Raised whenever the same file may open to different parts. */
 const openerVersion = 1
 
-/** What is known of a file that may hold files. */
+/** What a file that may contain files was found to contain. */
 interface Contents extends Opened {
-  /** It could not be opened, and why. */
+  /** Why it could not be opened; absent where it could. */
   readonly refused?: { readonly reason: SkipReason; readonly message: string }
 }
 
-const decodeContents = ({ contents }: ContentsRecord): Contents => JSON.parse(contents) as Contents // written below
+const decodeContents = ({ contents }: ContentsRecord): Contents => JSON.parse(contents) as Contents // `remember` wrote it
 
 /**
- * Lists what is attached to mail and packed in archives as items of their own, beneath the path of the file that holds
- * them, so that whatever is decided of files is decided of each of them: plan, run and watch know nothing else. The
- * revision of a part is the hash of its bytes: of a file that changes, only the parts that changed are read. What a file
- * held at a revision is remembered, and an unchanged one is neither read nor opened.
+ * Lists attachments of mail and files packed in archives as items of their own, beneath the path of the file that
+ * contains them, so that plan, run and watch treat them like any other file. The revision of a part is the hash of its
+ * bytes: when a file changes, only the changed parts are read. The contents of a file are recorded with its revision, and
+ * an unchanged file is neither read nor opened.
  *
- * A mail stays an item beside its attachments. An archive is none, as a folder is none: what cannot be taken of it is
- * told by name.
+ * A mail stays an item beside its attachments. An archive, like a folder, is not an item; parts of it that cannot be
+ * taken are reported by name.
  */
 export const makeContainers = Effect.fnUntraced(function*(input: {
   readonly scope: string
   readonly archives: boolean
-  /** Larger files are not opened. */
+  /** Most bytes of a file that is opened. */
   readonly maxBytes: number
-  /** Remembers what files hold; a plan does not. */
+  /** Whether to record the contents of files; a plan does not. */
   readonly remembers: boolean
-  /** Files that are not opened, though they may hold files. Default: none. */
+  /** Whether a file is not opened although it may contain files. Default: no file is. */
   readonly isWhole?: ((item: SourceItem) => boolean) | undefined
-  /** Settings that decide what is taken out of a file. */
+  /** Settings that determine which parts are taken out of a file. */
   readonly settings: string
 }) {
   const { archives, isWhole = () => false, maxBytes, remembers, scope } = input
@@ -61,7 +61,7 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
   const spool = yield* Effect.acquireRelease(Effect.sync(() => new Spool()), (spool) => Effect.promise(() => spool.close()))
   const one = yield* Semaphore.make(1)
 
-  /** Reads a file and takes out what it holds. */
+  /** Reads a file and takes out the files it contains. */
   const open = Effect.fnUntraced(function*(connector: Connector, item: SourceItem): Effect.fn.Return<Contents, ServiceError | SecretError> {
     const content = yield* readItem(connector, item, maxBytes)
     const into = yield* Effect.promise(() => spool.begin(keyOf(connector, item)))
@@ -85,7 +85,7 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
     const remember = (path: string, record: ContentsRecord | undefined) =>
       remembers ? ledger.setContents(scope, id, path, record).pipe(Effect.mapError(asServiceError)) : Effect.void
 
-    /** An item, or what stands in its place. */
+    /** The listing of an item: itself, or its parts. */
     const expand = Effect.fnUntraced(
       function*(
         item: SourceItem,
@@ -107,7 +107,7 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
                 error.code === "RESOURCE_EXHAUSTED"
               ) return yield* error
               if (error.code !== "OUT_OF_RANGE") {
-                // What was known to be in it stays. That a mail cannot be read is told where it is put.
+                // Known contents stay. If a mail cannot be read, that is reported when it is stored.
                 if (!isArchiveName(nameOf(item))) return [itself, ...kept]
                 return [
                   ...kept,
@@ -146,7 +146,7 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
       }
     )
 
-    /** What was in a file that is no longer there. */
+    /** The listing of a file that is gone, with its parts. */
     const without = Effect.fnUntraced(function*(event: Listed & { readonly path: string }, known: ContentsRecord | undefined) {
       if (known === undefined) return [event]
       yield* remember(event.path, undefined)
@@ -211,7 +211,7 @@ const nameOf = ({ displayName, path }: SourceItem): string => /\.[A-Za-z0-9]{1,8
 
 const keyOf = ({ kind }: Connector, { path, revision, uri }: SourceItem): string => JSON.stringify([kind, path, uri, revision])
 
-/** Of what could not be opened. */
+/** Kind of a file that could not be opened, by its name. */
 const kindOf = (item: SourceItem): Contents["kind"] => isArchiveName(nameOf(item)) ? "archive" : "document"
 
 const tooLarge = (item: SourceItem, maxBytes: number): Contents => ({
@@ -225,7 +225,7 @@ const tooLarge = (item: SourceItem, maxBytes: number): Contents => ({
   }
 })
 
-/** What is in a file, as its source would list it. */
+/** Contents of a file, as its source would list them. */
 const partsOf = (item: SourceItem, { parts }: Contents): ReadonlyArray<Listed> =>
   parts.map((part): Listed => {
     const path = `${item.path}/${part.path}`
@@ -249,14 +249,14 @@ const partItem = (item: SourceItem, part: Part, path: string): SourceItem => ({
 
 const asServiceError = (error: StateError): ServiceError => new ServiceError({ code: "INTERNAL", message: error.message })
 
-/** The bytes of files taken out of others, on disk: what is listed now is put later. */
+/** Files taken out of other files, kept on disk: they are listed now and stored later. */
 class Spool {
   #root: Promise<string> | undefined
-  /** By the file that holds them, the oldest first. */
+  /** By the file that contains them, oldest first. */
   readonly #opened = new Map<string, { readonly folder: string; bytes: number }>()
   #bytes = 0
 
-  /** A folder for what a file holds. */
+  /** Creates the folder for the contents of a file. */
   async begin(key: string): Promise<string> {
     await this.#forget(key)
     const root = await (this.#root ??= mkdtemp(join(tmpdir(), "sluice-")))
@@ -265,7 +265,7 @@ class Spool {
     return folder
   }
 
-  /** All of it is written: what others hold makes room where that is too much. */
+  /** Marks the contents of a file as written, and removes those of other files where there are too many bytes. */
   async end(key: string, parts: ReadonlyArray<Part>): Promise<void> {
     const opened = this.#opened.get(key)
     if (opened === undefined) return
@@ -277,10 +277,10 @@ class Spool {
     }
   }
 
-  /** `undefined` where it is not kept. */
+  /** Bytes of a part; `undefined` where they are not kept. */
   async read(key: string, digest: string): Promise<Uint8Array | undefined> {
     const opened = this.#opened.get(key)
-    // The hash comes from our own opener; a queue that somebody changed must not lead elsewhere.
+    // The hash comes from our own opener; still, a tampered queue must not lead to other files.
     return opened === undefined || !/^[0-9a-f]{32}$/.test(digest)
       ? undefined
       : await readFile(join(opened.folder, digest)).catch(() => undefined)

@@ -10,16 +10,16 @@ export interface Extensions {
   readonly parsers: Readonly<Record<string, AnyParserDefinition>>
   readonly chunkers: Readonly<Record<string, AnyChunkerDefinition>>
   readonly stages: Readonly<Record<string, AnyStageDefinition>>
-  /** The stages of a pipeline that code composed, in the place of what its definition says: functions of one's own are among them. */
+  /** Stages that code composed, used instead of those of the definition: custom functions are among them. */
   readonly composed?: { readonly toContexts: AnyStage; readonly toAnswer: AnyStage }
 }
 
 export const noExtensions: Extensions = { connectors: {}, parsers: {}, chunkers: {}, stages: {} }
 
-/** The extensions of the pipeline that is run. Default: none. */
+/** Extensions of the running pipeline. Default: none. */
 export const ExtensionsInUse = Context.Reference<Extensions>("sluice/pipeline/ExtensionsInUse", { defaultValue: () => noExtensions })
 
-/** Every definition among a module's exports. */
+/** Collects every definition among a module's exports. */
 export const extensionsIn = (exports: object): Extensions => {
   const values = Object.values(exports)
   return {

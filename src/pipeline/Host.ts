@@ -8,71 +8,78 @@ import type { PipelineInvalid, Problem } from "./definition/PipelineInvalid.ts"
 import type { Extensions } from "./Extensions.ts"
 import type { Connectors, Services } from "./Services.ts"
 
-/** Whether a pipeline is opened to be asked, or to be written to. */
+/** Whether a pipeline is opened for reading or for writing. */
 export type Access =
-  /** Takes no lock: any number of readers, beside a writer too. `of`: as below; absent: by the file's settings. */
+  /**
+   * Takes no lock: any number of readers can be open, beside a writer too. `of`: the generation to read; absent: the one
+   * that the file's settings describe.
+   */
   | { readonly mode: "read"; readonly of?: "live" | "candidate" }
   | {
     /**
-     * The generation of the corpus that is written to. Where the file describes another one than that which serves, such
-     * as its candidate, the one that serves is kept up to date by the settings that it was built by. Default `live`.
+     * The generation of the corpus to write to. With `live`, where the file describes another generation, such as its
+     * candidate, the live one is kept up to date with the settings it was built with. Default `live`.
      */
     readonly of?: "live" | "candidate"
-    /** Takes the data directory for one writer. */
+    /** Locks the data directory for one writer. */
     readonly mode: "write"
-    /** What another writer is told of this one. Default: the program's path. */
+    /** How this writer is named to another one that finds the lock taken. Default: the program's path. */
     readonly holder?: string
-    /** Milliseconds to wait for another writer. Default 0: fail, naming the holder. */
+    /** Milliseconds to wait for another writer. Default 0: fails at once, naming the holder. */
     readonly waitMs?: number
-    /** Told once, where another writer has to be waited for. */
+    /** Called once, where another writer has to be waited for. */
     readonly waiting?: (error: StateError) => Effect.Effect<void>
   }
 
-/** Why a pipeline cannot be opened on an engine. */
+/** Errors of opening a pipeline on an engine. */
 export type OpenError = PipelineInvalid | ServiceError | StateError | SecretError
 
-/** A pipeline, and what running it takes besides an engine. */
+/** A pipeline, and what it needs to run besides an engine. */
 export interface PipelineParts {
   readonly definition: Definition
-  /** It comes from a bundle, at this path: that is asked, and can only be read. */
+  /** Path of the bundle it comes from: the bundle is read, and cannot be written. */
   readonly bundle?: string
-  /** It names no engine: any will do. */
+  /** Whether it names no engine, so that any will do. */
   readonly anyEngine: boolean
-  /** Connectors and stages that do not come with Sluice. */
+  /** Connectors, parsers, chunkers and stages that do not come with Sluice. */
   readonly extensions: Extensions
-  /** The connectors that its sources may name, by kind. */
+  /** Connectors that its sources may name, by kind. */
   readonly connectors: Readonly<Record<string, AnyConnectorDefinition>>
-  /** Problems at their places: in its file, where it came from one. */
+  /** Makes the error of problems, each at its place in the file, where the pipeline came from one. */
   readonly invalid: (problems: ReadonlyArray<Problem>) => PipelineInvalid
 }
 
 /** A pipeline on an engine. */
 export interface Opened {
-  /** The pipeline as the engine runs it: the sections under `engines` in their place, and the settings of the generation it is opened for. */
+  /**
+   * The pipeline as the engine runs it: with the sections under `engines` applied, and the settings of the generation it
+   * is opened for.
+   */
   readonly definition: Definition
   readonly services: Context.Context<Exclude<Services, Connectors> | Secrets>
 }
 
 /** Runs pipelines on an engine. `Embedded.layer` and `Vertex.layer` provide it; a pipeline's methods need it. */
 export class Host extends Context.Service<Host, {
-  /** Holds the state, and is never listed as documents. */
+  /** Directory that holds the state; never listed as documents. */
   readonly dataDir: string
   /**
-   * The pipeline as the engine runs it. Fails with every place where the engine, with the connectors there are, lacks
-   * something that the pipeline asks for, or is not the one that its file names. `engine` chooses, where the host has several.
+   * Fits a pipeline to the engine: returns it as the engine runs it. Fails with every place where the engine and the
+   * connectors lack something that the pipeline needs, or where its file names another engine. `engine` chooses one,
+   * where the host has several.
    */
   readonly fit: (pipeline: PipelineParts, engine?: EngineName) => Result.Result<Definition, PipelineInvalid>
   /**
-   * Everything that a pipeline needs of the engine. What readers share is kept open until the layer closes; a writer's
-   * is closed with its scope. Fails as `fit` does before anything is opened.
+   * Opens everything that a pipeline needs of the engine. What readers share is kept open until the layer closes; a
+   * writer's is closed with its scope. Fails like `fit` before anything is opened.
    */
   readonly open: (pipeline: PipelineParts, access: Access) => Effect.Effect<Opened, OpenError, Scope.Scope>
   /**
-   * Reads the whole database of the data directory, checksums too, and says how it is; `undefined` where there is none yet.
-   * Damaged files are marked, so that the next run reads them again; nothing else changes.
+   * Checks the whole database of the data directory, checksums included, and describes its state; `undefined` where there
+   * is none yet. Damaged files are marked, so that the next run reads them again; nothing else changes.
    */
   readonly inspect: Effect.Effect<string | undefined, StateError>
 }>()("sluice/pipeline/Host") {}
 
-/** The engine has models of its own to name: Gemini, Claude, ranking models. The embedded engine has none. */
+/** States that the engine has hosted models that can be named: Gemini, Claude, ranking models. The embedded engine has none. */
 export class HostedModels extends Context.Service<HostedModels, { readonly location: string }>()("sluice/pipeline/HostedModels") {}

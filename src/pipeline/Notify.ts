@@ -4,16 +4,16 @@ import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Report, SyncEvent } from "../domain/Report.ts"
 import type { Definition } from "./definition/Definition.ts"
 
-/** What is told of a run: its report, or why it has none. The last lines of `--json` are the same. */
+/** The notification of a run: its report, or the error that left it without one. The last lines of `--json` are the same. */
 export type RunNews =
   | { readonly version: 1; readonly type: "report"; readonly report: Report }
   | { readonly version: 1; readonly type: "error"; readonly pipeline: string; readonly error: string; readonly message: string }
 
-/** Tells somebody of a run; given by whatever opens pipelines for writing. */
+/** Sends the notification of a run; provided by the code that opens pipelines for writing. */
 export const Notifier = Context.Reference<(to: NotifySettings, news: RunNews) => Effect.Effect<void, ServiceError | SecretError>>(
   "sluice/pipeline/Notifier",
   {
-    defaultValue: () => () => Effect.fail(new ServiceError({ code: "UNIMPLEMENTED", message: "there is nothing here that tells of runs" }))
+    defaultValue: () => () => Effect.fail(new ServiceError({ code: "UNIMPLEMENTED", message: "notifications cannot be sent here" }))
   }
 )
 
@@ -25,7 +25,10 @@ const occasionsOf = (
   ...(ended !== "done" || failed + held > 0 ? ["failed"] as const : [])
 ]
 
-/** Tells those of the pipeline's `notify` whom it concerns, each by itself. That one cannot be told is told, and fails nothing. */
+/**
+ * Notifies the recipients of the pipeline's `notify` that a run concerns, each separately. A notification that cannot be
+ * sent is reported as an event, and does not fail the run.
+ */
 const tell = (
   { notify }: Definition,
   news: RunNews,

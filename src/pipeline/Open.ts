@@ -13,11 +13,12 @@ import { type Access, Host, type PipelineParts } from "./Host.ts"
 import { Chunkers, Connectors, Parsers } from "./Services.ts"
 import { type FileParser, fileParser, textChunker } from "./sync/Parsers.ts"
 
-/** A pipeline on the host's engine, with the connectors of its sources. */
+/** Opens a pipeline on the host's engine, with the connectors of its sources. */
 export const openPipeline = Effect.fnUntraced(function*(pipeline: PipelineParts, access: Access) {
   const host = yield* Host
   const { definition, services } = yield* host.open(pipeline, access)
-  // What a connector, a parser or a chunker needs beyond its context is around whatever runs the pipeline: a program's types say so.
+  // Services that a connector, a parser or a chunker needs beyond its context come from the program that runs the
+  // pipeline: its types say so.
   const around = yield* Effect.context()
   const secrets = Context.get(services, Secrets)
   return {
@@ -31,7 +32,7 @@ export const openPipeline = Effect.fnUntraced(function*(pipeline: PipelineParts,
   }
 })
 
-/** Makes connectors of the kinds defined; `around` has what they need beyond the context. */
+/** Makes connectors of these definitions; `around` has the services they need beyond their context. */
 export const makeConnectors = (
   definitions: Readonly<Record<string, AnyConnectorDefinition>>,
   context: ConnectorContext,
@@ -44,7 +45,7 @@ export const makeConnectors = (
         new ServiceError({
           code: "UNIMPLEMENTED",
           message: `there is no connector for ${kindOf(source)} sources here`,
-          fix: "give one when loading the pipeline"
+          fix: "pass one when loading the pipeline"
         })
       )
     }
@@ -56,7 +57,7 @@ export const makeConnectors = (
   }
 })
 
-/** Makes parsers of the kinds defined, likewise. */
+/** Makes parsers of these definitions; `around` has the services they need beyond their context. */
 export const makeParsers = (
   definitions: Readonly<Record<string, AnyParserDefinition>>,
   context: ParserContext,
@@ -71,7 +72,7 @@ export const makeParsers = (
   })
 })
 
-/** Makes chunkers of the kinds defined, likewise. */
+/** Makes chunkers of these definitions; `around` has the services they need beyond their context. */
 export const makeChunkers = (
   definitions: Readonly<Record<string, AnyChunkerDefinition>>,
   context: ParserContext,
@@ -87,4 +88,4 @@ export const makeChunkers = (
 })
 
 const notGiven = (what: string, kind: string): ServiceError =>
-  new ServiceError({ code: "UNIMPLEMENTED", message: `there is no ${what} ${kind} here`, fix: "give it when loading the pipeline" })
+  new ServiceError({ code: "UNIMPLEMENTED", message: `there is no ${what} ${kind} here`, fix: "pass it when loading the pipeline" })

@@ -47,94 +47,97 @@ import { reopening } from "./sync/Target.ts"
 import type { WatchOptions } from "./watch/Watch.ts"
 import { watchPipeline } from "./watch/WatchPipeline.ts"
 
-/** How running or asking a pipeline fails, besides what its own stages fail with. */
+/** Errors of running or asking a pipeline, besides those of its own stages. */
 export type PipelineError = OpenError | ServiceError | StateError | SecretError
 
-/** How to run: {@link SyncOptions}, and what to do about another writer. */
+/** Options of a run: {@link SyncOptions}, and what to do about another writer. */
 export interface RunOptions extends SyncOptions, Omit<Extract<Access, { readonly mode: "write" }>, "mode"> {}
 
 /**
  * A pipeline: where documents come from, the corpus they go into, and the stages that answer from it. A value that
- * carries its types: the names of its sources, what `ask` gives, what its own stages fail with, and what its sources
+ * carries its types: the names of its sources, what `ask` returns, what its own stages fail with, and what its sources
  * and stages need besides an engine (`R`).
  *
- * Every method needs a {@link Host}: `Embedded.layer` or `Vertex.layer`. A pipeline that names a hosted model needs
- * {@link HostedModels} too, which the embedded engine does not provide: such a program does not compile.
+ * Every method needs a {@link Host}: `Embedded.layer` or `Vertex.layer`. A pipeline that names a hosted model also needs
+ * {@link HostedModels}, which the embedded engine does not provide: such a program does not compile.
  */
 export interface Pipeline<out Sources extends string = string, out Out = Answered, out E = never, out R = never> {
   readonly name: string
   readonly sources: ReadonlyArray<Sources>
-  /** The pipeline as a plain value: to print, compare and hash. Stages of one's own are not in it. */
+  /** The pipeline as a plain value: to print, compare and hash. It leaves custom stages out. */
   readonly definition: Definition
-  /** The connectors, parsers, chunkers and stages in it that do not come with Sluice. */
+  /** Connectors, parsers, chunkers and stages of the pipeline that do not come with Sluice. */
   readonly extensions: Extensions
   /** Brings the corpus in line with the sources. */
   readonly run: Effect.Effect<Report, PipelineError, Host | R>
-  /** {@link run} with options. */
+  /** Runs like {@link run}, with options. */
   readonly runWith: (options: RunOptions) => Effect.Effect<Report, PipelineError, Host | R>
-  /** What {@link run} would do. Changes nothing. */
+  /** Returns what {@link run} would do. Changes nothing. */
   readonly plan: (options?: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute">) => Effect.Effect<Plan, PipelineError, Host | R>
   /**
-   * The candidate, which `runWith({ candidate: true })` built, takes the place of the corpus that serves in one step:
-   * whoever asks finds the one or the other. The one that served is kept, as `corpus.keepGenerations` says. `yes`: though
-   * the candidate lacks more files than `import.maxDelete` allows.
+   * Makes the candidate that `runWith({ candidate: true })` built the live corpus, in one step: every reader sees either
+   * the one or the other. The previous corpus is kept, as `corpus.keepGenerations` says. `yes` promotes even if the
+   * candidate lacks more files than `import.maxDelete` allows.
    */
   readonly promote: (options?: { readonly yes?: boolean }) => Effect.Effect<Switched, PipelineError, Host | R>
-  /** The corpus that served last serves again, in one step; the other is the candidate then. */
+  /** Makes the previous live corpus live again, in one step; the corpus that was live becomes the candidate. */
   readonly rollback: Effect.Effect<Switched, PipelineError, Host | R>
-  /** Gives the candidate up, and deletes it. */
+  /** Deletes the candidate. */
   readonly dropCandidate: Effect.Effect<Generation, PipelineError, Host | R>
-  /** The corpora that the pipeline has: the one that serves, a candidate, those kept. */
+  /** The pipeline's corpora: the live one, a candidate, and those kept. */
   readonly generations: Effect.Effect<ReadonlyArray<GenerationStatus>, PipelineError, Host | R>
-  /** How the corpus differs from what the ledger says was put there. */
+  /** Compares the corpus with what the ledger says was stored there. */
   readonly diff: Effect.Effect<Effect.Success<ReturnType<typeof diffPipeline>>, PipelineError, Host | R>
   /** Keeps the corpus in line with the sources until it is interrupted. */
   readonly watch: (
     options?: Omit<WatchOptions, "interval">
   ) => Effect.Effect<Effect.Success<ReturnType<typeof watchPipeline>>, PipelineError, Host | R>
-  /** The stages up to the contexts. */
+  /** Runs the stages up to the contexts. */
   readonly retrieve: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Retrieved, PipelineError | E, Host | R>
-  /** All the stages. */
+  /** Runs all the stages. */
   readonly ask: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Out, PipelineError | E, Host | R>
-  /** The answer as it is made; the last part carries the whole. A last stage that cannot stream gives it at once. */
+  /**
+   * Streams the answer as it is generated; the last part carries the complete answer. A last stage that cannot stream
+   * returns the answer as one part.
+   */
   readonly stream: Out extends Answered
     ? (question: string | Question, options?: RetrieveOptions) => Stream.Stream<AnswerPart, PipelineError | E, Host | R>
     : never
-  /** Opens a conversation, for as long as the scope is open: every question may lean on the exchanges it brings. */
+  /** Opens a conversation, for as long as the scope is open: a question may refer to the earlier exchanges passed with it. */
   readonly chat: (options?: RetrieveOptions) => Effect.Effect<
     (question: FollowUp) => Effect.Effect<ConversationTurn, PipelineError>,
     PipelineError,
     Host | R | Scope.Scope
   >
-  /** Answers many questions at once, each with its citations or with why it has no answer. */
+  /** Answers many questions concurrently, each with its citations or the reason it has no answer. */
   readonly batch: <E2, R2>(
     questions: Stream.Stream<BatchQuestion, E2, R2>,
     options: Pick<BatchPipelineOptions, "concurrency" | "done">
   ) => Stream.Stream<BatchAnswered, PipelineError | E | E2, Host | R | R2>
-  /** Asks the pipeline's tests, or others, and holds what comes against what they expect. */
+  /** Runs the pipeline's tests, or those given, and compares the results with what the tests expect. */
   readonly evaluate: (options?: Partial<EvaluateOptions>) => Effect.Effect<Evaluation, PipelineError, Host | R>
 }
 
-/** What a corpus asks of the engine. */
+/** Services a corpus needs of the engine. */
 type CorpusNeeds<C extends PipelineFile["corpus"]> = C extends { readonly embedding: { readonly model: unknown } } ? HostedModels : never
 
-/** What a source's connector needs. */
+/** Services that the connectors of the sources need. */
 type SourceNeeds<S extends Readonly<Record<string, Source<unknown>>>> = {
   [K in keyof S]: S[K] extends Source<infer R> ? R : never
 }[keyof S]
 
-/** What a pipeline's parsers need. */
+/** Services that the parsers need. */
 type ParserNeeds<P extends ReadonlyArray<Parser<unknown>>> = {
   [K in keyof P]: P[K] extends Parser<infer R> ? R : never
 }[number]
 
-/** What a pipeline's chunker needs. */
+/** Services that the chunker needs. */
 type ChunkerNeeds<K extends Chunker<unknown>> = K extends Chunker<infer R> ? R : never
 
-/** What a pipeline provides to its stages. */
+/** Services that a pipeline provides to its stages. */
 type Provided = Retrieval | Models | CorpusInUse | TextPool
 
-/** What a pipeline is made of; what is left out has the defaults of a pipeline file. */
+/** Parts of a pipeline; absent ones have the defaults of a pipeline file. */
 export interface PipelineOptions<
   C extends PipelineFile["corpus"],
   S extends Readonly<Record<string, Source<unknown>>>,
@@ -146,17 +149,17 @@ export interface PipelineOptions<
 > extends Omit<PipelineFile, "name" | "use" | "engine" | "corpus" | "sources" | "chunking" | "parsers" | "stages"> {
   readonly corpus: C
   readonly sources: S
-  /** How documents are cut; `chunker` is one of your own, as `defineChunker` makes it. */
+  /** How documents are cut; `chunker` is a custom chunker, as `defineChunker` makes it. */
   readonly chunking?: Omit<NonNullable<PipelineFile["chunking"]>, "chunker"> & { readonly chunker?: K }
-  /** Parsers of your own, as `defineParser` makes them; of several that name a file the first reads it. Default: none. */
+  /** Custom parsers, as `defineParser` makes them; the first that names a file reads it. Default: none. */
   readonly parsers?: P
-  /** From question to answer. Default: `compose(retrieve(), generate())`. */
+  /** Stages from question to answer. Default: `compose(retrieve(), generate())`. */
   readonly stages?: Stage<Question, Out, E, R>
 }
 
 /**
- * A pipeline written in TypeScript, every default filled in. Throws {@link PipelineInvalid} with every broken rule;
- * problems are placed by their path in the value.
+ * Makes a pipeline in TypeScript, with every default filled in. Throws {@link PipelineInvalid} with every broken rule;
+ * problems are located by their path in the value.
  *
  * @example
  * ```ts
@@ -197,7 +200,7 @@ export const make = <
     sources: Object.fromEntries(Object.entries(sources).map(([id, { definition, settings }]) => [id, { [definition.kind]: settings }])),
     chunking: { ...chunking, ...(chunker === undefined ? {} : { chunker: { [chunker.definition.kind]: chunker.settings } }) },
     ...(parsers === undefined ? {} : { parsers: parsers.map(({ definition, settings }) => ({ [definition.kind]: settings })) }),
-    // The stages that a file could say are held to its rules. Those between them are functions.
+    // Stages that a file could name are checked by its rules. Those between them are functions.
     ...(described.length === 0 ? {} : { stages: described.map(writtenStage) })
   }
   const definition = Result.getOrThrowWith(
@@ -218,7 +221,7 @@ export const make = <
   return typed({ definition, extensions, connectors, anyEngine: true, invalid, stagesOf: () => all, contextStagesOf: () => toContexts })
 }
 
-/** A pipeline that was loaded from a file, with the connectors that its sources may name. */
+/** Makes a pipeline of a loaded file, with the connectors that its sources may name. */
 export const fromFile = (
   loaded: Pick<LoadedPipeline, "extensions" | "invalid" | "pipeline">,
   connectors: Readonly<Record<string, AnyConnectorDefinition>>
@@ -237,16 +240,16 @@ const filed = (
   contextStagesOf: (definition) => contextStages(definition, extensions)
 })
 
-/** The pipeline of a bundle, which is asked in the place of a corpus of the engine's. */
+/** Makes the pipeline of a bundle, which answers from the bundle instead of from a corpus of an engine. */
 export const fromBundle = (
   { bundle, extensions, invalid, pipeline }: Pick<LoadedPipeline, "extensions" | "invalid" | "pipeline"> & { readonly bundle: string }
 ): Pipeline<string, Answered, never, never> =>
   typed<string, Answered, never, never>({ ...filed({ extensions, invalid, pipeline }, {}), bundle })
 
 interface TypedParts<Out, E, R> extends PipelineParts {
-  /** From question to answer, of the pipeline as an engine runs it; undefined where none answers. */
+  /** Stages from question to answer, of the pipeline as an engine runs it; undefined where none answers. */
   readonly stagesOf: (definition: Definition) => Stage<Question, Out, E, R> | undefined
-  /** Those of them up to the contexts. */
+  /** Stages up to the contexts. */
   readonly contextStagesOf: (definition: Definition) => ReturnType<typeof contextStages>
 }
 
@@ -301,7 +304,7 @@ const typed = <Sources extends string, Out, E, R>(
         const { definition, services } = yield* openPipeline(parts, read)
         const stages = stagesOf(definition)
         if (stages === undefined) return yield* cannotAnswer(definition)
-        // The last stage streams after the corpus was provided to those before it: it keeps what they had.
+        // The last stage streams after the corpus was provided to the earlier ones: it needs the same context.
         const answer = Effect.flatMap(Effect.context<R>(), (around) =>
           Effect.map(
             streamStages(stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)),
@@ -339,7 +342,7 @@ const beforeAnswer = (parts: ReadonlyArray<AnyStage>): ReadonlyArray<AnyStage> =
 }
 
 /**
- * A pipeline of a file (YAML, JSON, or a module that exports one), with the connectors that its sources may name:
+ * Loads a pipeline from a file (YAML, JSON, or a module that exports one), with the connectors that its sources may name:
  * `Pipeline.load("pipeline.yaml", connectors)`, with `connectors` of `sluice/connectors`. Modules under the file's `use`
  * add their own. Fails with every broken rule of the file, each with line and column.
  */

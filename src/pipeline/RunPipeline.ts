@@ -27,13 +27,13 @@ import {
   namesIn,
   promote,
   rollback,
-  scopeOf,
+  pipelineKeyOf,
   type Succession
 } from "./sync/Generations.ts"
 import { findTarget } from "./sync/Target.ts"
 import { resting } from "./watch/Attention.ts"
 
-/** The pipeline as sync works from it, its sources made into connectors. */
+/** The pipeline in the form that sync takes, with connectors made of its sources. */
 export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, options: { readonly writes: boolean } = { writes: true }) {
   const connectors = yield* Connectors
   const { chunker, ...chunking } = pipeline.chunking
@@ -42,7 +42,7 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
   const { imports } = engine
   const { archives, limits } = pipeline.import
   const opening = yield* makeContainers({
-    scope: scopeOf(engine, pipeline.name),
+    scope: pipelineKeyOf(engine, pipeline.name),
     archives,
     remembers: options.writes,
     isWhole: parsers.length === 0 ? undefined : (item) => parsers.some(({ reads }) => reads(item)),
@@ -74,7 +74,7 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
           (error) => error.code === "UNIMPLEMENTED" ? Effect.succeed(noConnector(kindOf(settings), error)) : Effect.fail(error)
         )
       )
-      // Objects that the service fetches by their address are its to read: nothing is taken out of them here.
+      // Objects that the service fetches by their address are opened by the service, if at all: nothing is taken out of them here.
       return { ...given, connector: source._tag === "storage" ? connector : opening(connector, id), imports: source }
     })
   )
@@ -101,7 +101,7 @@ export const syncSpec = Effect.fnUntraced(function*(pipeline: Definition, option
   return spec
 })
 
-/** Of a source that only the engine can read. */
+/** Connector of a source that only the engine can read. */
 const noConnector = (kind: string, error: ServiceError): Connector => ({
   kind,
   check: Effect.fail(error),
@@ -128,11 +128,11 @@ const embeddingName = (embedding: EmbeddingChoice): string => {
 }
 
 export interface PipelineRunOptions extends SyncOptions {
-  /** Only these are listed; of the others, and of the target, what is known stays as it is. Default: all. */
+  /** Sources to list; what is known of the others, and of the target, stays as it is. Default: all. */
   readonly sources?: ReadonlyArray<string>
 }
 
-/** Brings the pipeline's corpus in line with its sources, and tells whom `notify` names; see {@link sync}. */
+/** Brings the pipeline's corpus in line with its sources, and notifies the recipients of `notify`; see {@link sync}. */
 export const runPipeline = Effect.fn("runPipeline")(
   function*(pipeline: Definition, { observe = () => Effect.void, sources: only, ...options }: PipelineRunOptions = {}) {
     const spec = yield* syncSpec(pipeline)
@@ -142,7 +142,7 @@ export const runPipeline = Effect.fn("runPipeline")(
       {
         ...options,
         checkTarget: whole && options.checkTarget !== false,
-        // The report is what a run tells last.
+        // The report is the last event of a run.
         observe: (event) => event.type === "report" ? Effect.void : observe(event)
       }
     ).pipe(Effect.tapError((error) => tellError(pipeline, error, observe)))
@@ -154,10 +154,10 @@ export const runPipeline = Effect.fn("runPipeline")(
   Effect.scoped
 )
 
-/** Of an embedding server whose own rate is not given. */
+/** Rate of an embedding server whose settings give none. */
 const usualRequestsPerMinute = 500
 
-/** What {@link runPipeline} would do; see {@link plan}. */
+/** Returns what {@link runPipeline} would do; see {@link plan}. */
 export const planPipeline = Effect.fn("planPipeline")(function*(
   pipeline: Definition,
   options: Omit<PlanOptions, "maxEmbeddingRequestsPerMinute" | "pricePerMillionTokens"> = {}
@@ -172,11 +172,11 @@ export const planPipeline = Effect.fn("planPipeline")(function*(
   })
 }, Effect.scoped)
 
-/** Holds the pipeline's ledger against its corpus, and tells each file that is not the same in both; see {@link diff}. */
+/** Compares the pipeline's ledger with its corpus, and reports each file that differs; see {@link diff}. */
 export const diffPipeline = (pipeline: Definition, observe?: (difference: Difference) => Effect.Effect<void>) =>
   diff({ ...namesIn(pipeline), corpus: corpusSpec(pipeline) }, observe)
 
-/** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first. */
+/** The corpus that the pipeline's runs have filled. `NOT_FOUND` before the first run. */
 export const corpusOf = Effect.fn("corpusOf")(function*(pipeline: Definition) {
   const { inUse } = yield* findGeneration(namesIn(pipeline))
   const target = yield* findTarget(inUse, corpusSpec(pipeline))
@@ -193,8 +193,8 @@ const successionOf = (pipeline: Definition): Succession => ({
 })
 
 /**
- * The candidate of a pipeline takes the place of the corpus that serves, in one step: whoever asks finds the one or the
- * other. `yes`: though it lacks more files of the one that serves than `import.maxDelete` allows.
+ * Makes the candidate of a pipeline the live corpus, in one step: every reader sees either the one or the other. `yes`
+ * promotes even if it lacks more files of the live corpus than `import.maxDelete` allows.
  */
 export const promotePipeline = Effect.fn("promotePipeline")(function*(pipeline: Definition, options: { readonly yes?: boolean } = {}) {
   const { import: { maxDelete }, sources } = pipeline
@@ -203,29 +203,29 @@ export const promotePipeline = Effect.fn("promotePipeline")(function*(pipeline: 
       Effect.fail(
         new ServiceError({
           code: "FAILED_PRECONDITION",
-          message: `the corpus that serves has files which the candidate has not: ${why}`,
+          message: `the live corpus has files that the candidate lacks: ${why}`,
           fix: "bring it up to date with `sluice run --candidate`, or promote it as it is with --yes"
         })
       ))
   )
 })
 
-/** The corpus that served last serves again, in one step. */
+/** Makes the previous live corpus live again, in one step. */
 export const rollbackPipeline = (pipeline: Definition) => rollback(successionOf(pipeline))
 
 /** Deletes the candidate. */
 export const dropPipelineCandidate = (pipeline: Definition) => dropCandidate(successionOf(pipeline))
 
-/** The generations of a pipeline's corpus, and what tells each from the one that serves. */
+/** Generations of a pipeline's corpus, and how each differs from the live one. */
 export const generationsOf = (pipeline: Definition) => generationsStatus(namesIn(pipeline))
 
-/** Names that were looked up and that no run has recorded. */
+/** Corpus names that were looked up and that no run has recorded. */
 const lookedUp = new WeakMap<Ledger["Service"], Map<string, CorpusName>>()
 
 /**
- * Does something with the pipeline's corpus by the name that its runs recorded: a look at the corpus for every question
- * would use up the hosted service's 60 management requests a minute long before its 1,500 retrievals. Looked up again
- * where nothing has that name any more.
+ * Uses the pipeline's corpus by the name that its runs recorded: looking the corpus up for every question would use up
+ * the hosted service's 60 management requests per minute long before its 1,500 retrievals. Looks it up again where the
+ * recorded name no longer exists.
  */
 export const withCorpus = <A, E, R>(
   pipeline: Definition,
@@ -237,12 +237,12 @@ export const withCorpus = <A, E, R>(
     const names = lookedUp.get(ledger) ?? new Map<string, CorpusName>()
     lookedUp.set(ledger, names)
     const known = inUse?.corpus ?? names.get(scope)
-    const anew = Effect.suspend(() => Effect.map(corpusOf(pipeline), ({ name }) => (names.set(scope, name), name)))
-    if (known === undefined) return yield* Effect.flatMap(anew, use)
+    const lookUp = Effect.suspend(() => Effect.map(corpusOf(pipeline), ({ name }) => (names.set(scope, name), name)))
+    if (known === undefined) return yield* Effect.flatMap(lookUp, use)
     return yield* use(known).pipe(
       Effect.catchIf(
         (error): error is E & ServiceError => error instanceof ServiceError && error.code === "NOT_FOUND",
-        (error) => Effect.flatMap(anew, (name): Effect.Effect<A, E | ServiceError, R> => name === known ? Effect.fail(error) : use(name))
+        (error) => Effect.flatMap(lookUp, (name): Effect.Effect<A, E | ServiceError, R> => name === known ? Effect.fail(error) : use(name))
       )
     )
   })

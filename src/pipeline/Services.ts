@@ -21,54 +21,54 @@ import type { SourceSettings } from "./definition/SourceSettings.ts"
 import type { GeneratorSettings } from "./definition/StageSettings.ts"
 import type { FileParser } from "./sync/Parsers.ts"
 
-/** Makes connectors of the sources a pipeline declares. */
+/** Makes the connectors of a pipeline's sources. */
 export class Connectors extends Context.Service<Connectors, {
   readonly make: (source: SourceSettings) => Effect.Effect<Connector, ServiceError | SecretError>
 }>()("sluice/pipeline/Connectors") {}
 
-/** Makes the parsers of its own that a pipeline declares. Default: there are none to make. */
+/** Makes the custom parsers of a pipeline. Default: makes none. */
 export const Parsers = Context.Reference<{
   readonly make: (parser: OwnParser) => Effect.Effect<FileParser, ServiceError | SecretError>
 }>("sluice/pipeline/Parsers", { defaultValue: () => ({ make: ({ kind }) => Effect.die(`no parsers here, such as ${kind}`) }) })
 
-/** Makes the chunker of its own that a pipeline declares. Default: likewise. */
+/** Makes the custom chunker of a pipeline. Default: makes none. */
 export const Chunkers = Context.Reference<{
   readonly make: (chunker: OwnChunker) => Effect.Effect<Cutting, ServiceError | SecretError>
 }>("sluice/pipeline/Chunkers", { defaultValue: () => ({ make: ({ kind }) => Effect.die(`no chunkers here, such as ${kind}`) }) })
 
 /** Makes the models that a pipeline's stages name. */
 export class Models extends Context.Service<Models, {
-  /** The model itself, to converse with. */
+  /** Makes the chat model itself. */
   readonly chat: (
     settings: GeneratorSettings
   ) => Effect.Effect<ChatModel["Service"], ServiceError | SecretError, Scope.Scope>
-  /** The same made to answer from contexts and nothing else. */
+  /** Makes a generator of the model, which answers from contexts and nothing else. */
   readonly generator: (
     settings: GeneratorSettings
   ) => Effect.Effect<Generator["Service"], ServiceError | SecretError, Scope.Scope>
-  /** Any chat model made to answer from contexts and nothing else. */
+  /** Makes a generator of any chat model, which answers from contexts and nothing else. */
   readonly grounded: (chat: ChatModel["Service"]) => Effect.Effect<Generator["Service"]>
-  /** A hosted model that searches a corpus by itself, with its own queries. */
+  /** Makes a generator of a hosted model that searches a corpus itself, with its own queries. */
   readonly searching: (
     model: string,
     selection: Omit<RetrievalRequest, "query">
   ) => Effect.Effect<Generator["Service"], ServiceError | SecretError, Scope.Scope>
-  /** Makes a conversation's questions stand by themselves: by the model where there is one. */
+  /** Makes a rewriter of questions of a conversation, which uses the model where there is one. */
   readonly rewriter: (
     settings: GeneratorSettings
   ) => Effect.Effect<QueryRewriter["Service"], ServiceError | SecretError, Scope.Scope>
-  /** Holds the answers to tests against what is expected of them. */
+  /** Makes a judge, which compares answers to tests with what is expected of them. */
   readonly judge: (
     settings: GeneratorSettings
   ) => Effect.Effect<Judge["Service"], ServiceError | SecretError, Scope.Scope>
-  /** Drafts tests from passages. */
+  /** Makes a drafter, which drafts tests from passages. */
   readonly drafter: (
     settings: GeneratorSettings
   ) => Effect.Effect<Drafter["Service"], ServiceError | SecretError, Scope.Scope>
   readonly ranker: (ranking: Ranking) => Effect.Effect<Ranker["Service"], ServiceError | SecretError, Scope.Scope>
 }>()("sluice/pipeline/Models") {}
 
-/** Everything a pipeline needs of the engine it runs on. */
+/** Services that a pipeline needs of the engine it runs on. */
 export type Services =
   | Engine
   | Corpora

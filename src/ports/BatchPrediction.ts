@@ -4,22 +4,23 @@ import type { ServiceError } from "../domain/Errors.ts"
 import type { Page, PageRequest } from "./Paging.ts"
 
 /**
- * Jobs that put many prompts to a model, of the project and region an engine is bound to. Rows are not looked at when a
- * job is created, only when it runs: whoever wants to know earlier checks them first. An engine that sees at creation
- * that a place of the job is not there, or not to be used, refuses it.
+ * Batch jobs that send many prompts to a model, in the project and region the engine is bound to. Rows are only checked
+ * when the job runs, not when it is created: check them first to know earlier. Creation fails where the engine can see
+ * that the input or output of the job does not exist or cannot be used.
  */
 export class BatchPrediction extends Context.Service<BatchPrediction, {
   readonly create: (spec: BatchSpec) => Effect.Effect<BatchJob, ServiceError>
   readonly get: (name: BatchJobName) => Effect.Effect<BatchJob, ServiceError>
-  /** Newest first; `filter` as `parseBatchFilter` reads it. */
+  /** Lists jobs, newest first; `filter` in the syntax of `parseBatchFilter`. */
   readonly list: (page: PageRequest, filter?: string) => Effect.Effect<Page<BatchJob>, ServiceError>
-  /** Best effort: the job may still end in success. Its answers so far are kept. */
+  /** Cancels a job, best effort: it may still succeed. Answers made so far are kept. */
   readonly cancel: (name: BatchJobName) => Effect.Effect<void, ServiceError>
-  /** Forgets a job that has ended, not its results; `FAILED_PRECONDITION` while it goes on. */
+  /** Deletes the record of a job that has ended, not its results; `FAILED_PRECONDITION` while it is running. */
   readonly delete: (name: BatchJobName) => Effect.Effect<void, ServiceError>
   /**
-   * Returns when the job has ended or `timeoutMs` have passed, with its latest state; tells each state that it sees
-   * change. Interrupting it leaves the job alone. An engine without a server does the job's work meanwhile.
+   * Waits until the job has ended or `timeoutMs` have passed, and returns its latest state; calls `observe` for each
+   * change of state that it sees. Interrupting the wait leaves the job running. An engine without a server does the job's
+   * work during the wait.
    */
   readonly wait: (
     name: BatchJobName,

@@ -3,8 +3,8 @@ import type { ChatEvent, ChatRequest } from "../domain/Chat.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 
 /**
- * A model that carries on a conversation: what the embedded engine answers generation and chat with. What it cannot
- * honestly do it refuses with INVALID_ARGUMENT before the first event, in a violation that names the field.
+ * A model that carries on a conversation: what the embedded engine generates and chats with. A request that it cannot
+ * honour in full fails with `INVALID_ARGUMENT` before the first event, with a violation that names the field.
  */
 export class ChatModel extends Ctx.Service<ChatModel, {
   readonly model: string

@@ -2,28 +2,28 @@ import type { Effect, Stream } from "effect"
 import type { SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Metadata, Permissions } from "../domain/RagFile.ts"
 
-/** One document a source has. */
+/** One document of a source. */
 export interface SourceItem {
-  /** The item's identity within the source, `/`-separated, NFC: the key of the ledger. */
+  /** Identity of the item within its source, `/`-separated, NFC: the ledger's key. */
   readonly path: string
-  /** Where a person opens it: `file:///…`, `gs://…`, `https://…`. */
+  /** Address at which a person can open the item: `file:///…`, `gs://…`, `https://…`. */
   readonly uri: string
   readonly displayName: string
   /**
-   * Changes whenever the content may have changed, and is cheap to know: size and mtime, an etag, a revision id.
-   * Equal revisions mean equal content, unless `unsettled`.
+   * Changes whenever the content may have changed, and is cheap to read: size and mtime, an etag, a revision id. Equal
+   * revisions mean equal content, unless the item is `unsettled`.
    */
   readonly revision: string
-  /** The revision is too young to be trusted (modified within 2 s of the scan): read and hash anyway. */
+  /** The revision is too recent to be trusted (modified within 2 s of the scan): the item is read and hashed anyway. */
   readonly unsettled?: boolean | undefined
-  /** Bytes, where the listing tells. */
+  /** Size in bytes, where the listing states it. */
   readonly size?: number | undefined
   readonly mimeType?: string | undefined
   readonly metadata?: Metadata | undefined
   readonly permissions?: Permissions | undefined
-  /** Attached to another item or packed inside it: that item, and the path within. Set by sync; a connector is not asked for it. */
+  /** The item this one is attached to or packed inside, and the path within it. Set by sync; connectors leave it out. */
   readonly within?: { readonly item: SourceItem; readonly path: string } | undefined
-  /** What is attached to it is listed as items of its own. Set by sync. */
+  /** Whether its attachments are listed as items of their own. Set by sync; connectors leave it out. */
   readonly opened?: boolean | undefined
 }
 
@@ -35,21 +35,21 @@ export type Listed =
   | { readonly _tag: "item"; readonly item: SourceItem }
   | { readonly _tag: "skipped"; readonly path: string; readonly reason: SkipReason; readonly detail: string }
   /**
-   * An item, or a folder and all that is under it (`a/b/`), could not be looked at. Before `complete` it holds only the
-   * deletes of what it names; an item's path must then be one that the connector lists under.
+   * An item, or a folder and everything under it (`a/b/`), could not be examined. Before `complete`, only deletes of what
+   * it names are held back; the path of an item must then be one that the connector lists under.
    */
   | { readonly _tag: "failed"; readonly path: string; readonly error: ServiceError }
   /** Increments only: the item is gone at the source. */
   | { readonly _tag: "deleted"; readonly path: string }
-  /** Everything up to here was listed: from this cursor a listing that is cut short goes on. */
+  /** Everything up to here was listed: a listing that is cut short resumes from this cursor. */
   | { readonly _tag: "checkpoint"; readonly cursor: string }
   | { readonly _tag: "complete"; readonly cursor?: string | undefined }
 
 /**
- * What a source tells of itself between listings. The listing is the truth: a hint only says when one is worth making.
- * - `watching`: from now on changes are told. What came before may have been missed.
- * - `changed`: something may have.
- * - `blind`: changes are not told for now, and why.
+ * What a source reports of itself between listings. The listing is the truth: a hint only says when one is worth making.
+ * - `watching`: changes are reported from now on. Earlier ones may have been missed.
+ * - `changed`: something may have changed.
+ * - `blind`: changes are not reported for now, and why.
  */
 export type Hint =
   | { readonly _tag: "watching" }
@@ -57,33 +57,31 @@ export type Hint =
   | { readonly _tag: "blind"; readonly message: string }
 
 /**
- * A source of documents. Made by a function from its configuration; holds no state between calls but what
- * `cursor` says.
+ * A source of documents, made by a function from its configuration. Keeps no state between calls other than the `cursor`
+ * it hands out.
  */
 export interface Connector {
-  /** `local`, `storage`, `googleDrive`, `slack`, `jira`, `sharePoint`, `git`, `web`, or one's own. */
+  /** Kind of the source: `local`, `storage`, `googleDrive`, `slack`, `jira`, `sharePoint`, `git`, `web`, or a custom kind. */
   readonly kind: string
-  /** Checks configuration and credentials, before any work. */
+  /** Checks configuration and credentials before any work. */
   readonly check: Effect.Effect<void, ServiceError | SecretError>
   /**
-   * Everything the source has, or, from a cursor, what changed since. A stream that ends without `complete` was cut
-   * short, and nothing is deleted on its word.
+   * Lists everything the source has or, from a cursor, what has changed since. A stream that ends without `complete` was
+   * cut short, and nothing is deleted because of it.
    */
   readonly list: (cursor?: string) => Stream.Stream<Listed, ServiceError | SecretError>
   /**
-   * The item's bytes. Fails with `OUT_OF_RANGE` once more than `maxBytes` came, with `ABORTED` if the item changed
-   * while it was read, with `NOT_FOUND` if it is gone.
+   * Reads the item's bytes. Fails with `OUT_OF_RANGE` once more than `maxBytes` have arrived, with `ABORTED` if the item
+   * changed while it was read, with `NOT_FOUND` if it is gone.
    */
   readonly read: (item: SourceItem, maxBytes: number) => Stream.Stream<Uint8Array, ServiceError | SecretError>
   /**
-   * Whether the revision of an `unsettled` item holds by now for bytes that are read after this: nothing has changed since
-   * it was listed, and whatever still changes gives another revision. Absent: it never does.
+   * Whether the revision of an `unsettled` item can be trusted by now for bytes read after this call: nothing has changed
+   * since it was listed, and any later change gives another revision. Absent: never.
    */
   readonly settled?: (item: SourceItem) => Effect.Effect<boolean>
-  /**
-   * What listings from a complete one's cursor leave out, so that only one of everything tells it. Default: nothing.
-   */
+  /** Changes that listings from a cursor leave out, so that only a full listing shows them. Default: none. */
   readonly cursorMisses?: ReadonlyArray<"deletions" | "permissions">
-  /** Hints for as long as someone listens. Absent where a source can only be polled. */
+  /** Hints for as long as the stream is read. Absent where a source can only be polled. */
   readonly hints?: Stream.Stream<Hint>
 }

@@ -5,21 +5,21 @@ import type { ServiceError } from "../domain/Errors.ts"
 /** A piece of a document. */
 export interface Passage {
   readonly text: string
-  /** Those it stands under, the outermost first. */
+  /** Headings above the passage, the outermost first. */
   readonly headings: ReadonlyArray<string>
 }
 
-/** What a drafter makes of a passage. */
+/** Questions drafted from a passage. */
 export interface DraftedQuestions {
-  /** `span`: the words that answer it, as the drafter quotes them; whether the passage has them is not looked at. */
+  /** Each question with the words that answer it, as the drafter quotes them; whether the passage really has them is not checked. */
   readonly drafts: ReadonlyArray<{ readonly question: string; readonly span: string }>
-  /** Absent where the model does not tell. */
+  /** Absent where the model does not report it. */
   readonly usage?: ChatUsage
 }
 
 /** Drafts questions that a passage answers. */
 export class Drafter extends Ctx.Service<Drafter, {
   readonly model: string
-  /** At most `count` of them; none where the passage answers nothing. */
+  /** Drafts at most `count` questions; none where the passage answers nothing. */
   readonly draft: (passage: Passage, count: number) => Effect.Effect<DraftedQuestions, ServiceError>
 }>()("sluice/ports/Drafter") {}

@@ -1,21 +1,21 @@
 import { Context, Effect } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 
-/** Documents and questions may be embedded differently. */
+/** What a text is embedded as: documents and questions may be embedded differently. */
 export type EmbeddingTask = "document" | "query"
 
-/** A vector without its zeros: ascending components, and the value of each. */
+/** A vector without its zeros: component numbers, ascending, and the value of each. */
 export interface SparseVector {
   readonly components: Uint16Array
   readonly values: Float32Array
 }
 
 /**
- * Turns texts into unit vectors. One vector per text, in order, each of `dimensions` length and L2 norm 1
- * (a text with nothing in it gives the zero vector).
+ * Turns texts into unit vectors: one vector per text, in order, each of length `dimensions` and L2 norm 1 (a text without
+ * content gives the zero vector).
  *
- * `id` names everything that decides the numbers (model, version, dimensions); a corpus remembers it, and another
- * id means a rebuild.
+ * `id` names everything that determines the numbers (model, version, dimensions); a corpus remembers it, and another id
+ * requires a rebuild.
  */
 export class Embedder extends Context.Service<Embedder, {
   readonly id: string
@@ -25,48 +25,48 @@ export class Embedder extends Context.Service<Embedder, {
     task: EmbeddingTask
   ) => Effect.Effect<ReadonlyArray<Float32Array>, ServiceError>
   /**
-   * What `embed` gives for documents, text by text, from an embedder whose requests can fail for some texts and not for
-   * others: what was paid for is then kept. Never fails as a whole.
+   * Embeds documents like `embed`, but with a result per text, for embedders whose requests can fail for some texts only:
+   * what was paid for is then kept. Never fails as a whole.
    */
   readonly embedEach?: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<Float32Array | ServiceError>>
-  /** What `embed` gives, from an embedder that has it without the zeros: long vectors are then never written out. */
+  /** Embeds like `embed`, but returns vectors without their zeros, so that long vectors are never written out. */
   readonly embedSparse?: (
     texts: ReadonlyArray<string>,
     task: EmbeddingTask
   ) => Effect.Effect<ReadonlyArray<SparseVector>, ServiceError>
   /**
-   * `embed` gives for documents what `src/text/hashed` makes of their words: an engine that reads the words anyway may
-   * make the vectors with it, and need not ask.
+   * States that `embed` returns for documents what `src/text/hashed` makes of their words: an engine that reads the words
+   * anyway can compute the vectors with it instead of calling `embed`.
    */
   readonly hashed?: true
   /**
-   * Vectors are sums over words that know nothing of one another: where a request says nothing, they weigh as those of
-   * words do, and a text of words that it does not know has the zero vector.
+   * States that vectors are sums over unrelated words: unless a request says otherwise they weigh as those of words do,
+   * and a text of unknown words only has the zero vector.
    */
   readonly ofWords?: true
   /**
-   * A question's vector with its words weighed, from an embedder of words that can say so: an engine that knows how rare
-   * they are in a corpus tells. The vectors of documents stay as they are.
+   * Embeds a question with a weight for each word, for embedders of words: the engine knows how rare each is in its
+   * corpus. The vectors of documents are unaffected.
    */
   readonly embedWeighed?: (question: string, weigh: (word: string) => number) => Float32Array
 }>()("sluice/ports/Embedder") {}
 
 /**
- * The embedder of an id, for corpora that another one than the pipeline's own filled: the one that serves while a file
- * describes its candidate, and those that were there before. Undefined where none is known. Default: none is.
+ * Finds an embedder by its id, for corpora filled by an embedder other than the pipeline's own: the live corpus while the
+ * file describes its candidate, and earlier ones. Undefined where the id is unknown. Default: every id is unknown.
  */
 export const OtherEmbedders = Context.Reference<(id: string) => Effect.Effect<Embedder["Service"] | undefined>>(
   "sluice/ports/OtherEmbedders",
   { defaultValue: () => () => Effect.undefined }
 )
 
-/** Texts that a service refused one by one, none being taken, after which it is the service that is taken for wrong. */
+/** Texts refused one by one, with none accepted, after which the service itself is taken to be at fault. */
 const refusedAlone = 8
 
 /**
- * One outcome per text from a request that takes all of them or none. A refusal of the content is narrowed down by
- * halves to the texts that are refused alone; any other failure is that of every text. Where no text is taken and
- * several are refused alone, the service refuses all, and is not asked on: `FAILED_PRECONDITION`.
+ * Returns one outcome per text from a request that accepts all texts or none. A refusal of the content is narrowed down
+ * by halves to the texts that are refused alone; any other failure applies to every text. Where no text is accepted and
+ * several are refused alone, the service refuses everything and is not called again: `FAILED_PRECONDITION`.
  */
 export const narrowed = <A>(
   request: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<A>, ServiceError>,

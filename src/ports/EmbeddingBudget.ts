@@ -1,10 +1,10 @@
 import { Context, type Effect, type Scope } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 
-/** What one run may send to the embedder. Absent: no limit. */
+/** What one run may send to the embedder. An absent field means no limit. */
 export interface EmbeddingLimits {
   readonly tokens?: number
-  /** As they are sent, those tried again among them. */
+  /** Requests sent, retries included. */
   readonly requests?: number
 }
 
@@ -14,19 +14,22 @@ export interface Embedded {
   readonly tokens: number
 }
 
-/** Why something was not embedded: the `reason` of a `RESOURCE_EXHAUSTED` that waiting does not mend. */
+/** The `reason` of a `RESOURCE_EXHAUSTED` that says the run's budget is spent, which waiting does not mend. */
 export const budgetSpent = "BUDGET"
 
-/** Holds embedding to what a run may spend: reserved before anything is sent, so that the limit is a ceiling. */
+/** Keeps embedding within the budget of a run: amounts are reserved before anything is sent, so the limit is a ceiling. */
 export class EmbeddingBudget extends Context.Service<EmbeddingBudget, {
-  /** Limits everything that is embedded until the scope closes, and answers what was embedded under it so far. */
+  /** Limits everything embedded until the scope closes. Returns a function that says what has been embedded under the limit so far. */
   readonly limit: (limits: EmbeddingLimits) => Effect.Effect<() => Embedded, never, Scope.Scope>
-  /** Whether some limit holds at present: otherwise all that is reserved is given. */
+  /** Whether any limit is in force; without one every reservation is granted in full. */
   readonly isLimited: () => boolean
-  /** Takes texts of so many tokens, in order, while anything is left: answers how many. The last may go over the limit. */
+  /**
+   * Reserves texts with these token counts, in order, while anything is left of the budget; returns how many. The last
+   * one may exceed the limit.
+   */
   readonly reserve: (tokens: ReadonlyArray<number>) => number
-  /** Tells which of the reserved texts were embedded; the others are given back. */
+  /** Reports which of the reserved texts were embedded; the reservations of the others are returned. */
   readonly settle: (reserved: ReadonlyArray<number>, embedded: ReadonlyArray<number>) => void
-  /** Takes one request to the embedder. Fails with `RESOURCE_EXHAUSTED`, reason {@link budgetSpent}. */
+  /** Reserves one request to the embedder. Fails with `RESOURCE_EXHAUSTED`, reason {@link budgetSpent}. */
   readonly request: Effect.Effect<void, ServiceError>
 }>()("sluice/ports/EmbeddingBudget") {}

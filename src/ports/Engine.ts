@@ -11,60 +11,72 @@ import type { Operations } from "./Operations.ts"
 /** What sync must know of the engine it writes to. */
 export class Engine extends Context.Service<Engine, {
   readonly name: "embedded" | "vertex"
-  /** What corpora's names begin with: `projects/{project}/locations/{location}`. */
+  /** The prefix of corpus names: `projects/{project}/locations/{location}`. */
   readonly parent: string
-  /** Where the corpora live, unlike any other place. Part of the ledger's scope. */
+  /** Identifies the place where the corpora live, unlike any other place. Part of the ledger's scope. */
   readonly target: string
   /**
-   * Everything beyond the pipeline that decides what is stored for the same bytes: parser and embedder versions.
+   * Everything besides the pipeline that determines what is stored for the same bytes: versions of parser and embedder.
    * Part of every fingerprint.
    */
   readonly signature: string
-  /** Bytes of one upload. */
+  /** Most bytes of one upload. */
   readonly maxFileBytes: number
-  /** Uploads the engine takes in a minute, where it sets a bound. */
+  /** Most uploads per minute. Absent: no limit. */
   readonly uploadsPerMinute?: number
   /**
-   * A stored file can be replaced but not changed (`Files.update` is not there), and keeps no fact but its display
-   * name: sync then uploads a file anew when that changes, and leaves it alone when other facts do.
+   * Stored files can be replaced but not changed (there is no `Files.update`), and keep no fact but their display name:
+   * sync uploads a file again when its display name changes, and leaves it alone when other facts do.
    */
   readonly immutableFiles?: boolean
-  /** What it embeds with now, as `Corpus.embedder` tells it of a corpus; another one there means a rebuild. Absent: it does not tell. */
+  /**
+   * The embedder in use, comparable with `Corpus.embedder`; a corpus with another one needs a rebuild. Absent: the engine
+   * does not report it.
+   */
   readonly embedder?: string
-  /** Requests that so many texts take at least. Absent: one each. */
+  /** Fewest embedding requests that this number of texts takes. Absent: one each. */
   readonly embeddingRequests?: (texts: number) => number
-  /** Whether embedding costs requests against a rate; false for an embedder that runs in the process. */
+  /** Whether embedding uses up requests of a rate; false for an embedder that runs in the process. */
   readonly remoteEmbedding: boolean
-  /** Absent where nothing tells what is embedded: a run cannot be held to a budget there. */
+  /** Limits what a run embeds. Absent where the engine does not know what is embedded: runs cannot have a budget there. */
   readonly budget?: EmbeddingBudget["Service"]
-  /** An upload and what the ledger says of it are one transaction: no intent is needed before it. */
+  /** An upload and its ledger entry are written in one transaction: no intent has to be recorded before it. */
   readonly ledgerWithFiles?: boolean
-  /** Says how the database is that a corpus names for its vectors, which may not be made yet. Changes nothing. Absent: the engine's own affair. */
+  /**
+   * Describes the state of the vector database that a corpus names; the corpus need not exist yet. Changes nothing.
+   * Absent: the engine manages its own.
+   */
   readonly checkVectors?: (db: VectorDb, corpus?: CorpusName) => Effect.Effect<string, ServiceError>
-  /** Has the embedder that the pipeline names embed a word, and says what it is. Absent: none is named, or it is the engine's own affair. */
+  /**
+   * Embeds a word with the embedder that the pipeline names, and describes the embedder. Absent: the pipeline names none,
+   * or the engine manages its own.
+   */
   readonly checkEmbedder?: Effect.Effect<string, ServiceError>
-  /** Absent: it keeps no metadata by keys, and a pipeline with rules for it is refused. */
+  /** Metadata by keys. Absent: the engine keeps none, and a pipeline with rules for it is refused. */
   readonly metadata?: {
     readonly store: FileMetadataStore["Service"]
-    /** Uploads and updates write what describes the file, with the file. Otherwise it is written after them. */
+    /** Whether uploads and updates write the metadata together with the file. Otherwise it is written after them. */
     readonly withFiles: boolean
-    /** What a document says of itself under these names. Fails as an upload of it would. */
+    /** Reads the document's own properties with these names. Fails as an upload of the document would. */
     readonly properties: (
       document: { readonly content: Uint8Array; readonly name: string; readonly mimeType?: string },
       names: ReadonlyArray<string>
     ) => Effect.Effect<Properties, DocumentError | ServiceError>
   }
-  /** Uploads under way at once, unless the pipeline says otherwise. */
+  /** Concurrent uploads, unless the pipeline says otherwise. */
   readonly concurrency: number
-  /** Absent where `Files.import` is not there. */
+  /** Imports by the engine. Absent where there is no `Files.import`. */
   readonly imports?: {
-    /** What the engine fetches by itself. */
+    /** Kinds of sources that the engine fetches itself. */
     readonly sources: ReadonlySet<ImportSource["_tag"]>
-    /** Where its imports are followed. */
+    /** Operations through which imports are followed. */
     readonly operations: Pick<Operations["Service"], "list" | "wait">
-    /** Where files of this machine are staged for it. */
+    /** Object store in which local files are staged for import. */
     readonly objects: ObjectStore["Service"]
-    /** What became of each file, from where an import was asked to write it; undefined where that cannot be read from here. */
+    /**
+     * Reads the outcome of each file from the address an import was told to write results to; undefined where that cannot
+     * be read from here.
+     */
     readonly results: (sink: string) => Effect.Effect<ReadonlyArray<ImportedFile> | undefined, ServiceError>
   }
 }>()("sluice/ports/Engine") {}

@@ -7,8 +7,8 @@ import type { RagFileName } from "../domain/RagFile.ts"
 import type { Page, PageRequest } from "./Paging.ts"
 
 /**
- * What people write of files, by keys that the corpus knows the type of. Of many that are made or deleted at once, all
- * are or none is. A key or id that is there is `ALREADY_EXISTS`; one value a file and key.
+ * User-defined metadata of files, by keys whose types the corpus knows. Creating or deleting several is all or nothing. A
+ * key or id that exists is `ALREADY_EXISTS`; each file has one value per key.
  */
 export class FileMetadataStore extends Context.Service<FileMetadataStore, {
   readonly createSchemas: (
@@ -17,11 +17,14 @@ export class FileMetadataStore extends Context.Service<FileMetadataStore, {
   ) => Effect.Effect<ReadonlyArray<DataSchema>, ServiceError>
   readonly getSchema: (name: DataSchemaName) => Effect.Effect<DataSchema, ServiceError>
   readonly listSchemas: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<DataSchema>, ServiceError>
-  /** What was written under their keys stays. */
+  /** Deletes schemas; values written under their keys stay. */
   readonly deleteSchemas: (corpus: CorpusName, names: ReadonlyArray<DataSchemaName>) => Effect.Effect<void, ServiceError>
-  /** Values are converted to the type that the corpus's schema of the key has; `INVALID_ARGUMENT` where they cannot be, or there is no schema. */
+  /**
+   * Creates metadata of a file. Values are converted to the type in the corpus's schema of the key; `INVALID_ARGUMENT`
+   * where they cannot be converted, or the key has no schema.
+   */
   readonly create: (file: RagFileName, metadata: ReadonlyArray<NewFileMetadata>) => Effect.Effect<ReadonlyArray<FileMetadata>, ServiceError>
-  /** The key stays. */
+  /** Replaces a value; its key stays the same. */
   readonly update: (name: FileMetadataName, metadata: FileMetadataSpec) => Effect.Effect<FileMetadata, ServiceError>
   readonly get: (name: FileMetadataName) => Effect.Effect<FileMetadata, ServiceError>
   readonly list: (file: RagFileName, page: PageRequest) => Effect.Effect<Page<FileMetadata>, ServiceError>

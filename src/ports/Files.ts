@@ -10,10 +10,10 @@ import type { SparseVector } from "./Embedder.ts"
 import type { LedgerChange } from "./Ledger.ts"
 import { type Page, type PageRequest, pages } from "./Paging.ts"
 
-/** What runs compare of a file that a corpus holds: see `RagFile`. */
+/** The fields of a stored file that runs compare: see `RagFile`. */
 export type HeldFile = Pick<RagFile, "name" | "displayName" | "sourceUri" | "sizeBytes" | "state" | "errorStatus" | "marker">
 
-/** What the ledger is to say of a file, once it is stored. */
+/** The ledger change to record once a file is stored. */
 export interface LedgerOfUpload {
   readonly scope: string
   readonly change: (file: RagFileName) => LedgerChange
@@ -22,33 +22,30 @@ export interface LedgerOfUpload {
 /** The files of a corpus. */
 export class Files extends Context.Service<Files, {
   /**
-   * Parses, chunks, embeds and stores one file. When it returns the file is durable and searchable, and so is what
-   * `ledger` says of it, where the engine keeps both together (`Engine.ledgerWithFiles`).
+   * Parses, chunks, embeds and stores one file. On return the file is durable and searchable, and so is its `ledger`
+   * change where the engine keeps both together (`Engine.ledgerWithFiles`).
    */
   readonly upload: (request: UploadRequest, ledger?: LedgerOfUpload) => Effect.Effect<UploadResult, ServiceError | DocumentError>
-  /**
-   * The places of those of these texts that an upload would have embedded: the others are known. Absent: the engine does
-   * not tell.
-   */
+  /** Indexes of the texts that an upload would have to embed; vectors of the others are known. Absent: the engine cannot say. */
   readonly unembedded?: (texts: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<number>, ServiceError>
-  /** Has the engine fetch the files itself; poll the operation through `Operations`. */
+  /** Has the engine fetch the files itself; follow the operation through `Operations`. */
   readonly import: (request: ImportRequest) => Effect.Effect<Operation, ServiceError>
   readonly get: (name: RagFileName) => Effect.Effect<RagFile, ServiceError>
   readonly list: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<RagFile>, ServiceError>
-  /** {@link list} with nothing but what runs compare, which is sooner told. Absent: it is not. */
+  /** Lists files with only the fields that runs compare, which is faster than {@link list}. Absent: use `list`. */
   readonly held?: (corpus: CorpusName, page: PageRequest) => Effect.Effect<Page<HeldFile>, ServiceError>
-  /** The files of a corpus with this display name, oldest first. Absent: they have to be listed ({@link filesNamed}). */
+  /** Finds the files of a corpus with this display name, oldest first. Absent: they have to be listed ({@link filesNamed}). */
   readonly named?: (corpus: CorpusName, displayName: string) => Effect.Effect<ReadonlyArray<RagFile>, ServiceError>
   /**
-   * The text of a file as it is stored and found: its chunks, in order. `UNIMPLEMENTED` where the engine does not give
-   * texts back, `DATA_LOSS` where one is damaged.
+   * Chunks of a file as stored and searched, in order. `UNIMPLEMENTED` where the engine does not return texts,
+   * `DATA_LOSS` where one is damaged.
    */
   readonly chunks: (name: RagFileName, page: PageRequest) => Effect.Effect<Page<FileChunk>, ServiceError>
-  /** How many files of a corpus have which values of their metadata. Absent: they have to be listed ({@link facetsOf}). */
+  /** Counts the files of a corpus by their metadata values. Absent: they have to be listed ({@link facetsOf}). */
   readonly facets?: (corpus: CorpusName, query: FacetQuery) => Effect.Effect<ReadonlyArray<Facet>, ServiceError>
   /**
-   * Up to `most` files of those that a query means, spread over all of them, and how many these are: the same ones while
-   * the corpus stays as it is. Absent: they have to be listed.
+   * Samples up to `most` files that match a query, spread over all matches, and counts the matches (`of`). The sample is
+   * the same while the corpus is unchanged. Absent: the files have to be listed.
    */
   readonly sample?: (
     corpus: CorpusName,
@@ -56,22 +53,22 @@ export class Files extends Context.Service<Files, {
     query: FileQuery
   ) => Effect.Effect<{ readonly names: ReadonlyArray<RagFileName>; readonly of: number }, ServiceError>
   /**
-   * The vectors of the first chunks of files of one corpus, in the order of the names; of no length in particular.
-   * Undefined of a file that is gone, or whose vectors are kept elsewhere. Absent: the engine gives no vectors back.
+   * Vectors of the first chunk of each file, all of one corpus, in the order of the names; not normalized. Undefined for
+   * a file that is gone or whose vectors are kept elsewhere. Absent: the engine does not return vectors.
    */
   readonly vectors?: (names: ReadonlyArray<RagFileName>) => Effect.Effect<ReadonlyArray<SparseVector | undefined>, ServiceError>
   /**
-   * Changes facts about a file, not its content: nothing is parsed, embedded or indexed again. `UNIMPLEMENTED` where
-   * the engine's files are immutable.
+   * Changes facts about a file, not its content: nothing is parsed, embedded or indexed again. `UNIMPLEMENTED` where the
+   * engine's files are immutable.
    */
   readonly update: (name: RagFileName, patch: FilePatch) => Effect.Effect<RagFile, ServiceError>
   readonly delete: (name: RagFileName) => Effect.Effect<void, ServiceError>
 }>()("sluice/ports/Files") {}
 
-/** Files of a page of a listing that is only looked through. */
+/** Page size of a listing whose items are only filtered or counted. */
 const wholePage = 500
 
-/** The files of a corpus with this display name, oldest first: the engine finds them, or else every file is listed. */
+/** Finds the files of a corpus with this display name, oldest first: through the engine's own search, or else by listing every file. */
 export const filesNamed = Effect.fnUntraced(function*(
   files: Files["Service"],
   corpus: CorpusName,
@@ -84,11 +81,11 @@ export const filesNamed = Effect.fnUntraced(function*(
   )
 })
 
-/** A file, or none where it was deleted since somebody named it. */
+/** The file in an array, or an empty array where it was deleted in the meantime. */
 export const stillThere = (file: Effect.Effect<RagFile, ServiceError>): Effect.Effect<ReadonlyArray<RagFile>, ServiceError> =>
   file.pipe(Effect.map((found) => [found]), Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed([])))
 
-/** How many files of a corpus have which values of their metadata: the engine counts, or else every file is listed. */
+/** Counts the files of a corpus by their metadata values: through the engine's own count, or else by listing every file. */
 export const facetsOf = Effect.fnUntraced(function*(
   files: Files["Service"],
   corpus: CorpusName,

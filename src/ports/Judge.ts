@@ -2,29 +2,29 @@ import { Context as Ctx, type Effect } from "effect"
 import type { ChatUsage } from "../domain/Chat.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 
-/** An answer, and what is expected of it: at least one of the three. */
+/** An answer, and at least one expectation of it. */
 export interface JudgeRequest {
   readonly question: string
   readonly answer: string
   readonly expected: {
     /** The right answer, in any words. */
     readonly means?: string
-    /** Texts that it must hold. */
+    /** Texts that the answer must contain. */
     readonly contains?: ReadonlyArray<string>
-    /** A regular expression that it must match. */
+    /** A regular expression that the answer must match. */
     readonly matches?: string
   }
 }
 
-/** What a judge says. */
+/** A judge's verdict. */
 export interface Verdict {
-  /** Absent: the judge gave no verdict. */
+  /** Whether the answer is right. Absent: the judge gave no verdict. */
   readonly right?: boolean
-  /** Absent where the model does not tell. */
+  /** Absent where the model does not report it. */
   readonly usage?: ChatUsage
 }
 
-/** Says whether an answer is right, by what is expected of it. */
+/** Decides whether an answer meets its expectations. */
 export class Judge extends Ctx.Service<Judge, {
   readonly model: string
   readonly judge: (request: JudgeRequest) => Effect.Effect<Verdict, ServiceError>

@@ -1,43 +1,46 @@
 import { Context, type Effect, type Stream } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 
-/** What is known of an object without reading it. */
+/** Metadata of an object. */
 export interface ObjectHead {
-  /** `gs://bucket/name`, the name as it is. */
+  /** Address: `gs://bucket/name`, the name unescaped. */
   readonly uri: string
   /** Changes with every write of the content. */
   readonly revision: string
-  /** Bytes as stored. */
+  /** Size as stored, in bytes. */
   readonly size: number
   readonly contentType?: string
-  /** RFC 3339. */
+  /** Time of the last change, as in RFC 3339. */
   readonly updated?: string
 }
 
 export interface PutOptions {
   /** Default `application/octet-stream`. */
   readonly contentType?: string
-  /** What must be there: `absent` (else `ALREADY_EXISTS`), or this revision (else `ABORTED`). Default: whatever is. */
+  /** Precondition: nothing is there (`absent`, else `ALREADY_EXISTS`), or this revision is (else `ABORTED`). Default: none. */
   readonly when?: "absent" | { readonly revision: string }
 }
 
 /**
- * Objects by address: where local files are staged for an engine that imports, and where results are put. Consistent:
- * what was put is read and listed at once. Errors name the bucket and what to do.
+ * Objects by address: local files are staged here for an engine that imports, and results are written here. Strongly
+ * consistent: an object can be read and listed as soon as it is put. Errors name the bucket and what to do.
  */
 export class ObjectStore extends Context.Service<ObjectStore, {
-  /** The bytes. Fails with `NOT_FOUND`, with `OUT_OF_RANGE` once more than `maxBytes` came, `ABORTED` if it changed. */
+  /**
+   * Reads an object's bytes. Fails with `NOT_FOUND`, with `OUT_OF_RANGE` once more than `maxBytes` have arrived, with
+   * `ABORTED` if it changed meanwhile.
+   */
   readonly get: (uri: string, maxBytes: number) => Stream.Stream<Uint8Array, ServiceError>
-  /** Writes a whole object: it is there when this returns, and until then what was there before is. */
+  /** Writes an object as a whole: it is visible when this returns; until then the previous one is. */
   readonly put: (
     uri: string,
     body: Uint8Array | Stream.Stream<Uint8Array, ServiceError>,
     options?: PutOptions
   ) => Effect.Effect<ObjectHead, ServiceError>
-  /** Every object whose address begins so, in the order of their names. */
+  /** Lists objects whose address starts with the prefix, in the order of their names. */
   readonly list: (prefix: string) => Stream.Stream<ObjectHead, ServiceError>
-  /** Fails with `NOT_FOUND`. */
+  /** Reads an object's metadata. Fails with `NOT_FOUND`. */
   readonly head: (uri: string) => Effect.Effect<ObjectHead, ServiceError>
-  /** Also succeeds when there is none. With a revision, fails with `ABORTED` if another is there. */
+  /** Deletes an object; succeeds where it does not exist. With a revision, fails with `ABORTED` if another one is there. */
   readonly delete: (uri: string, revision?: string) => Effect.Effect<void, ServiceError>
 }>()("sluice/ports/ObjectStore") {}

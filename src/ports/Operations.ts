@@ -7,9 +7,9 @@ import type { Page, PageRequest } from "./Paging.ts"
 export class Operations extends Context.Service<Operations, {
   readonly get: (name: OperationName) => Effect.Effect<Operation, ServiceError>
   readonly list: (page: PageRequest) => Effect.Effect<Page<Operation>, ServiceError>
-  /** Best effort: the operation may still end in success. */
+  /** Cancels an operation, best effort: it may still succeed. */
   readonly cancel: (name: OperationName) => Effect.Effect<void, ServiceError>
   readonly delete: (name: OperationName) => Effect.Effect<void, ServiceError>
-  /** Returns when it is done or `timeoutMs` has passed, whichever is first, with its latest state. */
+  /** Waits until the operation is done or `timeoutMs` milliseconds have passed, and returns its latest state. */
   readonly wait: (name: OperationName, timeoutMs: number) => Effect.Effect<Operation, ServiceError>
 }>()("sluice/ports/Operations") {}

@@ -1,18 +1,18 @@
 import { Effect, Option, Stream } from "effect"
 
-/** `size` 1..1000, the engine's default when absent; `token` from the page before. */
+/** Which page: `size` is 1 to 1000 items, the engine's default when absent; `token` comes from the previous page. */
 export interface PageRequest {
   readonly size?: number
   readonly token?: string
 }
 
-/** A page of a listing. Without `nextToken` it is the last. */
+/** A page of a listing. The last page has no `nextToken`. */
 export interface Page<A> {
   readonly items: ReadonlyArray<A>
   readonly nextToken?: string
 }
 
-/** Every item of a paged listing, fetching the next page only when it is wanted. */
+/** Streams every item of a paged listing, fetching the next page only when it is needed. */
 export const pages = <A, E, R>(
   fetch: (page: PageRequest) => Effect.Effect<Page<A>, E, R>,
   size?: number

@@ -3,36 +3,37 @@ import type { HttpClient } from "effect/http"
 import type { DocumentError, SecretError, ServiceError } from "../domain/Errors.ts"
 import { ByteSize } from "../domain/settings/Quantities.ts"
 import { integer, matches, rule, withDefault } from "../domain/settings/Rules.ts"
+import { type Definition, definitionOf, isDefinitionOf, type Use } from "./Definition.ts"
 import type { Secrets } from "./Secrets.ts"
 
-/** A file that a parser is given. */
+/** A file for a parser to read. */
 export interface FileToParse {
   readonly content: Uint8Array
   /** Its path within the source, `/`-separated. */
   readonly path: string
-  /** As the source tells it, where it does. */
+  /** MIME type, where the source states it. */
   readonly mimeType?: string | undefined
 }
 
-/** What a parser made of a file, in Markdown. Front matter is what the document says of itself, for rules of `metadata`. */
+/** A parsed file, in Markdown. Front matter holds the document's own properties, for rules of `metadata`. */
 export interface ParsedMarkdown {
   readonly markdown: string
-  /** What of the file could not be read, in a sentence that the report has. */
+  /** What could not be read of the file, as a sentence for the report. */
   readonly remark?: string | undefined
 }
 
 /**
- * Reads one file; a string is its Markdown. Fails with `DocumentError` for what the file is (`unsupported`, `empty` and
- * `limit` skip it, others quarantine it until the file or the parser changes), and with `ServiceError` for a service that
- * is asked: one that may pass is tried again by the next run.
+ * Reads one file; a returned string is its Markdown. Fails with `DocumentError` for problems of the file (`unsupported`,
+ * `empty` and `limit` skip it, others quarantine it until the file or the parser changes), and with `ServiceError` for
+ * problems of a service that is called: the next run retries transient ones.
  */
 export type ParseFile<out R = never> = (file: FileToParse) => Effect.Effect<string | ParsedMarkdown, DocumentError | ServiceError, R>
 
-/** What parsers and chunkers are told besides their own settings. */
+/** Context of parsers and chunkers, in addition to their settings. */
 export interface ParserContext {
   /** Resolves the secret versions that settings name. */
   readonly secrets: Secrets["Service"]
-  /** The HTTP client of every connector, parser and chunker. Default: one of their own for the process. */
+  /** HTTP client that connectors, parsers and chunkers share. Default: one for the process. */
   readonly http?: HttpClient.HttpClient | undefined
 }
 
@@ -44,15 +45,15 @@ const common = (defaults: ParserDefaults) => ({
         rule: "must be the end of a file's name after a dot, and not the dot",
         fix: "write for example jsonl, or call.jsonl"
       }))
-    ).annotate({ description: "Files whose names end so are read by it, in small letters or capitals." }),
+    ).annotate({ description: "File names with these endings are read by this parser; case does not matter." }),
     defaults.extensions ?? []
   ),
   mimeTypes: withDefault(
-    Schema.Array(Schema.String).annotate({ description: "Files that their source tells to be of these types are read by it." }),
+    Schema.Array(Schema.String).annotate({ description: "Files whose source states one of these MIME types are read by this parser." }),
     defaults.mimeTypes ?? []
   ),
   maxSeconds: withDefault(
-    integer(1, 86_400).annotate({ description: "Seconds that one file may take; then it fails, and the rest goes on." }),
+    integer(1, 86_400).annotate({ description: "Most seconds for one file; past them it fails, and the run continues." }),
     defaults.maxSeconds ?? 60
   ),
   maxBytes: Schema.optionalKey(
@@ -61,61 +62,51 @@ const common = (defaults: ParserDefaults) => ({
 })
 
 interface ParserDefaults {
-  /** Ends of file names that it reads, without the first dot: `["vsdx"]`, `["call.jsonl"]`. A file may choose others. */
+  /** Endings of the file names it reads, without the first dot: `["vsdx"]`, `["call.jsonl"]`. A pipeline file can choose others. */
   readonly extensions?: ReadonlyArray<string>
-  /** Types that it reads, where the source tells them. A file may choose others. */
+  /** MIME types it reads, where the source states them. A pipeline file can choose others. */
   readonly mimeTypes?: ReadonlyArray<string>
-  /** Seconds that one file may take. Default 60; a file may choose others. */
+  /** Most seconds for one file. Default 60; a pipeline file can choose another number. */
   readonly maxSeconds?: number
 }
 
-/** What every parser's settings have beside its own. */
+/** Settings that every parser has, in addition to its own. */
 export type CommonParserSettings = Schema.Struct.Type<ReturnType<typeof common>>
 
 /**
- * A kind of parser: which files it reads, what a pipeline may say of it, and how it reads them. Called with settings as a
- * file writes them it gives a parser for `Pipeline.make`; exported from a module that a pipeline file names under `use`,
- * that file may name it under `parsers`.
+ * A kind of parser: which files it reads, its settings, and how it reads. Called with settings as a file writes them, it
+ * returns a parser for `Pipeline.make`; exported from a module that a pipeline file names under `use`, that file can name
+ * it under `parsers`.
  */
-export interface ParserDefinition<Written = never, in Settings = never, out R = unknown> {
-  (settings: Written): Parser<R>
-  readonly [parserDefinition]: true
-  /** The key under which a file writes it. */
-  readonly kind: string
-  /** Files are read again when it changes. */
+export interface ParserDefinition<Written = never, in Settings = never, out R = unknown> extends Definition<"Parser", Written, Parser<R>> {
+  /** Version of the parser: files are read again when it changes. */
   readonly version: string | number
-  /** What may be said of one, with its rules. */
+  /** Schema of its settings, with their rules. */
   readonly settings: Schema.Codec<unknown, unknown>
-  /** Fields that say how files are read, and not what comes of it. */
+  /** Settings that affect how files are read but not the result. */
   readonly unversioned: ReadonlyArray<string>
   readonly make: (settings: Settings, context: ParserContext) => Effect.Effect<ParseFile<R>, ServiceError | SecretError, R>
 }
 
-/** A definition of which only the kind is known. */
+/** A parser definition whose settings' types are not known. */
 export interface AnyParserDefinition extends ParserDefinition {}
 
-/** A parser of a pipeline: its kind, and what is said of it. */
-export interface Parser<out R = never> {
-  readonly definition: ParserDefinition<never, never, R>
-  /** As a file writes it. */
-  readonly settings: unknown
-}
+/** A parser of a pipeline: its definition and its settings. */
+export interface Parser<out R = never> extends Use<ParserDefinition<never, never, R>> {}
 
-const parserDefinition: unique symbol = Symbol.for("sluice/ParserDefinition") as never // by name: a module may have its own copy of this package
-
-/** Whether a value is a {@link ParserDefinition}, of whichever copy of this package. */
-export const isParserDefinition = (value: unknown): value is AnyParserDefinition => typeof value === "function" && parserDefinition in value
+/** Whether a value is a {@link ParserDefinition}, from whichever copy of this package. */
+export const isParserDefinition = isDefinitionOf<AnyParserDefinition>("Parser")
 
 /**
- * A parser of one's own, for files that Sluice does not read, or reads otherwise than you want. It takes the place of the
- * built-in parsers for the files that it names.
+ * Defines a custom parser, for files that Sluice does not read, or does not read as you want. It replaces the built-in
+ * parsers for the files it names.
  *
- * `fields` is what may be said of it, each with a `description`; `extensions`, `mimeTypes`, `maxSeconds` and `maxBytes`
- * are added. `make` is called once for a run, and what it gives once for each file, several at a time. A file is read
- * again when it changes, or `version` or a field does, and at no other time.
+ * `fields` are its settings, each with a `description`; `extensions`, `mimeTypes`, `maxSeconds` and `maxBytes` are added.
+ * `make` is called once per run, and the function it returns once per file, several at a time. A file is read again only
+ * when the file, `version` or a setting changes.
  *
- * It runs in the program's own process, where the services are that it may need: what waits is ended after `maxSeconds`,
- * but a computation that never lets go of the thread holds all. Give one that may to a worker or a child process.
+ * It runs in the program's own process, with access to its services: waiting ends after `maxSeconds`, but a computation
+ * that never yields blocks the whole process. Run one that might in a worker or a child process.
  *
  * @example
  * ```ts
@@ -131,15 +122,15 @@ export const isParserDefinition = (value: unknown): value is AnyParserDefinition
  */
 export const defineParser = <const F extends Schema.Struct.Fields, R = never>(
   options: ParserDefaults & {
-    /** The key under which a file writes it: letters and digits, beginning with a letter. */
+    /** Key under which a file writes it: letters and digits, starting with a letter. */
     readonly kind: string
     readonly description: string
-    /** Of what it makes of a file: raise it when the same file would come out otherwise. */
+    /** Version of its results: raise it when the same file would come out differently. */
     readonly version: string | number
-    /** What may be said of it. */
+    /** Its settings. */
     readonly fields: F
     readonly rules?: ReadonlyArray<SchemaAST.Check<Schema.Struct.Type<F>>>
-    /** Fields that say how files are read, and not what comes of it, such as keys and rates: nothing is read again for them. */
+    /** Settings that affect how files are read but not the result, such as keys and rates: nothing is read again when they change. */
     readonly unversioned?: ReadonlyArray<keyof F & string>
     readonly make: (
       settings: Schema.Struct.Type<F>,
@@ -151,21 +142,16 @@ export const defineParser = <const F extends Schema.Struct.Fields, R = never>(
   const checks = rules as ReadonlyArray<SchemaAST.Check<unknown>> // of the fields, which are all there
   const settings = Schema.Struct({ ...fields, ...common(options) }).check(
     rule<CommonParserSettings>(({ extensions, mimeTypes }) => extensions.length + mimeTypes.length > 0, {
-      rule: "says of no file that it reads it",
+      rule: "names no files that it reads",
       fix: "give extensions or mimeTypes"
     }) as SchemaAST.Check<unknown>,
     ...checks
   ).annotate({ description })
-  const definition: ReturnType<typeof defineParser<F, R>> = Object.assign(
-    (written: Parameters<ReturnType<typeof defineParser<F, R>>>[0]): Parser<R> => ({ definition, settings: written }),
-    {
-      [parserDefinition]: true as const,
-      kind,
-      version,
-      settings: settings as unknown as Schema.Codec<Schema.Struct.Type<F>, unknown>,
-      unversioned,
-      make
-    }
-  )
-  return definition
+  return definitionOf<ReturnType<typeof defineParser<F, R>>>("Parser", {
+    kind,
+    version,
+    settings: settings as unknown as Schema.Codec<Schema.Struct.Type<F>, unknown>,
+    unversioned,
+    make
+  })
 }

@@ -3,12 +3,12 @@ import type { Exchange } from "../domain/Answer.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 
 /**
- * Makes a question that leans on what was said before stand by itself, so that it can be searched. One that needs
- * nothing from before comes back as it is.
+ * Rewrites a question that refers to earlier exchanges so that it can be searched for alone. A question that needs
+ * nothing from before comes back unchanged.
  */
 export class QueryRewriter extends Ctx.Service<QueryRewriter, {
-  /** `history`: oldest first. */
+  /** Rewrites the question; `history` is ordered oldest first. */
   readonly rewrite: (question: string, history: ReadonlyArray<Exchange>) => Effect.Effect<string, ServiceError>
-  /** What is searched for a question that was rewritten, where that is more than is asked. Default: the rewritten question. */
+  /** The text to search for a rewritten question, where that is more than the question. Default: the rewritten question. */
   readonly searched?: (rewritten: string, history: ReadonlyArray<Exchange>) => string
 }>()("sluice/ports/QueryRewriter") {}

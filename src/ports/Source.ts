@@ -1,84 +1,68 @@
-import { type Effect, Schema, type SchemaAST } from "effect"
+import type { Effect, Schema, SchemaAST } from "effect"
 import type { HttpClient } from "effect/http"
 import type { SecretError, ServiceError } from "../domain/Errors.ts"
 import { poll, staging } from "../domain/sources/BuiltInSources.ts"
 import type { Connector } from "./Connector.ts"
+import { type Definition, definitionOf, isDefinitionOf, settingsSchema, type Use } from "./Definition.ts"
 import type { Secrets } from "./Secrets.ts"
 
-/** What connectors are told besides their own settings. */
+/** Context of connectors, in addition to their settings. */
 export interface ConnectorContext {
   /** Resolves the secret versions that settings name. */
   readonly secrets: Secrets["Service"]
-  /** Never listed as documents. */
+  /** The data directory, which is never listed as documents. */
   readonly dataDir?: string
-  /** The HTTP client of every connector. Default: one of their own for the process. */
+  /** HTTP client that connectors share. Default: one for the process. */
   readonly http?: HttpClient.HttpClient
 }
 
 /**
- * A kind of source: what a pipeline may say of one, and how a connector is made of it. Called with settings as a file
- * writes them it gives a source for `Pipeline.make`; exported from a module that a pipeline file names under `use`, it
- * adds its kind to that file.
+ * A kind of source: its settings, and how a connector is made of them. Called with settings as a file writes them, it
+ * returns a source for `Pipeline.make`; exported from a module that a pipeline file names under `use`, it adds its kind
+ * to that file.
  */
-export interface ConnectorDefinition<Written = never, in Settings = never, out R = unknown> {
-  (settings: Written): Source<R>
-  readonly [connectorDefinition]: true
-  /** The key under which a file writes such a source. */
-  readonly kind: string
-  /** What may be said of one, with its rules: checked with line and column, and part of what `sluice schema` prints. */
+export interface ConnectorDefinition<Written = never, in Settings = never, out R = unknown>
+  extends Definition<"Connector", Written, Source<R>>
+{
+  /** Schema of its settings, with their rules: checked with line and column, and part of what `sluice schema` prints. */
   readonly settings: Schema.Codec<unknown, unknown>
-  /** Fields that are paths, relative to the folder of the pipeline file. */
+  /** Settings that are paths, relative to the folder of the pipeline file. */
   readonly paths?: ReadonlyArray<string>
   readonly connect: (settings: Settings, context: ConnectorContext) => Effect.Effect<Connector, ServiceError | SecretError, R>
 }
 
-/** A definition of which only the kind is known. */
+/** A connector definition whose settings' types are not known. */
 export interface AnyConnectorDefinition extends ConnectorDefinition {}
 
-/** A source of a pipeline: its kind, and what is said of it. */
-export interface Source<out R = never> {
-  readonly definition: ConnectorDefinition<never, never, R>
-  /** As a file writes it. */
-  readonly settings: unknown
-}
+/** A source of a pipeline: its definition and its settings. */
+export interface Source<out R = never> extends Use<ConnectorDefinition<never, never, R>> {}
 
-const connectorDefinition: unique symbol = Symbol.for("sluice/ConnectorDefinition") as never // by name: a module may have its own copy of this package
+/** Whether a value is a {@link ConnectorDefinition}, from whichever copy of this package. */
+export const isConnectorDefinition = isDefinitionOf<AnyConnectorDefinition>("Connector")
 
-/** Whether a value is a {@link ConnectorDefinition}, of whichever copy of this package. */
-export const isConnectorDefinition = (value: unknown): value is AnyConnectorDefinition =>
-  typeof value === "function" && connectorDefinition in value
-
-/** Makes a definition of settings that are checked already. */
+/** Makes a connector definition of a complete settings schema. */
 export const connectorOf = <Written, Settings, R>(options: {
   readonly kind: string
   readonly settings: Schema.Codec<Settings, unknown>
   readonly connect: (settings: Settings, context: ConnectorContext) => Effect.Effect<Connector, ServiceError | SecretError, R>
-  /** The field that text alone stands for: `local("./docs")` is `local({ path: "./docs" })`. */
+  /** The setting that a bare string stands for: `local("./docs")` is `local({ path: "./docs" })`. */
   readonly shorthand?: string
   readonly paths?: ReadonlyArray<string>
 }): ConnectorDefinition<Written, Settings, R> => {
-  const definition: ConnectorDefinition<Written, Settings, R> = Object.assign(
-    (written: Written): Source<R> => ({
-      definition,
-      settings: typeof written === "string" && options.shorthand !== undefined ? { [options.shorthand]: written } : written
-    }),
-    {
-      [connectorDefinition]: true as const,
-      kind: options.kind,
-      settings: options.settings,
-      paths: options.paths ?? [],
-      connect: options.connect
-    }
+  const { connect, kind, paths = [], settings, shorthand } = options
+  return definitionOf<ConnectorDefinition<Written, Settings, R>>(
+    "Connector",
+    { kind, settings, paths, connect },
+    (written) => typeof written === "string" && shorthand !== undefined ? { [shorthand]: written } : written
   )
-  return definition
 }
 
 /**
- * A connector of one's own.
+ * Defines a custom connector.
  *
- * `fields` is what may be said of a source, each with a `description`; `poll` and `staging` are added. `rules` are
- * checks between fields. `connect` is given the decoded settings; it may need services of yours, which the program that
- * runs the pipeline then provides.
+ * `fields` are the settings of a source, each with a `description`; `poll` and `staging` are added. `rules` are checks
+ * between fields. `connect` receives the decoded settings; it may need services of yours, which the program that runs the
+ * pipeline then provides.
  *
  * @example
  * ```ts
@@ -91,28 +75,26 @@ export const connectorOf = <Written, Settings, R>(options: {
  * ```
  */
 export const defineConnector = <const F extends Schema.Struct.Fields, R = never>(options: {
-  /** The key under which a file writes such a source: letters and digits, beginning with a letter. */
+  /** Key under which a file writes such a source: letters and digits, starting with a letter. */
   readonly kind: string
   readonly description: string
   readonly fields: F
   readonly rules?: ReadonlyArray<SchemaAST.Check<Schema.Struct.Type<F>>>
-  /** The field that text alone stands for: `local("./docs")` is `local({ path: "./docs" })`. */
+  /** The setting that a bare string stands for: `local("./docs")` is `local({ path: "./docs" })`. */
   readonly shorthand?: keyof F & string
-  /** Fields that are paths, which a pipeline file writes relative to its own folder. */
+  /** Settings that are paths, which a pipeline file writes relative to its own folder. */
   readonly paths?: ReadonlyArray<keyof F & string>
   readonly connect: (
     settings: Schema.Struct.Type<F>,
     context: ConnectorContext
   ) => Effect.Effect<Connector, ServiceError | SecretError, R>
 }): ConnectorDefinition<Schema.Struct.Encoded<F> | string, Schema.Struct.Type<F>, R> => {
-  const struct = Schema.Struct({ ...options.fields, poll, staging }).annotate({ description: options.description })
-  const checks = (options.rules ?? []) as ReadonlyArray<SchemaAST.Check<unknown>> // of the fields, which are all there
-  const [first, ...rest] = checks
+  const { connect, description, fields, kind, paths, rules, shorthand } = options
   return connectorOf({
-    kind: options.kind,
-    settings: (first === undefined ? struct : struct.check(first, ...rest)) as unknown as Schema.Codec<Schema.Struct.Type<F>, unknown>,
-    connect: options.connect,
-    shorthand: options.shorthand,
-    paths: options.paths
+    kind,
+    settings: settingsSchema(fields, { poll, staging }, description, rules),
+    connect,
+    shorthand,
+    paths
   })
 }

@@ -3,25 +3,25 @@ import type { VectorDb } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { Metadata, Permissions } from "../domain/RagFile.ts"
 
-/** A chunk as a vector database keeps it: all that is known of it, so that the database is of use to others too. */
+/** A chunk as a vector database stores it, with everything known of it, so that other programs can use the database too. */
 export interface VectorChunk {
-  /** Place in its file, from 0. */
+  /** Position in its file, from 0. */
   readonly ordinal: number
   readonly text: string
-  /** Of length 1, or zero. */
+  /** Unit vector, or the zero vector. */
   readonly vector: Float32Array
-  /** What the text is found by in a search by words: its terms in order, as the corpus's analysis has them. */
+  /** Terms of the text in order, as the corpus's analysis makes them, for search by words. */
   readonly terms: ReadonlyArray<string>
   readonly headings: ReadonlyArray<string>
   readonly byteStart: number
   readonly byteEnd: number
   readonly firstPage?: number | undefined
   readonly lastPage?: number | undefined
-  /** What the engine needs besides to have the chunk again, and with a file's first one the file: JSON of its own. */
+  /** JSON of the engine's own: what it needs to rebuild its record of the chunk and, on a file's first chunk, of the file. */
   readonly record?: string | undefined
 }
 
-/** One version of a file. Another version has another `file`, so the two are never mixed. */
+/** One version of a file. Versions have different `file` ids, so they are never mixed. */
 export interface VectorFile {
   readonly file: string
   readonly sourceUri: string
@@ -35,141 +35,147 @@ export interface VectorFile {
 export interface VectorHit {
   readonly file: string
   readonly ordinal: number
-  /** Cosine similarity in the dense arm; in the sparse one whatever the database scores words by: larger is better. */
+  /** Cosine similarity in the dense arm; in the sparse arm the database's own score for words. Larger is better. */
   readonly score: number
 }
 
 export interface VectorQuery {
-  /** Absent: no dense arm. */
+  /** Vector of the dense arm. Absent: no dense arm. */
   readonly vector?: Float32Array | undefined
-  /** Absent: no search by words. `weight`: what a term counts for beside the others, before how rare it is; at most 1. */
+  /**
+   * Terms of the search by words, absent for none. `weight` is what a term counts relative to the others, before its
+   * rarity; at most 1.
+   */
   readonly terms?: ReadonlyArray<{ readonly term: string; readonly weight: number }> | undefined
-  /** Hits of each arm, at most. */
+  /** Most hits of each arm. */
   readonly count: number
-  /** Only chunks of these files, at most {@link VectorStore.mostFiles}. */
+  /** Restricts hits to chunks of these files, at most {@link VectorStore.mostFiles}. */
   readonly files?: ReadonlyArray<string> | undefined
   /**
-   * Both arms mixed by the database, into one list: what the dense one counts for, more than 0 and less than 1, the other
-   * one for the rest. For databases that {@link VectorAbilities.mixes}, with `vector` and `terms`, neither of them empty.
+   * Has the database mix both arms into one list: the weight of the dense arm, more than 0 and less than 1; the rest is
+   * the sparse arm's. For databases that {@link VectorAbilities.mixes}, with `vector` and `terms`, neither of them empty.
    */
   readonly alpha?: number | undefined
 }
 
-/** Each arm's hits, best first. */
+/** Hits of each arm, best first. */
 export interface VectorHits {
   readonly dense: ReadonlyArray<VectorHit>
   readonly sparse: ReadonlyArray<VectorHit>
-  /** Where {@link VectorQuery.alpha} was given, instead of the arms: larger scores are better. */
+  /** Mixed hits, instead of those of the arms, where {@link VectorQuery.alpha} was given: larger scores are better. */
   readonly mixed?: ReadonlyArray<VectorHit> | undefined
 }
 
-/** What a database searches by, set up as it is. */
+/** How a database can search, as it is set up. */
 export interface VectorAbilities {
   /** Whether it searches by words. */
   readonly words: boolean
-  /** Whether it mixes both arms by itself. */
+  /** Whether it can mix both arms itself. */
   readonly mixes: boolean
-  /** Whether it knows how rare words are; where not, the weights of a query's terms have to say it. */
+  /** Whether it accounts for the rarity of words; otherwise the weights of a query's terms have to. */
   readonly rarity: boolean
 }
 
-/** Those of most databases that search by words. */
+/** Abilities of most databases that search by words. */
 export const byWords: VectorAbilities = { words: true, mixes: false, rarity: true }
 
-/** What of a corpus is in its database. */
+/** What a database has of a corpus. */
 export interface VectorDescription {
   readonly chunks: number
   readonly dimensions: number
-  /** The database's own version, where it tells. */
+  /** Version of the database, where it reports one. */
   readonly version?: string | undefined
 }
 
-/** A corpus as its database knows it: what tells whoever lost his own records of it which one it is. */
+/** A corpus as recorded in its database: identifies it to an engine that has lost its own records. */
 export interface CorpusRecord {
-  /** As in {@link VectorSpace}. */
+  /** Id of the corpus; see {@link VectorSpace.corpus}. */
   readonly corpus: string
   readonly displayName: string
   readonly description?: string | undefined
   readonly embeddingModel?: string | undefined
-  /** Embedder.id of its vectors. */
+  /** `Embedder.id` of the embedder that made its vectors. */
   readonly embedder: string
-  /** The one data directory that writes it. */
+  /** Id of the one data directory that writes it. */
   readonly owner: string
 }
 
-/** A version of a file that is there, whole or not. */
+/** A version of a file in the database, complete or not. */
 export interface StoredVersion {
   readonly file: string
   readonly chunks: number
-  /** {@link VectorChunk.record} of its first chunk, where that is there. */
+  /** {@link VectorChunk.record} of its first chunk, where present. */
   readonly record?: string | undefined
 }
 
-/** A file that others put into the database, in the layout that the service documents for it. */
+/** A file that another program put into the database, in the layout that the service documents. */
 export interface OtherFile {
-  /** The service's own ids. */
+  /** The service's own id of the corpus. */
   readonly corpus: string
   readonly file: string
   readonly sourceUri: string
 }
 
-/** What others put into the same place. Nothing of it is ever changed or deleted. */
+/** What other programs put into the same place. None of it is ever changed or deleted. */
 export interface Others {
   readonly count: Effect.Effect<{ readonly corpora: number; readonly chunks: number }, ServiceError>
-  /** Keeps a row in memory for each. */
+  /** Lists these files, keeping a row in memory for each. */
   readonly files: Effect.Effect<ReadonlyArray<OtherFile>, ServiceError>
-  /** The chunks of one, in order. */
+  /** Reads the chunks of a file, in order. */
   readonly read: (file: OtherFile) => Effect.Effect<ReadonlyArray<Pick<VectorChunk, "text" | "vector">>, ServiceError>
 }
 
-/** The part of a vector database that is one corpus's. Calls may be repeated: what was done stays done. */
+/** The part of a vector database that belongs to one corpus. Calls are idempotent. */
 export interface VectorStore {
-  /** For people: `collection Docs of http://127.0.0.1:8080`. */
+  /** Describes the place for people: `collection Docs of http://127.0.0.1:8080`. */
   readonly place: string
-  /** May ask the database. */
+  /** How the database can search; may call it. */
   readonly abilities: Effect.Effect<VectorAbilities, ServiceError>
-  /** Files that a query may be restricted to. */
+  /** Most files that a query can be restricted to. */
   readonly mostFiles: number
   /**
-   * Makes what is missing, once, and holds what is there against what the corpus needs: properties, dimensions, metric,
-   * version, the right to write. Nothing is written where something is wrong.
+   * Creates what is missing, once, and checks that what exists meets the corpus's needs: properties, dimensions, metric,
+   * version, the right to write. Writes nothing where something is wrong.
    */
   readonly prepare: Effect.Effect<void, ServiceError>
-  /** The same of what is there, making nothing: `NOT_FOUND` where `prepare` has something to make. */
+  /** Checks like `prepare` without creating anything: `NOT_FOUND` where `prepare` would create something. */
   readonly check: Effect.Effect<VectorDescription, ServiceError>
-  /** Puts whole versions; when it returns, every search finds them. Where it fails, some chunks of them may be there. */
+  /** Stores complete versions; on return every search finds them. On failure some of their chunks may be stored. */
   readonly put: (files: ReadonlyArray<VectorFile>) => Effect.Effect<void, ServiceError>
-  /** Deletes versions, also half ones and ones that are not there. */
+  /** Deletes versions, incomplete and missing ones included. */
   readonly delete: (files: ReadonlyArray<string>) => Effect.Effect<void, ServiceError>
-  /** Deletes all that is the corpus's, also where nothing is. */
+  /** Deletes everything of the corpus; succeeds where there is nothing. */
   readonly drop: Effect.Effect<void, ServiceError>
   readonly search: (query: VectorQuery) => Effect.Effect<VectorHits, ServiceError>
-  /** Every corpus that left a record in the database, this one's or another's. Makes nothing. */
+  /** Every corpus recorded in the database, this one and others. Creates nothing. */
   readonly corpora: Effect.Effect<ReadonlyArray<CorpusRecord>, ServiceError>
-  /** Leaves the record of this corpus there, after `prepare`; `drop` takes it away. */
+  /** Records this corpus in the database, after `prepare`; `drop` removes the record. */
   readonly sign: (record: Omit<CorpusRecord, "corpus">) => Effect.Effect<void, ServiceError>
-  /** Every version that is there. Keeps a row in memory for each. */
+  /** Lists every stored version, keeping a row in memory for each. */
   readonly versions: Effect.Effect<ReadonlyArray<StoredVersion>, ServiceError>
-  /** Versions as they were put, without their terms. Left out is what the database has not as it was put. */
+  /**
+   * Reads versions as they were put, without their terms. Leaves out versions that the database does not have in full as
+   * they were put.
+   */
   readonly read: (files: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<VectorFile>, ServiceError>
-  /** Absent: the service documents no layout for it. */
+  /** Files of other programs. Absent: the service documents no layout for them. */
   readonly others?: Others | undefined
 }
 
-/** Whose vectors they are, and of which length. */
+/** Identifies a corpus's vectors and their length. */
 export interface VectorSpace {
-  /** Unlike any other corpus's, in any data directory. */
+  /** Id of the corpus, unique over all data directories. */
   readonly corpus: string
   readonly dimensions: number
 }
 
 /**
- * Vector databases by what a corpus says of its own. `open` calls nothing yet; it fails where a field is missing, or where
- * the database cannot be had here.
+ * Vector databases, by a corpus's settings. `open` does not call the database yet; it fails where a field is missing, or
+ * where this program cannot reach that kind of database.
  */
 export const VectorStores = Context.Reference<{
   readonly open: (db: VectorDb, space: VectorSpace) => Effect.Effect<VectorStore, ServiceError>
-  /** Whether new corpora in databases that exist at Google only are to be there, and not stood in for. Default false. */
+  /** Whether new corpora in databases that exist only at Google are created there, instead of in a stand-in. Default false. */
   readonly callsGoogle?: boolean
 }>("sluice/ports/VectorStores", {
   defaultValue: () => ({

@@ -4,9 +4,9 @@ import { chain, type SecretResolver } from "./Resolver.ts"
 import { partsOf } from "./SecretName.ts"
 
 /**
- * Secrets from environment variables. The secret `my-key` of any project is `SLUICE_SECRET_MY_KEY`: upper case,
- * whatever is not a letter or digit an underscore. For one version, `SLUICE_SECRET_MY_KEY_V3` (of
- * `…/my-key/versions/3`; an alias likewise) goes before it. Empty variables count as absent.
+ * Reads secrets from environment variables. The secret `my-key` of any project is `SLUICE_SECRET_MY_KEY`: upper case,
+ * with an underscore for whatever is not a letter or digit. For one version, `SLUICE_SECRET_MY_KEY_V3` (of
+ * `…/my-key/versions/3`; also for an alias) takes precedence. Empty variables count as absent.
  */
 export const environmentResolver = (environment: Readonly<Record<string, string | undefined>> = process.env): SecretResolver => ({
   look: (version) =>

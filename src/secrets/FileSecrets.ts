@@ -13,16 +13,17 @@ const maxBytes = 64 * 1024
 const openFlags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0)
 
 /**
- * Secrets from files, one secret a file: `{directory}/my-key` holds the secret `my-key`, `{directory}/my-key.3` its
- * version 3, which goes first when that version is asked for. One line end at the end of the file is not part of the
- * secret. As ssh does with keys, a file that others on the machine can read or write is refused. At most 64 KiB.
+ * Reads secrets from files, one secret per file: `{directory}/my-key` contains the secret `my-key`,
+ * `{directory}/my-key.3` its version 3, which takes precedence when that version is requested. One line end at the end of
+ * the file is not part of the secret. Like ssh with keys, it refuses a file that other users of the machine can read or
+ * write. At most 64 KiB.
  *
- * Messages call the directory `shown`: its own path, unless they go to someone who need not know it.
+ * Messages name the directory `shown`: its own path, unless they go to someone who need not know it.
  */
 export const fileResolver = (directory: string, shown = directory): SecretResolver => ({
   look: Effect.fnUntraced(function*(version: SecretVersion) {
     const { secret, number } = partsOf(version)
-    // The pattern of a version name has no dots or slashes, so these cannot leave the directory.
+    // The pattern of version names allows no dots or slashes, so these names cannot leave the directory.
     const names = number === "latest" ? [secret] : [`${secret}.${number}`, secret]
     const files = names.map((name) => join(shown, name))
     for (const [at, name] of names.entries()) {
@@ -35,7 +36,7 @@ export const fileResolver = (directory: string, shown = directory): SecretResolv
 
 const place = (file: string): string => `file ${file}`
 
-/** The file's text; nothing when there is no such file, or it is empty. */
+/** The file's text; undefined when there is no such file, or it is empty. */
 const readSecret = Effect.fnUntraced(function*(version: SecretVersion, path: string, file: string) {
   const read = yield* Effect.tryPromise({
     try: () => readPrivate(path, file),
@@ -43,7 +44,7 @@ const readSecret = Effect.fnUntraced(function*(version: SecretVersion, path: str
       new SecretError({
         version,
         message: `the secret file ${file} cannot be read (${codeOf(cause)})`,
-        fix: `Make ${file} a file that you own and can read.`
+        fix: `make ${file} a file that you own and can read`
       })
   })
   if (read._tag === "refused") {
@@ -56,7 +57,7 @@ type Read =
   | { readonly _tag: "text"; readonly text: string }
   | { readonly _tag: "refused"; readonly why: string; readonly fix: string }
 
-/** Checks the file that was opened, not the name: nothing can be put in its place between. */
+/** Checks the open file rather than its name, so that it cannot be exchanged in between. */
 const readPrivate = async (path: string, file: string): Promise<Read> => {
   const handle = await open(path, openFlags).catch((cause: unknown) => {
     if (codeOf(cause) === "ENOENT" || codeOf(cause) === "ENOTDIR") return undefined
@@ -65,8 +66,8 @@ const readPrivate = async (path: string, file: string): Promise<Read> => {
   if (handle === undefined) return { _tag: "text", text: "" }
   try {
     const stat = await handle.stat()
-    if (!stat.isFile()) return { _tag: "refused", why: "is not a file", fix: `Put a file at ${file}.` }
-    if (stat.size > maxBytes) return { _tag: "refused", why: `is larger than ${maxBytes} bytes`, fix: "Keep one secret a file." }
+    if (!stat.isFile()) return { _tag: "refused", why: "is not a file", fix: `put a file at ${file}` }
+    if (stat.size > maxBytes) return { _tag: "refused", why: `is larger than ${maxBytes} bytes`, fix: "keep one secret per file" }
     // Windows has no such bits: there the folder's access list decides.
     if (process.platform !== "win32" && (stat.mode & 0o077) !== 0) {
       const mode = (stat.mode & 0o777).toString(8).padStart(4, "0")

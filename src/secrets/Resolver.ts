@@ -6,8 +6,8 @@ import type { Secrets } from "../ports/Secrets.ts"
 /** One place where secrets may be kept. */
 export interface SecretResolver {
   /**
-   * The value, if this place has it, and the names of where it looked (never what it found there). Fails only where
-   * looking on would be wrong: a secret that is there and must not be read.
+   * Looks a secret up: returns its value, if this place has it, and the names of the places searched (never their
+   * content). Fails only where searching further would be wrong: the secret is there and must not be read.
    */
   readonly look: (version: SecretVersion) => Effect.Effect<{
     readonly value?: Redacted.Redacted<string>
@@ -15,7 +15,7 @@ export interface SecretResolver {
   }, SecretError>
 }
 
-/** Asks the resolvers in order; the first that has the secret wins. */
+/** Asks the resolvers in order; the first one that has the secret wins. */
 export const chain = (resolvers: ReadonlyArray<SecretResolver>): Secrets["Service"] => ({
   resolve: Effect.fn("Secrets.resolve")(function*(version: SecretVersion) {
     const places: Array<string> = []
@@ -27,7 +27,7 @@ export const chain = (resolvers: ReadonlyArray<SecretResolver>): Secrets["Servic
     return yield* new SecretError({
       version,
       message: `the secret ${version} was not found; looked in: ${places.join(", ") || "nowhere, no resolver is set up"}`,
-      fix: places.length === 0 ? "Set up a secret resolver." : "Put it in one of them, or name another secret."
+      fix: places.length === 0 ? "set up a secret resolver" : "put it in one of them, or name another secret"
     })
   })
 })

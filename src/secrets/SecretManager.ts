@@ -14,29 +14,29 @@ import { chain, type SecretResolver } from "./Resolver.ts"
 import { partsOf } from "./SecretName.ts"
 
 export interface SecretManagerOptions {
-  /** What messages call the directory of files. Default: its path. */
+  /** Name of the directory of files in messages. Default: its path. */
   readonly shown?: string
-  /** Default: `https://secretmanager.googleapis.com`, and the location's own host for secrets that have one. */
+  /** Base address. Default: `https://secretmanager.googleapis.com`, and the location's own host for regional secrets. */
   readonly baseUrl?: string
-  /** Milliseconds that one call may take to begin its answer. Default 10,000. */
+  /** Milliseconds until an answer of one call starts. Default 10,000. */
   readonly timeoutMs?: number
   readonly retry?: RetryOptions
 }
 
-/** As it comes from `versions/{v}:access`: base64, and a CRC-32C that is an int64 and so a string. */
+/** The answer of `versions/{v}:access`: base64, and a CRC-32C that is an int64 and so a string. */
 const Accessed = Schema.Struct({
   payload: Schema.Struct({ data: Schema.String, dataCrc32c: Schema.optional(Schema.String) })
 })
 
-/** A run asks once for each version; a server learns of a new `latest` in this time. */
+/** How long values are cached: a run reads each version once; a server notices a new `latest` within this time. */
 const keepFor = Duration.minutes(5)
 
 type Found = { readonly value: Redacted.Redacted<string> } | { readonly place: string }
 
 /**
- * Secrets from Secret Manager over REST. A value is kept for five minutes, a failure not at all, and many who ask at
- * once cost one call. Without Google credentials, or without the secret, the next resolver is asked; a secret that
- * is there and may not be read is an error.
+ * Reads secrets from Secret Manager over REST. Values are cached for five minutes, failures not at all, and concurrent
+ * requests for one version cost one call. Without Google credentials, or without the secret, the next resolver is asked;
+ * a secret that exists but may not be read is an error.
  */
 export const secretManagerResolver = Effect.fnUntraced(function*(
   options: SecretManagerOptions = {}
@@ -58,7 +58,7 @@ export const secretManagerResolver = Effect.fnUntraced(function*(
           new SecretError({
             version,
             message: `Secret Manager gave ${version} damaged: its checksum or its text is wrong`,
-            fix: "Try again; if it stays so, add the secret's version anew, as UTF-8 text."
+            fix: "try again; if it stays so, add the secret's version again, as UTF-8 text"
           })
         )
       ),
@@ -96,7 +96,7 @@ export const layer = (
     )
   )
 
-/** Regional secrets live on their location's own host. */
+/** Regional secrets have their location's own host. */
 const hostOf = (version: SecretVersion): string => {
   const location = /\/locations\/([a-z0-9-]+)\//.exec(version)?.[1]
   return location === undefined ? "https://secretmanager.googleapis.com" : `https://secretmanager.${location}.rep.googleapis.com`
@@ -125,20 +125,20 @@ const refusal = (version: SecretVersion, error: ServiceError): SecretError => {
         fix: deniedFix(
           error.reason,
           "secretmanager.googleapis.com",
-          `Give the account roles/secretmanager.secretAccessor on ${secret}.`
+          `give the account roles/secretmanager.secretAccessor on ${secret}`
         )
       })
     case "FAILED_PRECONDITION":
       return new SecretError({
         version,
         message: `${version} is disabled or destroyed`,
-        fix: "Enable the version, or name one that is enabled (versions/latest takes the newest)."
+        fix: "enable the version, or name one that is enabled (versions/latest takes the newest)"
       })
     default:
       return new SecretError({
         version,
         message: `${version} could not be read: ${error.message}`,
-        fix: error.status === 401 ? loginFix : error.fix ?? "Try again."
+        fix: error.status === 401 ? loginFix : error.fix ?? "try again"
       })
   }
 }

@@ -141,7 +141,7 @@ describe("batch jobs on this machine", () => {
       const ask = ["batch", "run", "pipeline.yaml", "questions.jsonl", "-o", "out.jsonl", "--concurrency", "2"]
       const failed = yield* run(cwd, ask)
       assert.deepStrictEqual([failed.code, failed.stdout], [3, "answered 1, not in the corpus 0, failed 1: out.jsonl\n"], failed.stderr)
-      assert.match(failed.stderr, /run it again to ask only those that failed/)
+      assert.match(failed.stderr, /run it again to ask only the failed questions/)
       const [first, second] = jsonLines(join(cwd, "out.jsonl"))
       assert.deepInclude(first, { custom_id: "q1", grounded: true })
       const quote = "The hotel limit in Osaka is 150 euros a night."
@@ -159,7 +159,7 @@ describe("batch jobs on this machine", () => {
       const before = asked.length
       const done = yield* run(cwd, ask)
       assert.deepStrictEqual([done.code, done.stdout], [0, "answered 1, not in the corpus 1, failed 0: out.jsonl\n"], done.stderr)
-      assert.match(done.stderr, /going on after 1 answers/)
+      assert.match(done.stderr, /continuing after 1 answers/)
       assert.strictEqual(asked.length, before + 1)
       assert.deepStrictEqual(jsonLines(join(cwd, "out.jsonl")).map(({ custom_id, grounded }) => [custom_id, grounded]), [["q1", true], [
         "2",

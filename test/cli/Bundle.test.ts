@@ -64,7 +64,7 @@ describe("sluice export", () => {
       assert.strictEqual(unsaved.code, 5)
       // Said before anything is asked: nothing was found out that is lost now.
       assert.strictEqual(unsaved.stdout, "")
-      assert.match(unsaved.stderr, /cannot be written, where results are kept\n *fix: .*--data-dir FOLDER/)
+      assert.match(unsaved.stderr, /cannot be written; results are saved there\n *fix: .*--data-dir FOLDER/)
       const kept = join(cwd, "kept")
       mkdirSync(kept)
       chmodSync(kept, 0o777)
@@ -78,7 +78,7 @@ describe("sluice export", () => {
         assert.strictEqual(refused.code, 1)
         assert.match(
           refused.stderr,
-          /is a bundle: it has one generation, which can only be read\n *fix: run the pipeline that it was made of/
+          /is a bundle: it has one generation, and is read-only\n *fix: run the pipeline that it was exported from/
         )
       }
       const named = yield* run("export", "test.db")

@@ -61,7 +61,7 @@ describe("a candidate", () => {
         const { stdout } = yield* run("plan", "--summary")
         assert.match(
           stdout.replace(/\n */g, " "),
-          /keeps its settings.*Generation 1 serves: 4 files.*Generation 2 is the candidate: 4 files.*whole; chunking\.size 20 -> 60.*4 unchanged/
+          /keeps its settings.*Generation 1 serves: 4 files.*Generation 2 is the candidate: 4 files.*complete; chunking\.size 20 -> 60.*4 unchanged/
         )
         const listed = yield* run("files", "list", "--candidate", "--json")
         assert.lengthOf(events(listed), 4)
@@ -69,15 +69,15 @@ describe("a candidate", () => {
         const compared = yield* run("eval", "--candidate", "--markdown", "report.md", "--junit", "report.xml")
         assert.strictEqual(compared.code, 0, compared.stdout)
         assert.match(compared.stdout, /^measure +live +candidate +difference/m)
-        assert.match(compared.stdout, /nothing speaks for the candidate over the corpus that serves/)
+        assert.match(compared.stdout, /nothing speaks for the candidate over the live corpus/)
         assert.include(readFileSync(join(cwd, "report.md"), "utf8"), "| measure | live | candidate | difference | verdict |")
         assert.include(readFileSync(join(cwd, "report.xml"), "utf8"), "<testsuites tests=\"1\"")
         const refused = yield* run("eval", "--candidate", "--save")
         assert.strictEqual(refused.code, 4)
-        assert.include(refused.stderr, "--save keeps results of the corpus that serves")
+        assert.include(refused.stderr, "--save is for results of the live corpus")
 
-        assert.include((yield* run("promote")).stdout, "generation 2 serves from now on, in the place of generation 1")
-        assert.include((yield* run("rollback")).stdout, "generation 1 serves from now on, in the place of generation 2")
+        assert.include((yield* run("promote")).stdout, "generation 2 is live now, instead of generation 1")
+        assert.include((yield* run("rollback")).stdout, "generation 1 is live now, instead of generation 2")
         assert.include((yield* run("rollback", "--candidate")).stdout, "generation 2, the candidate, is deleted")
       }).pipe(Effect.scoped)
   )

@@ -30,7 +30,7 @@ const cases: ReadonlyArray<ReadonlyArray<Case>> = [
     { args: ["validate", "pipeline.yaml"], code: 0, prints: /^pipeline\.yaml is valid: pipeline test/ },
     { args: ["schema"], code: 0, prints: /^ {2}"title": "Sluice pipeline",$/ },
     { args: ["parse", "docs/leave.md"], code: 0, prints: /^leave\.md {2}markdown, / },
-    { args: ["batch", "check", "rows.jsonl"], code: 0, prints: /^1 row, nothing wrong/ },
+    { args: ["batch", "check", "rows.jsonl"], code: 0, prints: /^1 row, no mistakes/ },
     { args: ["run", "pipeline.yaml"], code: 0, prints: /^docs +3 +3$/ }
   ],
   // By itself: it looks for a watch as long as the others take until one starts, which would hear it.
@@ -53,7 +53,7 @@ const cases: ReadonlyArray<ReadonlyArray<Case>> = [
     { args: ["explain", "--pipeline", "pipeline.yaml", "annual leave"], code: 0, prints: /^Looked for$/ },
     { args: ["eval", "pipeline.yaml"], code: 0, prints: /^1 test passed; / },
     { args: ["questions", "pipeline.yaml", "--no-model"], code: 0, prints: /tests? of 3 files; / },
-    { args: ["tune", "pipeline.yaml", "--alpha", "0,1"], code: 0, prints: /^as it is +1\.000 / },
+    { args: ["tune", "pipeline.yaml", "--alpha", "0,1"], code: 0, prints: /^current +1\.000 / },
     { args: ["batch", "run", "pipeline.yaml", "questions.txt"], code: 0, prints: /^answered 1, not in the corpus 0, failed 0/ },
     { args: ["batch", "submit", "rows.jsonl", "--name", "nightly"], code: 0, prints: /^succeeded +projects\/local\// },
     { args: ["batch", "results", "1"], code: 1, prints: /^error: batch prediction job .* was not found$/ },
@@ -68,8 +68,8 @@ const cases: ReadonlyArray<ReadonlyArray<Case>> = [
     { args: ["watch", "pipeline.yaml"], stays: true, code: 130, prints: /^Watching; / }
   ],
   [{ args: ["run", "finer.yaml", "--candidate"], code: 0, prints: /^docs +3 +3$/ }],
-  [{ args: ["promote", "finer.yaml"], code: 0, prints: /^generation 2 serves from now on/ }],
-  [{ args: ["rollback", "finer.yaml"], code: 0, prints: /^generation 1 serves from now on/ }]
+  [{ args: ["promote", "finer.yaml"], code: 0, prints: /^generation 2 is live now/ }],
+  [{ args: ["rollback", "finer.yaml"], code: 0, prints: /^generation 1 is live now/ }]
 ]
 
 /** Runs a case to its end, and says what was wrong. */

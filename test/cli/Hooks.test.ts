@@ -115,7 +115,7 @@ describe.concurrent("serve --hooks", () => {
       assert.include(hookless.stderr, "none.yaml has no hooks")
       const sourceless = yield* failed("wrong.yaml")
       assert.strictEqual(sourceless.code, 4)
-      assert.match(sourceless.stderr, /wrong\.yaml:\d+:\d+[\s\S]*is no source of this pipeline/)
+      assert.match(sourceless.stderr, /wrong\.yaml:\d+:\d+[\s\S]*is not a source of this pipeline/)
     }).pipe(Effect.scoped))
 })
 
@@ -168,10 +168,10 @@ describe.concurrent("notify", () => {
       const { code, stderr } = yield* promised(() => sluice(["run"], { cwd }))
       assert.strictEqual(code, 0)
       assert.strictEqual(received.length, 1)
-      assert.match(stderr, /127\.0\.0\.1:\d+ was not told of this run: .*answered 400: no thanks/)
+      assert.match(stderr, /127\.0\.0\.1:\d+ was not notified of this run: .*answered 400: no thanks/)
       assert.notInclude(stderr, "hidden")
       assert.include(stderr, "ended with 7: broken")
-      assert.include(stderr, "./nothing was not told of this run: notify: ./nothing cannot be run: ENOENT")
+      assert.include(stderr, "./nothing was not notified of this run: notify: ./nothing cannot be run: ENOENT")
       assert.include(stderr, "did not end within 1s")
     }).pipe(Effect.scoped))
 

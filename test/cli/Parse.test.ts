@@ -130,7 +130,7 @@ export const headings = defineChunker({
       const described = yield* run(cwd, "parse", "a.rev", "--pipeline", "pipeline.yaml")
       assert.include(
         described.stdout,
-        "left out or uncertain:\n  told by your own code: in one line\n  told by your own code: chunker headings: 12 of 18"
+        "left out or uncertain:\n  reported by your own code: in one line\n  reported by your own code: chunker headings: 12 of 18"
       )
       const refused = yield* run(cwd, "parse", "b.rev", "--pipeline", "pipeline.yaml")
       assert.strictEqual(refused.code, 1)

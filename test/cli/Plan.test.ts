@@ -39,7 +39,7 @@ describe.concurrent("plan", () => {
       assert.match(rolled.stdout, /^add +docs: even\/ .* 255 files$/m)
       assert.match(rolled.stdout, /^add +docs: \.\/ .* 2 files$/m)
       assert.notInclude(rolled.stdout, "odd/1.txt")
-      assert.include(rolled.stderr, "513 files, told by folder; --all lists each")
+      assert.include(rolled.stderr, "513 files, shown by folder; --all lists each")
       const summary = yield* run(cwd, "plan", "--summary")
       assert.notMatch(summary.stdout, /^add /m)
       assert.match(summary.stdout, /^513 to add, 0 to change/m)

@@ -131,11 +131,11 @@ import: { maxEmbeddingRequestsPerMinute: 2 }`
       mkdirSync(join(cwd, "docs"))
       const ran = yield* run(cwd, "run")
       assert.strictEqual(ran.code, 0)
-      assert.match(ran.stdout, /^warning: docs: there is nothing in it/m)
+      assert.match(ran.stdout, /^warning: docs: it is empty/m)
       for (const command of ["run", "plan", "watch"]) {
         const strict = yield* run(cwd, command, "--strict")
         assert.strictEqual(strict.code, 1)
-        assert.match(strict.stderr, /sources\.docs: there is nothing in it/)
+        assert.match(strict.stderr, /sources\.docs: it is empty/)
       }
     }).pipe(Effect.scoped))
 

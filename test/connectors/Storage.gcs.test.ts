@@ -226,9 +226,9 @@ describe("the storage source, gs://", () => {
         assert.deepStrictEqual(paths(listed), ["gs://acme/a.md"])
         assert.isFalse(complete(listed))
         assert.deepStrictEqual(failures(listed), [
-          ["gs://shut/", "PERMISSION_DENIED", "Give the account roles/storage.objectViewer on gs://shut."],
-          ["gs://nobody/", "NOT_FOUND", "Correct the bucket's name."],
-          ["gs://paid/", "FAILED_PRECONDITION", "Set userProject to the project that pays for reading it."],
+          ["gs://shut/", "PERMISSION_DENIED", "give the account roles/storage.objectViewer on gs://shut"],
+          ["gs://nobody/", "NOT_FOUND", "correct the bucket's name"],
+          ["gs://paid/", "FAILED_PRECONDITION", "set userProject to the project that pays for reading it"],
           ["gs://paper/gone.md", "NOT_FOUND", "correct the address, or end it with / if it is an empty folder"]
         ])
         const paying = yield* connect(fake, { uris: ["gs://paid/"], userProject: "billing" })

@@ -139,7 +139,7 @@ describe("a bundle", () => {
       // Nothing was made to read it.
       assert.notInclude(readdirSync(folder), "elsewhere")
       const refused = yield* bundle.run.pipe(Effect.provide(elsewhere), Effect.flip)
-      assert.match(refused.message, /is a bundle: it has one generation, which can only be read/)
+      assert.match(refused.message, /is a bundle: it has one generation, and is read-only/)
     }).pipe(Effect.scoped))
 
   it.live("holds the corpus as it was, beside whoever writes to it", () =>

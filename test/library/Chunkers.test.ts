@@ -138,7 +138,7 @@ describe("a chunker of one's own", () => {
         hangs: "failed timeout: chunker blocks: took more than 1 s",
         refuses: "skipped unsupported: chunker blocks: no turns in it",
         nothing: "skipped empty: chunker blocks: it made no chunk of 32 characters",
-        odd: "failed crash: chunker blocks: it gave no list of spans",
+        odd: "failed crash: chunker blocks: it returned no list of spans",
         beyond: "failed crash: chunker blocks: chunk 1 is 0 to 38, and the text 0 to 37",
         empty: "failed crash: chunker blocks: chunk 1 is empty",
         blank: "failed crash: chunker blocks: chunk 1 is empty",
@@ -201,7 +201,7 @@ export const halves = defineChunker({
         capabilitiesOf("vertex", Object.keys(connectors))
       )
       assert.deepStrictEqual(problems.map(({ path, rule }) => `${path.join(".")}: ${rule}`), [
-        "chunking.chunker: the vertex engine has no chunker of your own: it cuts documents by itself (port Files)"
+        "chunking.chunker: the vertex engine has no custom chunkers: it cuts documents itself (port Files)"
       ])
       const there = definePipeline({
         name: "own",

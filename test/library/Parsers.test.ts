@@ -148,9 +148,9 @@ describe("a parser of one's own", () => {
       assert.deepStrictEqual(found, {
         leave: "added : ",
         throws: "failed crash: parser notes: text is undefined",
-        dies: "failed crash: parser notes: it threw what is no error",
+        dies: "failed crash: parser notes: it threw a value that is not an error",
         hangs: "failed timeout: parser notes: took more than 1 s",
-        nothing: "failed crash: parser notes: it gave no Markdown",
+        nothing: "failed crash: parser notes: it returned no Markdown",
         odd: "failed crash: parser notes: no typed error",
         blank: "skipped empty: parser notes: there is no text in it",
         corrupt: "failed corrupt: parser notes: it has no end",
@@ -274,7 +274,7 @@ export const anything = defineParser({
         "5:32 parsers[0].shouting.marks must be a number, not text (write it without quotes)"
       ])
       assert.deepStrictEqual(yield* issues("parsers: [{ anything: {} }]\n"), [
-        "5:23 parsers[0].anything says of no file that it reads it (give extensions or mimeTypes)"
+        "5:23 parsers[0].anything names no files that it reads (give extensions or mimeTypes)"
       ])
       assert.deepStrictEqual(yield* issues("parsers: [{ anything: { extensions: [.x] } }]\n"), [
         "5:38 parsers[0].anything.extensions[0] must be the end of a file's name after a dot, and not the dot (write for example jsonl, or call.jsonl)"
@@ -299,7 +299,7 @@ describe("parsers on an engine that fetches files by itself", () => {
     assert.deepStrictEqual(problems(pipeline), [])
     assert.deepStrictEqual(problems({ ...pipeline, parsers }).map(({ fix, path, rule }) => [path.join("."), rule, fix]), [[
       "sources.drive.googleDrive.listing",
-      "has the vertex engine list and fetch the files by itself, so that parsers see none of them",
+      "has the vertex engine list and fetch the files itself, so that parsers see none of them",
       "leave listing out, or parsers"
     ]])
   })

@@ -250,7 +250,7 @@ export default Pipeline.make("typed", {
       const [unknown] = yield* refused("sources:\n  a: { lines: { text: x, limits: 3 } }\n")
       assert.match(unknown ?? "", /^5:26 sources\.a\.lines\.limits /)
       const [order] = yield* refused("sources: {}\nstages: [{ firstOnly: { keep: 1 } }, { retrieve: {} }]\n")
-      assert.match(order ?? "", /stages\[0\] firstOnly takes what retrieve gives/)
+      assert.match(order ?? "", /stages\[0\] firstOnly takes what retrieve returns/)
       writeFileSync(join(folder, "none.ts"), "export const nothing = 1\n")
       const missing = yield* Effect.flip(Pipeline.load(
         (() => {

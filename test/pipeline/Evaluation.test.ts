@@ -87,7 +87,7 @@ describe("evaluate", () => {
       }
     }
     assert.match(broken([{ question: "a" }]), /needs at least one of files, contexts, answer, cites or refused/)
-    assert.match(broken([{ question: "a", refused: true, cites: ["b"] }]), /a refusal says and cites nothing/)
+    assert.match(broken([{ question: "a", refused: true, cites: ["b"] }]), /a refusal has no answer and no citations/)
     assert.match(broken([{ question: "a", answer: { matches: "(" } }]), /tests\[0\]\.answer\.matches\s+must be a regular expression/)
     assert.match(broken([{ question: "a", refused: true }, { question: "a", refused: true }]), /two tests have the same id/)
     assert.strictEqual(broken([{ question: "a", refused: true }, { question: "a", principal: "user:ann@acme.com", refused: true }]), "")

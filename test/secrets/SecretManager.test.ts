@@ -54,7 +54,7 @@ describe("Secret Manager", () => {
         const secrets = chain([environmentResolver({}), yield* secretManagerResolver({ baseUrl: fake.origin, retry })])
         const errorOf = (secret: string) => Effect.flip(secrets.resolve(name(secret)))
         assert.include((yield* errorOf("off")).message, "disabled or destroyed")
-        assert.strictEqual((yield* errorOf("shut")).fix, "Give the account roles/secretmanager.secretAccessor on projects/p/secrets/shut.")
+        assert.strictEqual((yield* errorOf("shut")).fix, "give the account roles/secretmanager.secretAccessor on projects/p/secrets/shut")
         assert.include((yield* errorOf("damaged")).message, "checksum")
         assert.include((yield* errorOf("binary")).message, "damaged")
         const none = yield* errorOf("none")

@@ -11,7 +11,7 @@ import { onEngine, openPipeline, reading } from "../Session.ts"
 export const ask = Command.make(
   "ask",
   {
-    questions: Argument.String("question").pipe(Argument.withDescription("One question or more"), Argument.variadic({ min: 1 })),
+    questions: Argument.String("question").pipe(Argument.withDescription("One or more questions"), Argument.variadic({ min: 1 })),
     ...questionFlags
   },
   Effect.fn(function*(args) {
@@ -33,12 +33,15 @@ export const ask = Command.make(
     )
   })
 ).pipe(
-  Command.withShortDescription("Answer from the corpus, each statement cited to file, page and words."),
+  Command.withShortDescription("Answer from the corpus, with a citation of file, page and words for each statement."),
   Command.withDescription(
-    "Answer from the corpus and nothing else: each statement is numbered and cited to file, page and the quoted words. Says so when the corpus does not hold an answer."
+    "Answer from the corpus and nothing else: each statement has a numbered citation with its file, page and quoted words. Says so when the corpus has no answer."
   ),
   Command.withExamples([
     { command: "sluice ask \"How many days of leave carry over?\"", description: "with the pipeline in this folder" },
-    { command: "sluice ask \"Who is on call?\" \"Since when?\" --pipeline pipeline.yaml", description: "several, each on its own" }
+    {
+      command: "sluice ask \"Who is on call?\" \"Since when?\" --pipeline pipeline.yaml",
+      description: "several questions, each answered separately"
+    }
   ])
 )

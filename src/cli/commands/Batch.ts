@@ -5,6 +5,7 @@ import { Effect, FileSystem, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { batchModelName, type BatchInput, type BatchSpec } from "../../domain/batch/BatchPrediction.ts"
 import { ServiceError } from "../../domain/Errors.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
 import { BatchEngine } from "../../pipeline/batch/BatchEngine.ts"
 import { BatchPrediction } from "../../ports/BatchPrediction.ts"
 import { ObjectStore } from "../../ports/ObjectStore.ts"
@@ -16,13 +17,12 @@ import { batchRoot, exitOf, followJob, inputOf, jobArgument, jobNamed, onBatch, 
 import { optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import { count, plural } from "../render/Numbers.ts"
-import { printValue, rows } from "../render/Values.ts"
-import { idOf } from "../Resources.ts"
+import { printDone, printValue, rows } from "../render/Values.ts"
 import { given, root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
 
 const inputs = Argument.String("input").pipe(
-  Argument.withDescription("JSONL files here, gs://bucket/object, or one table: bq://project.dataset.table"),
+  Argument.withDescription("Local JSONL files, gs://bucket/object, or one table: bq://project.dataset.table"),
   Argument.variadic({ min: 1 })
 )
 
@@ -32,23 +32,23 @@ const submit = Command.make(
     inputs,
     to: optionalText("to", "PLACE", "gs://bucket/folder, a folder here, or a new table. Default, for a file here: beside it"),
     model: Flag.String("model").pipe(
-      Flag.withDescription("The model that is asked; the embedded engine asks the pipeline's, whatever is said here"),
+      Flag.withDescription("The model to use; the embedded engine always uses the pipeline's"),
       Flag.withMetavar("MODEL"),
       Flag.withDefault("llama-3.1-8b-instruct-maas")
     ),
-    name: Flag.String("name").pipe(Flag.withDescription("What the job is called. Default: after its input"), Flag.optional),
+    name: Flag.String("name").pipe(Flag.withDescription("Display name of the job. Default: named after its input"), Flag.optional),
     label: Flag.KeyValuePair("label").pipe(
-      Flag.withDescription("Kept with the job; may be repeated"),
+      Flag.withDescription("A label of the job; may be repeated"),
       Flag.withMetavar("KEY=VALUE"),
       Flag.withDefault({})
     ),
     staging: optionalText("staging", "PREFIX", "On vertex: where files of this machine are put for the job, gs://bucket/folder"),
     check: Flag.Boolean("check").pipe(
-      Flag.withDescription("Look at every row before the job is made; --no-check leaves that to the job"),
+      Flag.withDescription("Check every row before the job is created; --no-check leaves that to the job"),
       Flag.withDefault(true)
     ),
     wait: Flag.Boolean("wait").pipe(
-      Flag.withDescription("Stay until the job has ended. Default on the embedded engine, where it is what runs the job"),
+      Flag.withDescription("Wait until the job has ended. Default on the embedded engine, where waiting is what runs the job"),
       Flag.optional
     )
   },
@@ -73,7 +73,7 @@ const submit = Command.make(
       if (args.check) {
         const { rows, warnings } = yield* checkBatch(request)
         for (const warning of warnings) yield* output.say(output.paintError("yellow", `warning: ${warning}`))
-        if (!json) yield* output.say(`${plural(rows, "row")}, nothing wrong with any`)
+        if (!json) yield* output.say(`${plural(rows, "row")}, no mistakes`)
       }
       const job = yield* jobs.create(request)
       if (given(args.wait) ?? engine === "embedded") {
@@ -83,13 +83,13 @@ const submit = Command.make(
       }
       if (json) return yield* printValue(job)
       yield* output.print(`${job.state.toLowerCase()}  ${job.name}`)
-      yield* output.say(`see how it goes: sluice batch status ${idOf(job.name)} --wait`)
+      yield* output.say(`follow its progress: sluice batch status ${lastSegment(job.name)} --wait`)
     }))
   })
 ).pipe(
   Command.withShortDescription("Check every row, and start a job."),
   Command.withDescription(
-    "Check every row of the input, telling each mistake at its line, and start a job. A row has custom_id (unlike any other's), body.messages (text only) and, where wanted, body.max_tokens; other columns are handed over to the output, method and url are not, and response and id may not be there. Exits 3 when rows failed, 1 when the job did."
+    "Check every row of the input, reporting each mistake with its line, and start a job. A row has a unique custom_id, body.messages (text only) and optionally body.max_tokens; other columns are copied to the output, except method and url; response and id are not allowed. Exits 3 when rows failed, 1 when the job did."
   ),
   Command.withExamples([
     { command: "sluice batch submit questions.jsonl", description: "results in a new folder beside the file" },
@@ -99,12 +99,12 @@ const submit = Command.make(
     },
     {
       command: "sluice batch submit questions.jsonl --engine vertex --staging gs://acme/in --to gs://acme/out --wait",
-      description: "a file of this machine on Vertex AI"
+      description: "a local file on Vertex AI"
     }
   ])
 )
 
-/** The same objects where the service can read them: files of this machine are put under `prefix`, named by their content. */
+/** Makes the input readable by the service: local files are stored under `prefix`, named by their content. */
 const staged = Effect.fnUntraced(function*(input: BatchInput, prefix: string | undefined) {
   if (input._tag === "table") return input
   const fs = yield* FileSystem.FileSystem
@@ -115,8 +115,8 @@ const staged = Effect.fnUntraced(function*(input: BatchInput, prefix: string | u
       if (!uri.startsWith("file://")) return uri
       if (prefix === undefined) {
         return yield* new UsageError({
-          message: "Vertex AI reads no files of this machine",
-          fix: "give --staging gs://bucket/folder, where they are put first"
+          message: "Vertex AI cannot read local files",
+          fix: "give --staging gs://bucket/folder, where they are stored first"
         })
       }
       const path = fileURLToPath(uri)
@@ -124,7 +124,7 @@ const staged = Effect.fnUntraced(function*(input: BatchInput, prefix: string | u
       const hash = createHash("sha256")
       yield* Stream.runForEach(content, (piece) => Effect.sync(() => void hash.update(piece)))
       const target = `${prefix.replace(/\/+$/, "")}/${hash.digest("hex").slice(0, 16)}-${basename(path)}`
-      // What has this name has this content.
+      // An object of this name has this content.
       yield* objects.put(target, content, { when: "absent", contentType: "application/jsonl" }).pipe(
         Effect.catchIf(({ code }) => code === "ALREADY_EXISTS", () => Effect.void)
       )
@@ -144,17 +144,17 @@ const check = Command.make(
       const { checkRows } = yield* Effect.promise(() => import("../../text/rows/CheckRows.ts"))
       const local = args.inputs.find((place) => !place.includes("://"))
       if ((yield* BatchEngine).name === "vertex" && local !== undefined) {
-        return yield* new UsageError({ message: `${local} is a file of this machine`, fix: "check it with --engine embedded" })
+        return yield* new UsageError({ message: `${local} is a local file`, fix: "check it with --engine embedded" })
       }
       const found = yield* checkRows(yield* inputOf(args.inputs), { objects: yield* ObjectStore, tables: yield* TableStore })
-      yield* json ? output.json({ version: 1, rows: found }) : output.print(`${plural(found, "row")}, nothing wrong with any`)
+      yield* json ? output.json({ version: 1, rows: found }) : output.print(`${plural(found, "row")}, no mistakes`)
     }))
   })
 ).pipe(
-  Command.withDescription("Look at every row of an input and tell what is wrong with it, each mistake at its line. Starts nothing."),
+  Command.withDescription("Check every row of an input and report each mistake with its line. Starts nothing."),
   Command.withExamples([{
     command: "sluice batch check questions.jsonl",
-    description: "before they are submitted, by somebody else perhaps"
+    description: "before somebody submits them"
   }])
 )
 
@@ -163,7 +163,7 @@ const status = Command.make(
   {
     job: jobArgument,
     wait: Flag.Boolean("wait").pipe(
-      Flag.withDescription("Stay until it has ended; on the embedded engine that also takes up a job that was interrupted"),
+      Flag.withDescription("Wait until it has ended; on the embedded engine this also resumes an interrupted job"),
       Flag.withDefault(false)
     )
   },
@@ -177,11 +177,11 @@ const status = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Show a job: its state, how many rows are answered, what failed, where the results are. Exits 3 when rows failed, 1 when the job did."
+    "Show a job: its state, the number of rows answered, failures, and where the results are. Exits 3 when rows failed, 1 when the job did."
   ),
   Command.withExamples([
-    { command: "sluice batch status 8013846402219253760", description: "as it is now" },
-    { command: "sluice batch status 8013846402219253760 --wait", description: "until it has ended" }
+    { command: "sluice batch status 8013846402219253760", description: "its current state" },
+    { command: "sluice batch status 8013846402219253760 --wait", description: "wait until it has ended" }
   ])
 )
 
@@ -194,9 +194,9 @@ const list = Command.make(
     yield* onBatch(Effect.gen(function*() {
       const jobs = yield* BatchPrediction
       yield* rows(pages((page) => jobs.list(page, given(args.filter))), [
-        { title: "id", cell: (job) => idOf(job.name) },
+        { title: "id", cell: (job) => lastSegment(job.name) },
         { title: "name", cell: (job) => job.displayName, flexible: true },
-        { title: "model", cell: (job) => idOf(job.model), flexible: true },
+        { title: "model", cell: (job) => lastSegment(job.model), flexible: true },
         { title: "state", cell: (job) => job.state.toLowerCase().replace("_", " ") },
         { title: "answered", cell: ({ counts }) => counts === undefined ? "" : count(counts.successful), align: "right" },
         { title: "failed", cell: ({ counts }) => counts === undefined ? "" : count(counts.failed), align: "right" },
@@ -206,7 +206,7 @@ const list = Command.make(
   })
 ).pipe(
   Command.withDescription("List jobs, newest first."),
-  Command.withExamples([{ command: "sluice batch list --filter state=JOB_STATE_RUNNING", description: "those that are under way" }])
+  Command.withExamples([{ command: "sluice batch list --filter state=JOB_STATE_RUNNING", description: "running jobs" }])
 )
 
 const cancel = Command.make(
@@ -221,7 +221,7 @@ const cancel = Command.make(
     }))
   })
 ).pipe(
-  Command.withDescription("Ask a job to stop. What it has answered is kept."),
+  Command.withDescription("Ask a job to stop. Its answers so far are kept."),
   Command.withExamples([{ command: "sluice batch cancel 8013846402219253760", description: "by the id that list shows" }])
 )
 
@@ -229,18 +229,16 @@ const remove = Command.make(
   "delete",
   { job: jobArgument },
   Effect.fn(function*(args) {
-    const { json } = yield* root
-    const output = yield* Output
     yield* onBatch(Effect.gen(function*() {
       const name = yield* jobNamed(args.job)
       yield* (yield* BatchPrediction).delete(name)
-      yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+      yield* printDone("deleted", name)
     }))
   })
 ).pipe(
-  Command.withDescription("Forget a job that has ended. Its results stay where they are."),
+  Command.withDescription("Delete a job that has ended from the list. Its results stay where they are."),
   Command.withExamples([{ command: "sluice batch delete 8013846402219253760", description: "by the id that list shows" }])
 )
 
-/** `sluice batch`: many prompts as one job. */
+/** `sluice batch`: sends many prompts as one job. */
 export const batch = batchRoot.pipe(Command.withSubcommands([submit, check, batchRun, status, list, batchResults, cancel, remove]))

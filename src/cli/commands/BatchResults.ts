@@ -14,14 +14,16 @@ import { count, plural } from "../render/Numbers.ts"
 import { rows } from "../render/Values.ts"
 import { given, root } from "../Root.ts"
 
-/** `sluice batch results`: what became of each row. */
+/** `sluice batch results`: shows the outcome of each row. */
 export const batchResults = Command.make(
   "results",
   {
     job: jobArgument,
     out: Flag.String("out").pipe(
       Flag.withAlias("o"),
-      Flag.withDescription("Write a JSON line for each row to this file, whole or not at all. Default: a table, or JSON lines with --json"),
+      Flag.withDescription(
+        "Write a JSON line for each row to this file, completely or not at all. Default: a table, or JSON lines with --json"
+      ),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
@@ -61,20 +63,20 @@ export const batchResults = Command.make(
     if (json) yield* output.json({ version: 1, type: "results", ...tally })
     else {
       yield* output.say(`answered ${count(tally.answered)}, failed ${count(tally.failed)}, missing ${count(tally.missing)}`)
-      if (tally.unmatched > 0) yield* output.say(`${plural(tally.unmatched, "result")} of rows that are not in the input any more`)
+      if (tally.unmatched > 0) yield* output.say(`${plural(tally.unmatched, "result")} of rows that are no longer in the input`)
     }
     return yield* exitWith(tally.failed + tally.missing > 0 ? ExitCode.someFailed : ExitCode.done)
   })
 ).pipe(
   Command.withShortDescription("Join a job's results to the rows of its input."),
   Command.withDescription(
-    "Join a job's results to the rows of its input by custom_id, in the order of the input, whatever its size. Rows that failed and rows without a result are told. Exits 3 when there are any."
+    "Join a job's results to the rows of its input by custom_id, in the order of the input, whatever its size. Reports rows that failed and rows without a result; exits 3 when there are any."
   ),
   Command.withExamples([
     { command: "sluice batch results 8013846402219253760 -o answers.jsonl", description: "every row with its answer" },
     {
       command: "sluice batch results 8013846402219253760 -o answers.jsonl --again again.jsonl",
-      description: "and the rest to be submitted again"
+      description: "and the failed rows, to be submitted again"
     }
   ])
 )
@@ -93,7 +95,7 @@ const shown = (joined: JoinedRow): object => {
   }
 }
 
-/** A file of JSON lines that takes its name when it is whole; until then what was there before is. */
+/** A file of JSON lines that gets its name once it is complete; until then the previous file stays. */
 const wholeFile = Effect.fnUntraced(function*(path: string) {
   const fs = yield* FileSystem.FileSystem
   const unwritable = () => ServiceError.invalid("--out", `${path} cannot be written`)

@@ -12,17 +12,17 @@ import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, reading } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
 
-/** `sluice batch run`: a file of questions answered from a corpus. */
+/** `sluice batch run`: answers a file of questions from a corpus. */
 export const batchRun = Command.make(
   "run",
   {
     pipeline: Argument.Path("pipeline").pipe(Argument.map(fromHere), Argument.withDescription("The pipeline whose corpus answers")),
     questions: Argument.String("questions").pipe(
-      Argument.withDescription("JSON lines with question and, if wanted, custom_id and principal; a .txt file has a question a line")
+      Argument.withDescription("JSON lines with question and optionally custom_id and principal; a .txt file has a question per line")
     ),
     out: Flag.String("out").pipe(
       Flag.withAlias("o"),
-      Flag.withDescription("Where the answers go, a JSON line each. Default: answers.jsonl"),
+      Flag.withDescription("File for the answers, one JSON line each. Default: answers.jsonl"),
       Flag.withMetavar("FILE"),
       Flag.withDefault("answers.jsonl")
     )
@@ -34,8 +34,8 @@ export const batchRun = Command.make(
     const shared = yield* batchRoot
     if (Option.isSome(shared.pipeline) || Option.isSome(shared.project) || Option.isSome(shared.location)) {
       return yield* new UsageError({
-        message: "--pipeline, --project and --location are not for batch run: the pipeline says where its corpus is",
-        fix: "leave them out; --engine takes another of the pipeline's engines"
+        message: "--pipeline, --project and --location do not apply to batch run: the pipeline says where its corpus is",
+        fix: "leave them out; --engine chooses another of the pipeline's engines"
       })
     }
     const loaded = yield* openPipeline(Option.some(args.pipeline))
@@ -53,10 +53,10 @@ export const batchRun = Command.make(
         ).slice(0, 8)
         const fs = yield* FileSystem.FileSystem
         const questions = readQuestions(args.questions, bytesOf(args.questions, fs), args.questions.endsWith(".txt") ? "text" : "json")
-        // All mistakes first: a long batch is not to end at the last question's.
+        // All mistakes first: a long batch must not fail at its last question.
         yield* Stream.runDrain(questions)
         const answers = yield* answerFile(args.out, `${args.out}.${stages}.part`)
-        if (answers.tally.all > 0) yield* output.say(`going on after ${count(answers.tally.all)} answers that are in ${answers.part}`)
+        if (answers.tally.all > 0) yield* output.say(`continuing after ${count(answers.tally.all)} answers in ${answers.part}`)
         const { model, staging } = yield* batchSettings(loaded.pipeline)
         const answered = yield* batchPipeline(loaded.pipeline, questions, {
           questionsId,
@@ -65,7 +65,7 @@ export const batchRun = Command.make(
           concurrency
         })
         yield* Stream.runForEach(answered, answers.add)
-        // One job has answered all: whoever asks again finds its answers.
+        // One job has answered all questions: running the command again finds its answers.
         yield* answers.finish({ keep: answers.tally.failed > 0 && !(model._tag === "hosted" && staging !== undefined) })
         return answers.tally
       }).pipe(Effect.provide(batchServices(loaded.pipeline, { dataDir })))
@@ -74,20 +74,20 @@ export const batchRun = Command.make(
     else {yield* output.print(
         `answered ${count(tally.answered)}, not in the corpus ${count(tally.unsupported)}, failed ${count(tally.failed)}: ${args.out}`
       )}
-    if (tally.kept) yield* output.say("run it again to ask only those that failed")
+    if (tally.kept) yield* output.say("run it again to ask only the failed questions")
     return yield* exitWith(tally.failed > 0 ? ExitCode.someFailed : ExitCode.done)
   })
 ).pipe(
   Command.withShortDescription("Answer a file of questions from a corpus, with citations."),
   Command.withDescription(
-    "Answer a file of questions from a pipeline's corpus, each with its citations, in their order. Models that answer at once are asked a few questions at a time; a hosted model of the pipeline's batch stage is asked all of them in one job. Run again after an interruption, or when questions failed, it goes on with those that have no answer yet, which then come last. Exits 3 when questions failed."
+    "Answer a file of questions from a pipeline's corpus, each with its citations, in their order. Models that answer at once get a few questions at a time; a hosted model of the pipeline's batch stage gets all of them in one job. Run again after an interruption, or when questions failed, it continues with the unanswered questions, whose answers then come last. Exits 3 when questions failed."
   ),
   Command.withExamples([
     {
       command: "sluice batch run pipeline.yaml questions.jsonl -o answers.jsonl",
-      description: "{\"custom_id\": \"q1\", \"question\": \"…\"} a line"
+      description: "{\"custom_id\": \"q1\", \"question\": \"…\"} per line"
     },
-    { command: "sluice batch run pipeline.yaml questions.txt", description: "a question a line, into answers.jsonl" }
+    { command: "sluice batch run pipeline.yaml questions.txt", description: "one question per line, into answers.jsonl" }
   ])
 )
 
@@ -108,14 +108,14 @@ const Line = Schema.fromJsonString(Schema.Struct({
 const decodeLine = Schema.decodeOption(Line)
 
 /**
- * Answers as they come: in `part` until all are there, so that an interruption costs none. What failed before is asked
- * again.
+ * Collects answers as they arrive: in `part` until all are there, so that an interruption loses none. Failed questions of
+ * an earlier run are asked again.
  */
 const answerFile = Effect.fnUntraced(function*(path: string, part: string) {
   const fs = yield* FileSystem.FileSystem
   const unwritable = () => ServiceError.invalid("--out", `${part} cannot be written`)
   const before = yield* fs.readFileString(part).pipe(Effect.orElseSucceed(() => ""))
-  // What follows the last line end was being written when its process ended.
+  // Text after the last line end was being written when the process ended.
   const whole = before.slice(0, before.lastIndexOf("\n") + 1)
   const done = new Set<string>()
   const tally = { all: 0, answered: 0, unsupported: 0, failed: 0, kept: false }
@@ -144,7 +144,7 @@ const answerFile = Effect.fnUntraced(function*(path: string, part: string) {
       note(answered.error !== undefined, answered.answer?.grounded === true)
       return file.writeAll(encoder.encode(`${JSON.stringify(shown(answered))}\n`)).pipe(Effect.mapError(unwritable))
     },
-    /** Gives the answers their name; with `keep` they are gone on from as well. */
+    /** Renames the part file to its final name; with `keep`, later runs continue from it as well. */
     finish: Effect.fnUntraced(function*({ keep }: { readonly keep: boolean }) {
       tally.kept = keep
       yield* file.sync

@@ -12,7 +12,7 @@ import { wrapping } from "../render/Wrap.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, reading } from "../Session.ts"
 
-/** `sluice chat`: a conversation over the corpus, in which a question may lean on those before it. */
+/** `sluice chat`: a conversation over the corpus, in which a question may refer to earlier ones. */
 export const chat = Command.make(
   "chat",
   questionFlags,
@@ -22,7 +22,7 @@ export const chat = Command.make(
     const loaded = yield* openPipeline(args.pipeline)
     const { chatPipeline } = yield* Effect.promise(() => import("../../pipeline/ChatPipeline.ts"))
 
-    /** Prints an answer: as it comes on a terminal, whole anywhere else. */
+    /** Prints an answer: as it arrives on a terminal, as a whole otherwise. */
     const show = Effect.fnUntraced(function*(turn: ConversationTurn, question: string) {
       const { parts, question: standalone } = turn
       if (standalone !== question && !json) yield* output.say(output.paintError("dim", `(searching for: ${printable(standalone)})`))
@@ -70,7 +70,7 @@ export const chat = Command.make(
                 const exchange = yield* show(yield* ask({ ...question, history }), line)
                 if (exchange !== undefined) history = [...history, exchange]
               }).pipe(
-                // A person can ask again; a script is to see that it failed.
+                // A person can ask again; a script must see that it failed.
                 Effect.catchIf(() => output.write !== undefined, (error) => renderCause(Cause.fail(error)))
               )
             )
@@ -81,9 +81,9 @@ export const chat = Command.make(
     )
   })
 ).pipe(
-  Command.withShortDescription("Talk with the corpus: questions may lean on those before them."),
+  Command.withShortDescription("Talk with the corpus: questions may refer to earlier ones."),
   Command.withDescription(
-    "Talk with the corpus. A question may lean on those before it (\"And in Japan?\"): it is made to stand by itself before it is searched, and what was searched is shown. Every answer is cited, as `sluice ask` cites. /new starts over, /quit or Ctrl-D leaves, Ctrl-C stops an answer. Where the input is no terminal, each line of it is a question."
+    "Talk with the corpus. A question may refer to earlier ones (\"And in Japan?\"): it is completed from them before the search, and the completed question is shown. Every answer has citations, like those of `sluice ask`. /new starts over, /quit or Ctrl-D leaves, Ctrl-C stops an answer. Where the input is not a terminal, each line is a question."
   ),
   Command.withExamples([
     { command: "sluice chat", description: "with the pipeline in this folder" },

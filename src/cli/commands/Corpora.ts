@@ -1,12 +1,11 @@
 import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { lastSegment } from "../../domain/ResourceNames.ts"
 import { Corpora } from "../../ports/Corpora.ts"
 import { pages } from "../../ports/Paging.ts"
-import { Output } from "../Output.ts"
-import { printValue, rows } from "../render/Values.ts"
-import { root } from "../Root.ts"
-import { corpusNamed, idOf } from "../Resources.ts"
-import { onEngine, openForResources, pipelineFlag, reading } from "../Session.ts"
+import { printDone, printValue, rows } from "../render/Values.ts"
+import { corpusNamed } from "../Resources.ts"
+import { onResources, pipelineFlag } from "../Session.ts"
 
 const name = Argument.String("corpus").pipe(Argument.withDescription("The corpus's id, name or display name"))
 
@@ -14,14 +13,12 @@ const list = Command.make(
   "list",
   { pipeline: pipelineFlag },
   Effect.fn(function*(args) {
-    const loaded = yield* openForResources(args.pipeline)
-    yield* onEngine(
-      loaded,
-      reading,
+    yield* onResources(
+      args.pipeline,
       Effect.gen(function*() {
         const corpora = yield* Corpora
         yield* rows(pages(corpora.list), [
-          { title: "id", cell: (c) => idOf(c.name) },
+          { title: "id", cell: (c) => lastSegment(c.name) },
           { title: "display name", cell: (c) => c.displayName, flexible: true },
           { title: "files", cell: (c) => String(c.filesCount ?? ""), align: "right" },
           { title: "database", cell: (c) => c.vectorDb._tag },
@@ -39,10 +36,8 @@ const get = Command.make(
   "get",
   { corpus: name, pipeline: pipelineFlag },
   Effect.fn(function*(args) {
-    const loaded = yield* openForResources(args.pipeline)
-    yield* onEngine(
-      loaded,
-      reading,
+    yield* onResources(
+      args.pipeline,
       Effect.gen(function*() {
         const corpora = yield* Corpora
         yield* printValue(yield* corpora.get(yield* corpusNamed(args.corpus)))
@@ -62,28 +57,25 @@ const remove = Command.make(
     force: Flag.Boolean("force").pipe(Flag.withDescription("Delete it with the files in it"), Flag.withDefault(false))
   },
   Effect.fn(function*(args) {
-    const { json } = yield* root
-    const output = yield* Output
-    const loaded = yield* openForResources(args.pipeline)
-    yield* onEngine(
-      loaded,
-      { mode: "write", holder: "sluice corpora delete" },
+    yield* onResources(
+      args.pipeline,
       Effect.gen(function*() {
         const corpora = yield* Corpora
         const corpus = yield* corpusNamed(args.corpus)
         yield* corpora.delete(corpus, { force: args.force })
-        yield* json ? output.json({ version: 1, deleted: corpus }) : output.print(`deleted ${corpus}`)
-      })
+        yield* printDone("deleted", corpus)
+      }),
+      { mode: "write", holder: "sluice corpora delete" }
     )
   })
 ).pipe(
-  Command.withDescription("Delete a corpus. One that still has files needs --force. The next run of its pipeline makes a new one."),
+  Command.withDescription("Delete a corpus. One that still has files needs --force. The next run of its pipeline creates a new one."),
   Command.withExamples([{ command: "sluice corpora delete Handbook --force", description: "with its files" }])
 )
 
-/** `sluice corpora`: the engine's corpora, whoever made them. */
+/** `sluice corpora`: the engine's corpora, whatever created them. */
 export const corpora = Command.make("corpora").pipe(
   Command.withDescription("List, show and delete corpora."),
-  Command.withExamples([{ command: "sluice corpora list", description: "what the data directory holds" }]),
+  Command.withExamples([{ command: "sluice corpora list", description: "the corpora of the data directory" }]),
   Command.withSubcommands([list, get, remove])
 )

@@ -12,10 +12,10 @@ import { wrap } from "../render/Wrap.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 
-/** Lines printed at once, so that a difference of any size is shown in flat memory. */
+/** Lines printed at a time, so that a difference of any size is shown with constant memory. */
 const pageSize = 200
 
-/** `sluice diff`: the ledger against the target, without contacting the sources. */
+/** `sluice diff`: compares the ledger with the target, without contacting the sources. */
 export const diff = Command.make(
   "diff",
   {
@@ -60,11 +60,11 @@ export const diff = Command.make(
 ).pipe(
   Command.withShortDescription("Show where the ledger and the corpus differ."),
   Command.withDescription(
-    "Show where the ledger and the corpus differ: files deleted or replaced behind Sluice's back, files it did not put there, and writes that were begun and not confirmed. Sources are not contacted, and nothing is changed."
+    "Show where the ledger and the corpus differ: files deleted or replaced by others, files that others stored, and writes that were begun and not confirmed. Sources are not contacted, and nothing is changed."
   ),
   Command.withExamples([
-    { command: "sluice diff pipeline.yaml", description: "is the corpus what we put there?" },
-    { command: "sluice diff --detailed-exitcode", description: "for scripts: 2 means it is not" }
+    { command: "sluice diff pipeline.yaml", description: "does the corpus have what was stored there?" },
+    { command: "sluice diff --detailed-exitcode", description: "for scripts: 2 means that it does not" }
   ])
 )
 
@@ -87,7 +87,7 @@ const rowOf = (d: Difference): ReadonlyArray<string> => {
   }
 }
 
-/** Foreign files are nobody's mistake. */
+/** Whether anything differs. Files of others do not count. */
 const differs = ({ differences: { foreign: _, ...ours } }: Diff): boolean => Object.values(ours).some((n) => n > 0)
 
 const summary = (found: Diff): string =>

@@ -23,7 +23,7 @@ import { root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
 import { atItsPlace, onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 
-/** One thing that was looked at, and what to do when it is wrong. */
+/** A check, and what to do when it fails. */
 interface Check {
   readonly check: string
   readonly ok: boolean
@@ -31,7 +31,7 @@ interface Check {
   readonly fix?: string
 }
 
-/** `sluice doctor`: checks one thing after another and says what to do about each that is wrong. */
+/** `sluice doctor`: checks one thing after another and says how to fix each failure. */
 export const doctor = Command.make(
   "doctor",
   { pipeline: pipelineArgument },
@@ -41,7 +41,7 @@ export const doctor = Command.make(
     const fs = yield* FileSystem.FileSystem
     const host = yield* Host
     const checks: Array<Check> = []
-    /** Runs a check; its error becomes the finding. */
+    /** Runs a check; an error becomes its finding. */
     const check = <A, E extends { readonly message: string }, R>(
       name: string,
       effect: Effect.Effect<A, E, R>,
@@ -69,7 +69,7 @@ export const doctor = Command.make(
     if (missing.length === 0) checks.push({ check: "parsers", ok: true, detail: "every parser is installed for this platform" })
     const { findModelServers } = yield* Effect.promise(() => import("../../models/ModelServers.ts"))
     const servers = yield* findModelServers(process.env)
-    // One that fails is a fault only where the pipeline uses it, which is looked at below.
+    // A failing server is a fault only if the pipeline uses it, which is checked below.
     checks.push(...servers.map((server): Check => ({ check: "model server", ok: true, detail: describeServer(server) })))
     if (servers.length === 0) {
       checks.push({
@@ -105,7 +105,7 @@ export const doctor = Command.make(
         )
         : []
       checks.push(...onTheWay)
-      // What the engine itself would say of it was said.
+      // The checks above have reported what opening the engine would.
       if (onTheWay.every(({ ok }) => ok)) {
         yield* check(
           "engine",
@@ -132,7 +132,7 @@ export const doctor = Command.make(
                 generations.filter((each) => each.role === role).map(({ corpus }) => CorpusName.make(corpus))[0]
               if (checkVectors !== undefined && vectorDb._tag !== "managed") {
                 const serving = corpusOf("live") ?? items.find((corpus) => corpus.displayName === displayName)?.name
-                // What serves is looked at by the settings that it was built by, whatever candidate the file describes.
+                // The live corpus is checked with the settings it was built with, even if the file describes a candidate.
                 const live = yield* check(
                   "vectors",
                   onEngine(loaded.value, { mode: "read", of: "live" }, ({ corpus }) =>
@@ -196,9 +196,9 @@ export const doctor = Command.make(
     return yield* exitWith(ok ? ExitCode.done : ExitCode.error)
   })
 ).pipe(
-  Command.withShortDescription("Check everything, and say what to do about what is wrong."),
+  Command.withShortDescription("Check everything, and say how to fix problems."),
   Command.withDescription(
-    "Check the installation, the state database (every page and checksum of it), the pipeline, the engine and every source, and say what to do about what is wrong. Exits 1 when something is."
+    "Check the installation, the state database (every page and checksum of it), the pipeline, the engine and every source, and say how to fix problems. Exits 1 when there are any."
   ),
   Command.withExamples([
     { command: "sluice doctor", description: "before the first run, or when something fails" },
@@ -206,14 +206,14 @@ export const doctor = Command.make(
   ])
 )
 
-/** Has the model of a pipeline write one token. */
+/** Calls the model of a pipeline for one token. */
 const callOnce = Effect.fnUntraced(function*(settings: GeneratorSettings) {
   const { chat } = yield* Models
   const model = yield* chat(settings)
   yield* Stream.runDrain(model.stream({ turns: [{ role: "user", parts: [{ type: "text", text: "Say yes." }] }], maxTokens: 1 }))
 }, Effect.scoped)
 
-/** The cross encoders that a pipeline names. */
+/** Cross encoders that a pipeline names. */
 const rankings = ({ stages }: Definition) =>
   stages.flatMap((stage) => "rank" in stage && stage.rank?._tag === "crossEncoder" ? [stage.rank] : [])
 

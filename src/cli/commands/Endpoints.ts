@@ -2,6 +2,7 @@ import { Effect, FileSystem, Option, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { isEmpty } from "../../domain/Defined.ts"
 import { ExitCode } from "../../domain/Errors.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
 import { Endpoints, type Prediction } from "../../ports/Endpoints.ts"
 import { pages } from "../../ports/Paging.ts"
 import { engineFlags } from "../EngineFlags.ts"
@@ -10,21 +11,20 @@ import { optionalText } from "../Flags.ts"
 import { endpointNamed, onGarden, trafficFlag, trafficOf } from "../Garden.ts"
 import { Output } from "../Output.ts"
 import { resourcesText } from "../render/Deployment.ts"
-import { printValue, rows } from "../render/Values.ts"
-import { idOf } from "../Resources.ts"
+import { printDone, printValue, rows } from "../render/Values.ts"
 import { given, root } from "../Root.ts"
 import { unreadable, UsageError } from "../UsageError.ts"
 
 const endpoint = Argument.String("endpoint").pipe(Argument.withDescription("The endpoint's id, name or display name"))
 
-/** What the service's own tools find endpoints of catalog models by. */
+/** Filter by which the service's own tools find endpoints of catalog models. */
 const ofCatalog = "labels.mg-deploy:* OR labels.mg-one-click-deploy:*"
 
 const list = Command.make(
   "list",
   {
     catalog: Flag.Boolean("catalog").pipe(
-      Flag.withDescription("Only those that a deployment of the catalog made"),
+      Flag.withDescription("Only endpoints that a deployment from the catalog created"),
       Flag.withDefault(false)
     ),
     filter: optionalText("filter", "FILTER", "Only those for which this holds, for example labels.team=\"a\" or display_name=\"chat\""),
@@ -36,7 +36,7 @@ const list = Command.make(
       Effect.gen(function*() {
         const endpoints = yield* Endpoints
         yield* rows(pages((page) => endpoints.list({ ...page, ...(filter === undefined ? {} : { filter }) })), [
-          { title: "id", cell: (e) => idOf(e.name) },
+          { title: "id", cell: (e) => lastSegment(e.name) },
           { title: "display name", cell: (e) => e.displayName, flexible: true },
           {
             title: "deployed",
@@ -52,10 +52,10 @@ const list = Command.make(
       }))
   })
 ).pipe(
-  Command.withDescription("List endpoints, what is deployed on each, with its share of the traffic, and on which machines."),
+  Command.withDescription("List endpoints with the models deployed on each, their shares of the traffic, and their machines."),
   Command.withExamples([
-    { command: "sluice endpoints list", description: "all of them" },
-    { command: "sluice endpoints list --catalog --json", description: "those that sluice models deploy made" }
+    { command: "sluice endpoints list", description: "all endpoints" },
+    { command: "sluice endpoints list --catalog --json", description: "endpoints that sluice models deploy created" }
   ])
 )
 
@@ -80,7 +80,7 @@ const create = Command.make(
     name: Argument.String("name").pipe(Argument.withDescription("The endpoint's display name")),
     id: optionalText("id", "ID", "Its id. Default: one that the service makes"),
     label: Flag.KeyValuePair("label").pipe(
-      Flag.withDescription("A label, to find it by. May be repeated"),
+      Flag.withDescription("A label, for finding it. May be repeated"),
       Flag.withMetavar("KEY=VALUE"),
       Flag.withDefault({})
     ),
@@ -101,7 +101,7 @@ const create = Command.make(
       }))
   })
 ).pipe(
-  Command.withDescription("Make an endpoint, for models to be deployed on. Costs nothing until one is."),
+  Command.withDescription("Create an endpoint to deploy models on. Costs nothing until a model is deployed."),
   Command.withExamples([{ command: "sluice endpoints create chat", description: "then sluice models deploy … --endpoint chat" }])
 )
 
@@ -111,7 +111,7 @@ const update = Command.make(
     endpoint,
     name: optionalText("name", "NAME", "Another display name"),
     label: Flag.KeyValuePair("label").pipe(
-      Flag.withDescription("Labels that take the place of those there are. May be repeated"),
+      Flag.withDescription("Labels that replace all existing ones. May be repeated"),
       Flag.withMetavar("KEY=VALUE"),
       Flag.withDefault({})
     ),
@@ -126,7 +126,7 @@ const update = Command.make(
       labels: Object.keys(args.label).length === 0 ? undefined : args.label,
       trafficSplit
     }
-    if (isEmpty(change)) return yield* new UsageError({ message: "nothing is to be changed", fix: "give --name, --label or --traffic" })
+    if (isEmpty(change)) return yield* new UsageError({ message: "there is nothing to change", fix: "give --name, --label or --traffic" })
     yield* onGarden(args, () =>
       Effect.gen(function*() {
         const endpoints = yield* Endpoints
@@ -145,14 +145,14 @@ const predict = Command.make(
   "predict",
   {
     endpoint,
-    payload: Argument.String("payload").pipe(Argument.withDescription("What the model is sent; or see --body"), Argument.optional),
+    payload: Argument.String("payload").pipe(Argument.withDescription("The request to the model; or see --body"), Argument.optional),
     body: optionalText("body", "FILE", "A file with it; - is standard input"),
     contentType: Flag.String("content-type").pipe(
-      Flag.withDescription("What it is. Default application/json"),
+      Flag.withDescription("Content type of the request. Default application/json"),
       Flag.withMetavar("TYPE"),
       Flag.withDefault("application/json")
     ),
-    stream: Flag.Boolean("stream").pipe(Flag.withDescription("Print the answer as it comes"), Flag.withDefault(false)),
+    stream: Flag.Boolean("stream").pipe(Flag.withDescription("Print the answer as it arrives"), Flag.withDefault(false)),
     ...engineFlags
   },
   Effect.fn(function*(args) {
@@ -178,20 +178,23 @@ const predict = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Send a model what its card says it takes, and print what it answers, byte for byte. A failure that the model answers with is printed too, and exits 1."
+    "Send a request to a model, in the form that its model card describes, and print the answer, byte for byte. An error returned by the model is printed too, and exits 1."
   ),
   Command.withExamples([
     { command: "sluice endpoints predict chat '{\"prompt\": \"Hello\"}'", description: "JSON on the command line" },
-    { command: "sluice endpoints predict chat --body request.json --stream", description: "a file, and the answer as it comes" },
-    { command: "cat page.png | sluice endpoints predict ocr --body - --content-type image/png", description: "anything at all" }
+    {
+      command: "sluice endpoints predict chat --body request.json --stream",
+      description: "a request from a file, with the answer as it arrives"
+    },
+    { command: "cat page.png | sluice endpoints predict ocr --body - --content-type image/png", description: "any content" }
   ])
 )
 
 const payloadOf = Effect.fnUntraced(function*(written: Option.Option<string>, file: Option.Option<string>) {
   if (Option.isSome(written) === Option.isSome(file)) {
     return yield* new UsageError({
-      message: "one of a payload and --body is needed",
-      fix: "write it behind the endpoint, or name a file with --body"
+      message: "either a payload or --body is needed",
+      fix: "give it after the endpoint, or name a file with --body"
     })
   }
   if (Option.isSome(written)) return new TextEncoder().encode(written.value)
@@ -209,7 +212,7 @@ const payloadOf = Effect.fnUntraced(function*(written: Option.Option<string>, fi
   )
 })
 
-/** As it is: the bytes are data, and perhaps no text. */
+/** Writes bytes unchanged: they are data, and possibly not text. */
 const write = (bytes: Uint8Array): Effect.Effect<void> =>
   Effect.promise(() => new Promise<void>((resolve) => void process.stdout.write(bytes, () => resolve())))
 
@@ -224,24 +227,22 @@ const remove = Command.make(
   "delete",
   { endpoint, ...engineFlags },
   Effect.fn(function*(args) {
-    const { json } = yield* root
-    const output = yield* Output
     yield* onGarden(args, () =>
       Effect.gen(function*() {
         const endpoints = yield* Endpoints
         const name = yield* endpointNamed(args.endpoint)
         yield* endpoints.delete(name)
-        yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+        yield* printDone("deleted", name)
       }))
   })
 ).pipe(
-  Command.withDescription("Delete an endpoint. What is deployed on it must be undeployed first."),
+  Command.withDescription("Delete an endpoint. Models deployed on it must be undeployed first."),
   Command.withExamples([{ command: "sluice endpoints delete chat", description: "by its display name" }])
 )
 
-/** `sluice endpoints`: where deployed models answer. */
+/** `sluice endpoints`: the endpoints at which deployed models answer. */
 export const endpoints = Command.make("endpoints").pipe(
   Command.withDescription("List, show, create, change and delete endpoints, and ask the models deployed on them."),
-  Command.withExamples([{ command: "sluice endpoints list", description: "what is deployed where" }]),
+  Command.withExamples([{ command: "sluice endpoints list", description: "which models are deployed where" }]),
   Command.withSubcommands([list, show, create, update, predict, remove])
 )

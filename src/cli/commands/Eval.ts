@@ -16,7 +16,7 @@ import { notTogether, UsageError } from "../UsageError.ts"
 const file = (name: string, description: string) =>
   Flag.Path(name).pipe(Flag.map(fromHere), Flag.withDescription(description), Flag.withMetavar("FILE"), Flag.optional)
 
-/** `sluice eval`: asks the questions of a pipeline's tests, and holds what comes against what they expect. */
+/** `sluice eval`: runs a pipeline's tests and compares the results with what they expect. */
 export const evaluate = Command.make(
   "eval",
   {
@@ -25,24 +25,24 @@ export const evaluate = Command.make(
     topK: Flag.Int("top-k").pipe(
       Flag.filter((k) => k >= 1, () => "Expected 1 or more"),
       Flag.withAlias("k"),
-      Flag.withDescription("How many contexts, instead of the pipeline's"),
+      Flag.withDescription("Number of contexts, instead of the pipeline's"),
       Flag.withMetavar("N"),
       Flag.optional
     ),
-    save: Flag.Boolean("save").pipe(Flag.withDescription("Keep the result in the data directory, for --against"), Flag.withDefault(false)),
+    save: Flag.Boolean("save").pipe(Flag.withDescription("Save the result in the data directory, for --against"), Flag.withDefault(false)),
     against: optionalText("against", "RESULT", "Compare with an earlier result: `last`, the newest that was saved, or a file of --json"),
     compare: Flag.Path("compare").pipe(
       Flag.map(fromHere),
-      Flag.withDescription("Ask the same tests of this pipeline too, and set the two side by side. It must have run"),
+      Flag.withDescription("Run the same tests on this pipeline too, and compare the two. It must have been run"),
       Flag.withMetavar("PIPELINE"),
       Flag.optional
     ),
     candidate: Flag.Boolean("candidate").pipe(
-      Flag.withDescription("Ask the candidate as well as the corpus that serves, and set the two side by side"),
+      Flag.withDescription("Run the tests on the candidate as well as on the live corpus, and compare the two"),
       Flag.withDefault(false)
     ),
     judge: Flag.Boolean("judge").pipe(
-      Flag.withDescription("Have the model under the pipeline's `judge` judge the answers. --no-judge leaves it out"),
+      Flag.withDescription("Have the pipeline's `judge` judge the answers. --no-judge leaves it out"),
       Flag.withDefault(true)
     ),
     tolerance: Flag.Finite("tolerance").pipe(
@@ -82,7 +82,7 @@ export const evaluate = Command.make(
     const named = given(args.tests)
     const tests = named === undefined ? loaded.pipeline.tests : yield* readTests(named)
     const saved = store.savedEvaluations(path.join(dataDir, "evaluations", loaded.pipeline.name))
-    // Before the questions: a result that cannot be read would have cost them.
+    // Read before the questions are asked: a result that cannot be read must not cost them.
     const against = given(args.against)
     const before = against === undefined
       ? undefined
@@ -92,17 +92,17 @@ export const evaluate = Command.make(
     yield* notTogether({ "--against": against !== undefined, "--compare": Option.isSome(args.compare), "--candidate": args.candidate })
     if (args.candidate && args.save) {
       return yield* new UsageError({
-        message: "--save keeps results of the corpus that serves, and --candidate is about another",
+        message: "--save is for results of the live corpus, and cannot be used with --candidate",
         fix: "save it once it is promoted: sluice eval --save"
       })
     }
     if (against !== undefined && before === undefined) {
       if (!args.save) return yield* new UsageError({ message: "no result was saved yet", fix: "save one first: sluice eval --save" })
-      yield* output.say("no result was saved yet: this is the first, compared with none")
+      yield* output.say("no result was saved yet: this is the first one, and there is nothing to compare it with")
     }
     if (args.save) yield* saved.writable
     const unjudged = args.judge ? 0 : onlyJudged(tests)
-    if (unjudged > 0) yield* output.say(`without the judge nothing is held against ${plural(unjudged, "answer")}: only it could tell`)
+    if (unjudged > 0) yield* output.say(`without the judge ${plural(unjudged, "answer")} cannot be checked`)
     let asked = 0
     const topK = given(args.topK)
     const ofPipeline = (loaded: LoadedPipeline, generation: "live" | "candidate" = "live") =>
@@ -129,7 +129,7 @@ export const evaluate = Command.make(
         ? Effect.void
         : Effect.mapError(fs.writeFileString(name, text), () =>
           new UsageError({ message: `${name} cannot be written`, fix: "check the folder and its permissions" }))
-    /** Everywhere but to the screen. */
+    /** Writes the result everywhere except to the screen. */
     const keep = (result: Evaluation, comparison?: Comparison, names?: { readonly before: string; readonly now: string }) =>
       Effect.all([
         write(given(args.junit), evaluationJUnit(result)),
@@ -142,7 +142,7 @@ export const evaluate = Command.make(
         : output.say(`dropped by more than ${args.tolerance}: ${worse.map(({ measure }) => measure).join(", ")}`)
     const beside = Option.isNone(args.compare) ? undefined : yield* openPipeline(args.compare)
     if (args.candidate) {
-      // Before the first promotion there may be none that serves.
+      // Before the first promotion there may be no live corpus.
       const live = yield* ofPipeline(loaded).pipe(
         Effect.catchIf((error) => error instanceof ServiceError && error.code === "NOT_FOUND", () => Effect.undefined)
       )
@@ -156,10 +156,10 @@ export const evaluate = Command.make(
       else {
         yield* output.print(renderEvaluation(result, output))
         if (comparison !== undefined) {
-          const heading = "The candidate beside the corpus that serves:"
+          const heading = "The candidate compared with the live corpus:"
           yield* output.print(
             `\n${renderComparison(comparison, output, { heading, ...names })}\n\n${
-              recommendation(comparison, "the corpus that serves", "the candidate")
+              recommendation(comparison, "the live corpus", "the candidate")
             }`
           )
         }
@@ -192,15 +192,15 @@ export const evaluate = Command.make(
     return yield* exitWith(result.failed > 0 || worse.length > 0 ? ExitCode.error : ExitCode.done)
   })
 ).pipe(
-  Command.withShortDescription("Test the corpus: ask questions, and hold what comes against what is expected."),
+  Command.withShortDescription("Test the corpus: ask questions, and compare the results with what is expected."),
   Command.withDescription(
-    "Ask the questions under `tests` of the pipeline, or of a file, and hold files, contexts, answer, citations and refusals against what they expect. Prints what failed and what was found instead, and each measure with its interval. Exits 1 when a test failed, or a measure dropped by more than the tolerance since the result it is compared with."
+    "Ask the questions under `tests` of the pipeline, or of a file, and compare files, contexts, answers, citations and refusals with what they expect. Prints failures with what was found instead, and each measure with its confidence interval. Exits 1 when a test failed, or when a measure dropped by more than the tolerance relative to the compared result."
   ),
   Command.withExamples([
     { command: "sluice eval pipeline.yaml", description: "the pipeline's own tests" },
-    { command: "sluice eval --tests questions.jsonl --junit report.xml", description: "those of a file, for a CI server" },
-    { command: "sluice eval --save --against last", description: "what changed since the last time, and whether it is noise" },
-    { command: "sluice eval --candidate", description: "the candidate beside the corpus that serves, before it is promoted" },
+    { command: "sluice eval --tests questions.jsonl --junit report.xml", description: "tests of a file, for a CI server" },
+    { command: "sluice eval --save --against last", description: "changes since the last result, and whether they are significant" },
+    { command: "sluice eval --candidate", description: "compare the candidate with the live corpus, before it is promoted" },
     { command: "sluice eval pipeline.yaml --compare other.yaml", description: "two pipelines on the same questions" }
   ])
 )

@@ -7,18 +7,18 @@ import { given, root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
 import { atItsPlace, openPipeline, pipelineFlag } from "../Session.ts"
 
-/** `sluice export`: a generation of the corpus as one file that is read anywhere. */
+/** `sluice export`: writes a generation of the corpus as one file that can be read anywhere. */
 export const exportCommand = Command.make(
   "export",
   {
     file: Argument.Path("file").pipe(
       Argument.map(fromHere),
-      Argument.withDescription("The bundle to write, NAME.bundle; what is there is replaced once the new one is whole")
+      Argument.withDescription("The bundle to write, NAME.bundle; an existing one is replaced once the new one is complete")
     ),
     pipeline: pipelineFlag,
     generation: Flag.Int("generation").pipe(
       Flag.filter((number) => number >= 1, () => "Expected 1 or more"),
-      Flag.withDescription("Which of the pipeline's generations, by the number that `sluice status` shows. Default: the one that serves"),
+      Flag.withDescription("Which of the pipeline's generations, by the number that `sluice status` shows. Default: the live one"),
       Flag.withMetavar("N"),
       Flag.optional
     )
@@ -42,16 +42,16 @@ export const exportCommand = Command.make(
     if (json) return yield* output.json({ version: 1, type: "exported", file: args.file, ...made })
     yield* output.print(`${args.file}: ${made.files} files, ${made.chunks} chunks, ${made.bytes} bytes, sha256 ${made.sha256}`)
     const own = pipeline.stages.flatMap((stage) => stage._tag === "own" ? [stage.kind] : [])
-    if (own.length > 0) yield* output.say(`stages of your own are not in it: ${own.join(", ")}`)
+    if (own.length > 0) yield* output.say(`custom stages are left out: ${own.join(", ")}`)
   })
 ).pipe(
-  Command.withShortDescription("Write the corpus as one file that is read anywhere."),
+  Command.withShortDescription("Write the corpus as one file that can be read anywhere."),
   Command.withDescription(
-    "Write the corpus that serves as a bundle: one file, checksummed, that `ask`, `retrieve`, `serve --bundle` and programs read anywhere, and nobody writes. The same files and settings give the same bytes. Beside a run it holds the corpus as it was when the export began. No source, path or secret of this machine is in it."
+    "Write the live corpus as a bundle: one checksummed, read-only file that `ask`, `retrieve`, `serve --bundle` and programs can use anywhere. The same files and settings give the same bytes. During a run it contains the corpus as of the start of the export. It contains no source, path or secret of this machine."
   ),
   Command.withExamples([
-    { command: "sluice export handbook.bundle", description: "the corpus that serves" },
+    { command: "sluice export handbook.bundle", description: "the live corpus" },
     { command: "sluice export next.bundle --generation 2", description: "another generation, such as the candidate" },
-    { command: "sluice ask \"How many days of leave carry over?\" --bundle handbook.bundle", description: "read it, wherever it is" }
+    { command: "sluice ask \"How many days of leave carry over?\" --bundle handbook.bundle", description: "use it, anywhere" }
   ])
 )

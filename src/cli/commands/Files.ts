@@ -9,10 +9,11 @@ import { renderChunks } from "../render/Document.ts"
 import { generationLines } from "../render/Generations.ts"
 import { count, plural } from "../render/Numbers.ts"
 import { printable } from "../../domain/Text.ts"
-import { asWritten, printValue, rows } from "../render/Values.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
+import { asWritten, printDone, printValue, rows } from "../render/Values.ts"
 import { readerFlags } from "../Question.ts"
 import { makeTable } from "../render/Table.ts"
-import { corpusFlag, corpusIn, fileNamed, idOf, isFileName } from "../Resources.ts"
+import { corpusFlag, corpusIn, fileNamed, isFileName } from "../Resources.ts"
 import { given, root } from "../Root.ts"
 import { notTogether } from "../UsageError.ts"
 import { onEngine, openForResources, openPipeline, pipelineFlag, reading } from "../Session.ts"
@@ -21,21 +22,21 @@ const flags = { corpus: corpusFlag, pipeline: pipelineFlag }
 
 const file = Argument.String("file").pipe(Argument.withDescription("The file's path, id or full name"))
 
-/** Without a corpus named it is the pipeline's, so there must be one. */
+/** Without a named corpus it is the pipeline's, so there must be a pipeline. */
 const open = (args: { readonly corpus: Option.Option<string>; readonly pipeline: Option.Option<string> }, named = false) =>
   named || Option.isSome(args.corpus) ? openForResources(args.pipeline) : openPipeline(args.pipeline)
 
 const optional = (n: number | undefined): string => (n === undefined ? "" : count(n))
 
-/** Which of a pipeline's generations. */
+/** Flag for the generation of a pipeline. */
 const candidateFlag = {
   candidate: Flag.Boolean("candidate").pipe(
-    Flag.withDescription("Of the pipeline's candidate, instead of the corpus that serves"),
+    Flag.withDescription("Use the pipeline's candidate instead of the live corpus"),
     Flag.withDefault(false)
   )
 }
 
-/** A candidate is the pipeline's: no other corpus has one. */
+/** Only a pipeline has a candidate: fails where another corpus is named. */
 const oneGeneration = (args: { readonly candidate: boolean; readonly corpus: Option.Option<string> }) =>
   notTogether({ "--candidate": args.candidate, "--corpus": Option.isSome(args.corpus) })
 
@@ -61,7 +62,7 @@ const list = Command.make(
         if (generations.length > 1) { for (const line of generationLines(generations)) yield* output.say(printable(line)) }
         const corpus = yield* corpusIn(loaded.pipeline, args.corpus)
         yield* rows(pages((page) => files.list(corpus, page)), [
-          { title: "id", cell: (f) => idOf(f.name) },
+          { title: "id", cell: (f) => lastSegment(f.name) },
           { title: "path", cell: (f) => f.displayName, flexible: true },
           { title: "chunks", cell: (f) => optional(f.chunks), align: "right" },
           { title: "bytes", cell: (f) => optional(f.sizeBytes), align: "right" },
@@ -73,7 +74,7 @@ const list = Command.make(
 ).pipe(
   Command.withDescription("List the files of a corpus."),
   Command.withExamples([
-    { command: "sluice files list", description: "of the corpus that the pipeline in this folder fills" },
+    { command: "sluice files list", description: "files of the corpus of the pipeline in this folder" },
     { command: "sluice files list --corpus Handbook --json", description: "full names and everything else about each" }
   ])
 )
@@ -97,7 +98,7 @@ const get = Command.make(
   Command.withExamples([{ command: "sluice files get people/leave-policy.md", description: "by its path in the source" }])
 )
 
-/** Chunks printed at once, so that a long file is shown in flat memory. */
+/** Chunks printed at a time, so that a long file is shown with constant memory. */
 const chunksShown = 200
 
 const show = Command.make(
@@ -131,7 +132,7 @@ const show = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Print the text of one file as it is stored and found: its chunks with their pages, headings and places, which are UTF-8 bytes of the file's text. Vertex AI does not give the texts of its files back."
+    "Print the text of one file as it is stored and searched: its chunks with their pages, headings and offsets, which are UTF-8 bytes of the file's text. Vertex AI does not return the texts of its files."
   ),
   Command.withExamples([
     { command: "sluice files show people/leave-policy.md", description: "by its path in the source" },
@@ -147,7 +148,7 @@ const facets = Command.make(
   {
     ...flags,
     keys: Argument.String("key").pipe(
-      Argument.withDescription("Metadata keys; none: all that people and the pipeline's rules wrote"),
+      Argument.withDescription("Metadata keys; without any, all keys that people and the pipeline's rules wrote"),
       Argument.variadic()
     ),
     ...readerFlags,
@@ -182,8 +183,8 @@ const facets = Command.make(
   Command.withDescription("Count the files of a corpus by the values of their metadata, the 100 most frequent of each key."),
   Command.withExamples([
     { command: "sluice files facets", description: "every key" },
-    { command: "sluice files facets --candidate", description: "of the candidate, before it is promoted" },
-    { command: "sluice files facets team year --where 'status == \"final\"'", description: "two of them, of files that pass" }
+    { command: "sluice files facets --candidate", description: "values in the candidate, before it is promoted" },
+    { command: "sluice files facets team year --where 'status == \"final\"'", description: "two keys, of files that pass a filter" }
   ])
 )
 
@@ -191,8 +192,6 @@ const remove = Command.make(
   "delete",
   { file, ...flags },
   Effect.fn(function*(args) {
-    const { json } = yield* root
-    const output = yield* Output
     const loaded = yield* open(args, isFileName(args.file))
     yield* onEngine(
       loaded,
@@ -201,12 +200,14 @@ const remove = Command.make(
         const files = yield* Files
         const name = yield* fileNamed(args.file, loaded.pipeline, args.corpus)
         yield* files.delete(name)
-        yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+        yield* printDone("deleted", name)
       })
     )
   })
 ).pipe(
-  Command.withDescription("Delete one file from its corpus. A pipeline whose source still has it does not put it back until it changes."),
+  Command.withDescription(
+    "Delete one file from its corpus. A pipeline whose source still has it does not store it again until it changes."
+  ),
   Command.withExamples([{ command: "sluice files delete drafts/old.md", description: "by its path in the source" }])
 )
 

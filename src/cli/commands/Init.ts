@@ -8,7 +8,7 @@ import { starter } from "../Starter.ts"
 import { root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
 
-/** `sluice init`: a commented pipeline file for a folder. */
+/** `sluice init`: writes a commented pipeline file for a folder. */
 export const init = Command.make(
   "init",
   {
@@ -25,10 +25,10 @@ export const init = Command.make(
       Flag.withDefault("pipeline.yaml")
     ),
     offline: Flag.Boolean("offline").pipe(
-      Flag.withDescription("Look for no model server: answers are sentences of the corpus"),
+      Flag.withDescription("Do not look for a model server: answers are sentences of the corpus"),
       Flag.withDefault(false)
     ),
-    force: Flag.Boolean("force").pipe(Flag.withDescription("Overwrite the file if it is there"), Flag.withDefault(false))
+    force: Flag.Boolean("force").pipe(Flag.withDescription("Overwrite the file if it exists"), Flag.withDefault(false))
   },
   Effect.fn(function*(args) {
     const { json } = yield* root
@@ -58,7 +58,7 @@ export const init = Command.make(
     const answering = answeringServer(servers)
     if (answering !== undefined) {
       yield* output.say(
-        printable(`answers are written by ${answering.answers.model}; with --offline, or \`model: extractive\`, no model is asked`)
+        printable(`answers are written by ${answering.answers.model}; with --offline, or \`model: extractive\`, no model is used`)
       )
     }
     yield* output.print(`wrote ${args.output}\nnext: sluice plan ${args.output}, then sluice run ${args.output}`)

@@ -8,7 +8,7 @@ import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
 
-/** `sluice mcp`: the pipeline's corpus as tools of an agent, by the Model Context Protocol. */
+/** `sluice mcp`: offers the pipeline's corpus as tools to an agent, by the Model Context Protocol. */
 export const mcp = Command.make(
   "mcp",
   {
@@ -20,10 +20,10 @@ export const mcp = Command.make(
   Effect.fn(function*(args) {
     const { json } = yield* root
     if (json) {
-      return yield* new UsageError({ message: "--json has no meaning here: what is printed is the protocol", fix: "leave it out" })
+      return yield* new UsageError({ message: "--json does not apply here: the output is the protocol", fix: "leave it out" })
     }
     const loaded = yield* openPipeline(args.pipeline)
-    // Clients end it by a signal where the end of its input does not at once.
+    // Clients end the server by a signal if closing its input does not end it at once.
     Object.assign((yield* Output).interrupted, { what: "stopped", next: "nothing was changed" })
     const [{ knowledgeBaseOf }, { stdio }] = yield* Effect.promise(() =>
       Promise.all([import("../KnowledgeBase.ts"), import("../../mcp/Mcp.ts")])
@@ -37,7 +37,7 @@ export const mcp = Command.make(
           where: given(args.where),
           tokens: given(args.tokens)
         })
-        // The end of the input interrupts the server from within, and is the end of the command.
+        // The end of the input interrupts the server from within, and ends the command.
         yield* Effect.forkChild(Layer.launch(stdio(base, { version: packageJson.version }))).pipe(Effect.flatMap(Fiber.await))
       })
     )
@@ -45,13 +45,13 @@ export const mcp = Command.make(
 ).pipe(
   Command.withShortDescription("Give the corpus to an agent, by the Model Context Protocol."),
   Command.withDescription(
-    "Give the corpus to an agent, by the Model Context Protocol on standard input and output: tools search, ask, read, list and status. It reads and changes nothing. What --as and --where leave out no caller gets to see."
+    "Give the corpus to an agent, by the Model Context Protocol on standard input and output, as the tools search, ask, read, list and status. It only reads. No caller sees files that --as and --where exclude."
   ),
   Command.withExamples([
-    { command: "sluice mcp pipeline.yaml", description: "what an agent's settings have as the server's command" },
+    { command: "sluice mcp pipeline.yaml", description: "the server's command for an agent's settings" },
     {
       command: "sluice mcp pipeline.yaml --as user:ann@acme.com --where 'team == \"ops\"'",
-      description: "only what Ann may read, and of that only what is of ops"
+      description: "only files of ops that Ann may read"
     }
   ])
 )

@@ -1,6 +1,7 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { type CatalogModel, hubId, hubPublisherModel, versionedName } from "../../domain/models/ModelCatalog.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
 import { Endpoints } from "../../ports/Endpoints.ts"
 import { ModelCatalog } from "../../ports/ModelCatalog.ts"
 import { pages } from "../../ports/Paging.ts"
@@ -10,8 +11,7 @@ import { engineFlags } from "../EngineFlags.ts"
 import { endpointNamed, modelNamed, onGarden, trafficFlag, trafficOf } from "../Garden.ts"
 import { Output } from "../Output.ts"
 import { defaultMachine } from "../render/Deployment.ts"
-import { printValue, rows } from "../render/Values.ts"
-import { idOf } from "../Resources.ts"
+import { printDone, printValue, rows } from "../render/Values.ts"
 import { given, root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
 
@@ -19,11 +19,11 @@ const text = (name: string, description: string, metavar: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.withMetavar(metavar), Flag.optional)
 const on = (name: string, description: string) => Flag.Boolean(name).pipe(Flag.withDescription(description), Flag.withDefault(false))
 
-/** `{owner}/{name}`: neither a name of the catalog nor one of the registry. */
+/** Whether this is the hub's id of a model, `{owner}/{name}`: neither a name of the catalog nor of the registry. */
 const isHubId = (written: string): boolean => /^[^/]+\/[^/]+$/.test(written)
 const isCatalogName = (written: string): boolean => written.startsWith("publishers/")
 
-/** How people name a model of the catalog: the hub's by its id there. */
+/** The name of a catalog model for people; a hub's model by its id there. */
 const calledOf = (model: CatalogModel): string => hubId(model.name) ?? versionedName(model)
 
 const list = Command.make(
@@ -47,11 +47,11 @@ const list = Command.make(
       }))
   })
 ).pipe(
-  Command.withDescription("List the models that can be deployed, with the machine that is recommended for each."),
+  Command.withDescription("List the models that can be deployed, with the recommended machine of each."),
   Command.withExamples([
-    { command: "sluice models list", description: "those of the catalog" },
-    { command: "sluice models list --hub --verified --search gemma", description: "those of the hub with gemma in their name" },
-    { command: "sluice models list --registry", description: "what this project has, and where it is deployed" }
+    { command: "sluice models list", description: "models of the catalog" },
+    { command: "sluice models list --hub --verified --search gemma", description: "models of the hub with gemma in their name" },
+    { command: "sluice models list --registry", description: "this project's models, and where they are deployed" }
   ])
 )
 
@@ -67,11 +67,11 @@ const catalogRows = Effect.fnUntraced(function*(query: Parameters<ModelCatalog["
 const registryRows = Effect.gen(function*() {
   const endpoints = yield* Endpoints
   yield* rows(pages((page) => endpoints.listModels(page)), [
-    { title: "id", cell: (m) => idOf(m.name) },
+    { title: "id", cell: (m) => lastSegment(m.name) },
     { title: "display name", cell: (m) => m.displayName, flexible: true },
     { title: "version", cell: (m) => m.versionId ?? "" },
     { title: "made of", cell: (m) => m.publicModelName ?? m.container?.imageUri ?? "" },
-    { title: "endpoints", cell: (m) => m.deployedModels.map(({ endpoint }) => idOf(endpoint)).join(", ") }
+    { title: "endpoints", cell: (m) => m.deployedModels.map(({ endpoint }) => lastSegment(endpoint)).join(", ") }
   ])
 })
 
@@ -95,7 +95,7 @@ const show = Command.make(
       }))
   })
 ).pipe(
-  Command.withDescription("Show a model and the configurations in which it may be deployed."),
+  Command.withDescription("Show a model and the configurations in which it can be deployed."),
   Command.withExamples([{
     command: "sluice models show publishers/google/models/gemma3@gemma-3-1b-it",
     description: "machine, image and a sample request"
@@ -136,13 +136,13 @@ const upload = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Put a model into the project's registry: a partner's model of the catalog, or one that an image of your own serves. Costs nothing until it is deployed."
+    "Add a model to the project's registry: a partner's model of the catalog, or one that your own image serves. Costs nothing until it is deployed."
   ),
   Command.withExamples([
     { command: "sluice models upload large --from publishers/acme/models/acme-large", description: "a partner's model" },
     {
       command: "sluice models upload mine --image us-docker.pkg.dev/p/r/serve:1 --image-port 8080 --predict-route /predict",
-      description: "an image of one's own"
+      description: "a model served by your own image"
     }
   ])
 )
@@ -153,7 +153,7 @@ const deploy = Command.make(
     model,
     endpoint: text(
       "endpoint",
-      "The endpoint to deploy a model of the registry on; models of catalog and hub get one of their own",
+      "The endpoint to deploy a model of the registry on; models of the catalog and the hub get a new endpoint",
       "ENDPOINT"
     ),
     endpointName: text("endpoint-name", "Display name of the endpoint that is made", "NAME"),
@@ -182,7 +182,7 @@ const deploy = Command.make(
           if (Option.isNone(args.endpoint)) {
             return yield* new UsageError({
               message: `${args.model} is a model of the registry, and needs an endpoint`,
-              fix: "name one with --endpoint; sluice endpoints create makes it"
+              fix: "name one with --endpoint, which sluice endpoints create makes"
             })
           }
           return yield* deployRegisteredModel(garden, {
@@ -195,7 +195,7 @@ const deploy = Command.make(
         }
         if (Option.isSome(args.endpoint) || trafficSplit !== undefined) {
           return yield* new UsageError({
-            message: "a model of the catalog or the hub gets an endpoint of its own",
+            message: "a model of the catalog or the hub gets a new endpoint",
             fix: "leave --endpoint and --traffic out, or upload it first: sluice models upload"
           })
         }
@@ -216,7 +216,7 @@ const deploy = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Deploy a model, so that an endpoint answers with it. What is left out is the configuration that the model's owner recommends. Shows first what it will run on; on Vertex AI it costs as long as it is deployed, and goes ahead with --yes only."
+    "Deploy a model, so that an endpoint answers with it. Options not given are as the model's owner recommends. First shows what the model will run on; on Vertex AI it costs money as long as it is deployed, and is only deployed with --yes."
   ),
   Command.withExamples([
     {
@@ -235,7 +235,7 @@ const deploy = Command.make(
     {
       command:
         "sluice models deploy large --endpoint chat --machine-type a3-highgpu-8g --accelerator-type NVIDIA_H100_80GB --accelerator-count 8 --traffic 0=100 --yes",
-      description: "an uploaded model on an endpoint of yours"
+      description: "an uploaded model on your own endpoint"
     }
   ])
 )
@@ -245,7 +245,7 @@ const undeploy = Command.make(
   {
     endpoint: Argument.String("endpoint").pipe(Argument.withDescription("The endpoint's id, name or display name")),
     deployed: Argument.String("deployed-model").pipe(
-      Argument.withDescription("The deployed model's id, as `sluice endpoints list` shows it; may be left out where there is only one"),
+      Argument.withDescription("The deployed model's id, as `sluice endpoints list` shows it; optional where there is only one"),
       Argument.optional
     ),
     traffic: trafficFlag,
@@ -274,11 +274,11 @@ const undeploy = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Take a model off an endpoint, which ends what it costs. One that carries traffic goes only where --traffic says which models take it over, or when it is the last."
+    "Undeploy a model from an endpoint, which ends its costs. A model that has traffic can only be undeployed if --traffic assigns its share to other models, or if it is the last one."
   ),
   Command.withExamples([
     { command: "sluice models undeploy chat", description: "the only model of the endpoint" },
-    { command: "sluice models undeploy chat 8374620193 --traffic 7263540192=100", description: "one of two; the other takes all traffic" }
+    { command: "sluice models undeploy chat 8374620193 --traffic 7263540192=100", description: "one of two; the other gets all traffic" }
   ])
 )
 
@@ -289,18 +289,16 @@ const remove = Command.make(
     ...engineFlags
   },
   Effect.fn(function*(args) {
-    const { json } = yield* root
-    const output = yield* Output
     yield* onGarden(args, () =>
       Effect.gen(function*() {
         const endpoints = yield* Endpoints
         const name = yield* modelNamed(args.model)
         yield* endpoints.deleteModel(name)
-        yield* json ? output.json({ version: 1, deleted: name }) : output.print(`deleted ${name}`)
+        yield* printDone("deleted", name)
       }))
   })
 ).pipe(
-  Command.withDescription("Delete a model of the registry, with every version of it. One that is deployed must be undeployed first."),
+  Command.withDescription("Delete a model of the registry, with all its versions. A deployed model must be undeployed first."),
   Command.withExamples([{ command: "sluice models delete gemma-3-1b-it", description: "by its display name" }])
 )
 
@@ -309,7 +307,7 @@ export const models = Command.make("models").pipe(
   Command.withDescription("List, show, upload, deploy, undeploy and delete models."),
   Command.withExamples([
     { command: "sluice models list", description: "what can be deployed" },
-    { command: "sluice models deploy publishers/google/models/gemma3@gemma-3-1b-it --accept-eula", description: "and how" }
+    { command: "sluice models deploy publishers/google/models/gemma3@gemma-3-1b-it --accept-eula", description: "deploy one" }
   ]),
   Command.withSubcommands([list, show, upload, deploy, undeploy, remove])
 )

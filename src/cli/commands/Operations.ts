@@ -2,13 +2,12 @@ import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { OperationName } from "../../domain/Operation.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
 import { Operations } from "../../ports/Operations.ts"
 import { pages } from "../../ports/Paging.ts"
-import { Output } from "../Output.ts"
-import { printValue, rows } from "../render/Values.ts"
-import { root } from "../Root.ts"
-import { idOf, resourceName } from "../Resources.ts"
-import { onEngine, openForResources, pipelineFlag, reading } from "../Session.ts"
+import { printDone, printValue, rows } from "../render/Values.ts"
+import { resourceName } from "../Resources.ts"
+import { onResources, pipelineFlag } from "../Session.ts"
 
 const name = Argument.String("operation").pipe(Argument.withDescription("The operation's name, or its id"))
 
@@ -16,16 +15,14 @@ const list = Command.make(
   "list",
   { pipeline: pipelineFlag },
   Effect.fn(function*(args) {
-    const loaded = yield* openForResources(args.pipeline)
-    yield* onEngine(
-      loaded,
-      reading,
+    yield* onResources(
+      args.pipeline,
       Effect.gen(function*() {
         const operations = yield* Operations
         yield* rows(pages(operations.list), [
-          { title: "id", cell: (o) => idOf(o.name) },
+          { title: "id", cell: (o) => lastSegment(o.name) },
           { title: "kind", cell: (o) => o.kind },
-          { title: "target", cell: (o) => idOf(o.target), flexible: true },
+          { title: "target", cell: (o) => lastSegment(o.target), flexible: true },
           { title: "state", cell: (o) => (!o.done ? "running" : o.error === undefined ? "done" : o.error.code) },
           { title: "%", cell: (o) => String(o.progress ?? ""), align: "right" },
           { title: "updated", cell: (o) => o.updateTime }
@@ -48,16 +45,12 @@ const act = <const Name extends string>(
     command,
     { operation: name, pipeline: pipelineFlag },
     Effect.fn(function*(args) {
-      const { json } = yield* root
-      const output = yield* Output
-      const loaded = yield* openForResources(args.pipeline)
-      yield* onEngine(
-        loaded,
-        reading,
+      yield* onResources(
+        args.pipeline,
         Effect.gen(function*() {
           const operation = yield* resourceName(OperationName, "operations", args.operation)
           yield* does(yield* Operations, operation)
-          yield* json ? output.json({ version: 1, [title]: operation }) : output.print(`${title} ${operation}`)
+          yield* printDone(title, operation)
         })
       )
     })
@@ -70,10 +63,8 @@ const get = Command.make(
   "get",
   { operation: name, pipeline: pipelineFlag },
   Effect.fn(function*(args) {
-    const loaded = yield* openForResources(args.pipeline)
-    yield* onEngine(
-      loaded,
-      reading,
+    yield* onResources(
+      args.pipeline,
       Effect.gen(function*() {
         const operations = yield* Operations
         yield* printValue(yield* operations.get(yield* resourceName(OperationName, "operations", args.operation)))
@@ -93,6 +84,6 @@ export const operations = Command.make("operations").pipe(
     list,
     get,
     act("cancel", "Ask a running operation to stop.", (o, name) => o.cancel(name), "cancelled"),
-    act("delete", "Forget a finished operation.", (o, name) => o.delete(name), "deleted")
+    act("delete", "Delete a finished operation from the list.", (o, name) => o.delete(name), "deleted")
   ])
 )

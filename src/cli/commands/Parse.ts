@@ -14,19 +14,19 @@ import { root } from "../Root.ts"
 import { type CommandPipeline, onEngine, openPipeline, pipelineFlag, reading } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
 
-/** `sluice parse`: what is read of a file. */
+/** `sluice parse`: shows what is read of a file. */
 export const parse = Command.make(
   "parse",
   {
     file: Argument.Path("file").pipe(Argument.map(fromHere), Argument.withDescription("The file to read; nothing is stored")),
     pipeline: pipelineFlag,
     chunks: Flag.Boolean("chunks").pipe(
-      Flag.withDescription("Show the chunks as they would be cut, instead of the blocks"),
+      Flag.withDescription("Show the chunks that would be made, instead of the blocks"),
       Flag.withDefault(false)
     ),
     diff: Flag.Path("diff").pipe(
       Flag.map(fromHere),
-      Flag.withDescription("Show which chunks differ from those of another file, or of what `parse --json` printed before"),
+      Flag.withDescription("Show which chunks differ from those of another file, or of earlier output of `parse --json`"),
       Flag.withMetavar("OTHER"),
       Flag.optional
     ),
@@ -34,10 +34,10 @@ export const parse = Command.make(
     recognise: optionalText(
       "recognise",
       "LANGUAGE",
-      "Recognise text in pictures and scanned pages, in this language: eng, deu; instead of the pipeline's"
+      "Recognise text in pictures and scanned pages in this language (eng, deu), instead of the pipeline's"
     ),
     size: Flag.Int("size").pipe(Flag.withDescription("Tokens in a chunk, instead of the pipeline's"), Flag.optional),
-    overlap: Flag.Int("overlap").pipe(Flag.withDescription("Tokens a chunk shares with the one before it"), Flag.optional)
+    overlap: Flag.Int("overlap").pipe(Flag.withDescription("Tokens that a chunk shares with the one before it"), Flag.optional)
   },
   Effect.fn(function*(args) {
     const { json } = yield* root
@@ -45,7 +45,7 @@ export const parse = Command.make(
     const fs = yield* FileSystem.FileSystem
     const path = yield* Path.Path
     const { parse: read } = yield* Effect.promise(() => import("../../text/ReadDocument.ts"))
-    // Without a pipeline file named, the defaults of one hold.
+    // Without a named pipeline file, its defaults apply.
     const loaded = Option.isSome(args.pipeline) ? yield* openPipeline(args.pipeline) : undefined
     const pipeline = loaded?.pipeline
     const { cutting, parsers } = loaded === undefined || (pipeline?.parsers === undefined && pipeline?.chunking.chunker === undefined)
@@ -59,7 +59,7 @@ export const parse = Command.make(
     if (size < 1 || chunking.overlap < 0 || chunking.overlap >= size) {
       return yield* new UsageError({
         message: "the overlap must be at least 0 and less than the size",
-        fix: "give --size and --overlap that fit"
+        fix: "change --size or --overlap"
       })
     }
     const bytesOf = (file: string) =>
@@ -94,17 +94,17 @@ export const parse = Command.make(
     yield* output.print(args.chunks ? renderChunks(document.chunks, output) : renderDocument(document, output))
   })
 ).pipe(
-  Command.withDescription("Read a file as an import would, and show its blocks, its chunks, and what was left out. Stores nothing."),
+  Command.withDescription("Read a file as an import would, and show its blocks or chunks, and what was left out. Stores nothing."),
   Command.withExamples([
-    { command: "sluice parse report.pdf", description: "headings, paragraphs, tables with their pages" },
+    { command: "sluice parse report.pdf", description: "headings, paragraphs and tables, with their pages" },
     { command: "sluice parse report.pdf --chunks --pipeline pipeline.yaml", description: "as the pipeline would cut it" },
-    { command: "sluice parse offer.eml --part attachments/terms.pdf", description: "a file attached to mail or packed in an archive" },
-    { command: "sluice parse report.pdf --json > before.json", description: "all of it; then, with other settings:" },
+    { command: "sluice parse offer.eml --part attachments/terms.pdf", description: "a file attached to a mail or packed in an archive" },
+    { command: "sluice parse report.pdf --json > before.json", description: "everything, to compare with other settings:" },
     { command: "sluice parse report.pdf --size 800 --diff before.json", description: "which chunks changed" }
   ])
 )
 
-/** The parsers and the chunker of the pipeline's own, as its runs have them. The engine is opened for their secrets alone. */
+/** The pipeline's custom parsers and chunker, as in its runs. The engine is only opened for their secrets. */
 const own = Effect.fnUntraced(function*(loaded: CommandPipeline) {
   const { makeChunkers, makeParsers } = yield* Effect.promise(() => import("../../pipeline/Open.ts"))
   const resolve = (version: SecretVersion) => onEngine(loaded, reading, Effect.flatMap(Secrets, (secrets) => secrets.resolve(version)))
@@ -127,7 +127,7 @@ const own = Effect.fnUntraced(function*(loaded: CommandPipeline) {
   }
 })
 
-/** The chunks in what `--json` printed; `undefined` where it is something else. */
+/** Parses the chunks in output of `--json`; `undefined` for other content. */
 const chunksOfJson = (bytes: Uint8Array): ReadonlyArray<StoredChunk> | undefined => {
   try {
     const value: unknown = JSON.parse(Buffer.from(bytes).toString("utf8"))
@@ -138,7 +138,7 @@ const chunksOfJson = (bytes: Uint8Array): ReadonlyArray<StoredChunk> | undefined
   }
 }
 
-/** Chunks by their text: what is in both was not cut anew. */
+/** Compares chunks by their text: chunks in both lists are unchanged. */
 const differenceOf = (before: ReadonlyArray<StoredChunk>, after: ReadonlyArray<StoredChunk>) => {
   const [old, now] = [new Set(before.map(({ text }) => text)), new Set(after.map(({ text }) => text))]
   return {

@@ -11,9 +11,9 @@ import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
 import { strict } from "./Run.ts"
 
-/** Lines sorted and printed at once, so that a plan of any size is shown in flat memory. */
+/** Lines sorted and printed at a time, so that a plan of any size is shown with constant memory. */
 const pageSize = 1_000
-/** With more files than this, folders are shown. */
+/** With more files than this, folders are shown instead. */
 const mostFiles = 500
 
 /** `sluice plan`: what a run would do, file by file, and what it would cost. */
@@ -21,11 +21,11 @@ export const plan = Command.make(
   "plan",
   {
     pipeline: pipelineArgument,
-    all: Flag.Boolean("all").pipe(Flag.withDescription("List every file, unchanged and ignored ones too"), Flag.withDefault(false)),
+    all: Flag.Boolean("all").pipe(Flag.withDescription("List every file, including unchanged and ignored ones"), Flag.withDefault(false)),
     summary: Flag.Boolean("summary").pipe(Flag.withDescription("Counts and costs only, no files"), Flag.withDefault(false)),
     strict,
     candidate: Flag.Boolean("candidate").pipe(
-      Flag.withDescription("What `sluice run --candidate` would do, instead of `sluice run`"),
+      Flag.withDescription("Show what `sluice run --candidate` would do, instead of `sluice run`"),
       Flag.withDefault(false)
     ),
     detailedExitcode: Flag.Boolean("detailed-exitcode").pipe(
@@ -66,7 +66,7 @@ export const plan = Command.make(
     )
     if (!args.all && shown > mostFiles) {
       yield* output.print(table(folders.rows))
-      yield* output.say(`${shown} files, told by folder; --all lists each`)
+      yield* output.say(`${shown} files, shown by folder; --all lists each`)
     } else yield* flush
     const listed = shown > 0
     if (json) yield* output.json({ version: 1, type: "plan", ...result })
@@ -78,17 +78,17 @@ export const plan = Command.make(
 ).pipe(
   Command.withShortDescription("Show what a run would do, file by file, and what it would cost."),
   Command.withDescription(
-    "Show what a run would do, per file: add, change, move, delete, unchanged or skipped, with why, chunks, tokens, embedding requests, time and, where import.pricePerMillionTokens is set, money. Many files are told by folder. Changes nothing."
+    "Show what a run would do with each file (add, change, move, delete, leave unchanged or skip) and why, with chunks, tokens, embedding requests, time and, where import.pricePerMillionTokens is set, costs. A large number of files is shown by folder. Changes nothing."
   ),
   Command.withExamples([
     { command: "sluice plan pipeline.yaml", description: "what would change" },
-    { command: "sluice plan pipeline.yaml --summary", description: "what it comes to, and what it would cost" },
-    { command: "sluice plan pipeline.yaml --all", description: "every file, the unchanged ones too" },
+    { command: "sluice plan pipeline.yaml --summary", description: "totals and costs" },
+    { command: "sluice plan pipeline.yaml --all", description: "every file, including unchanged ones" },
     { command: "sluice plan pipeline.yaml --detailed-exitcode", description: "for scripts: 2 means there are changes" }
   ])
 )
 
-/** Files nothing happens to: a plan shows what does. */
+/** Whether nothing happens to a file: a plan leaves it out. */
 const isQuiet = (item: PlanItem): boolean => item.type === "file" && (item.outcome === "unchanged" || item.reason === "ignored")
 
 const changes = ({ corpus, totals, unknown }: Plan): boolean =>

@@ -5,14 +5,14 @@ import { Output } from "../Output.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 
-/** `sluice promote`: the candidate takes the place of the corpus that serves. */
+/** `sluice promote`: makes the candidate the live corpus. */
 export const promote = Command.make(
   "promote",
   {
     pipeline: pipelineArgument,
     yes: Flag.Boolean("yes").pipe(
       Flag.withAlias("y"),
-      Flag.withDescription("Even where the candidate lacks more files of the corpus that serves than import.maxDelete allows"),
+      Flag.withDescription("Promote even if the candidate lacks more files of the live corpus than import.maxDelete allows"),
       Flag.withDefault(false)
     )
   },
@@ -23,23 +23,23 @@ export const promote = Command.make(
     yield* tell("promoted", switched)
   })
 ).pipe(
-  Command.withShortDescription("Let the candidate take the place of the corpus that serves."),
+  Command.withShortDescription("Make the candidate the live corpus."),
   Command.withDescription(
-    "Let the candidate, which `sluice run --candidate` built, take the place of the corpus that serves: in one step, beside whatever reads, which finds the one or the other. The corpus that served is kept for `sluice rollback`, as corpus.keepGenerations says. Refused where the candidate is not whole, or lacks files."
+    "Make the candidate, which `sluice run --candidate` built, the live corpus, in one step: every reader sees either the old or the new one. The previous corpus is kept for `sluice rollback`, as corpus.keepGenerations says. Refused if the candidate is not complete, or lacks files of the live corpus."
   ),
   Command.withExamples([
-    { command: "sluice promote pipeline.yaml", description: "after a look at `sluice eval --candidate`" },
-    { command: "sluice promote --yes", description: "although files are missing in it" }
+    { command: "sluice promote pipeline.yaml", description: "after checking `sluice eval --candidate`" },
+    { command: "sluice promote --yes", description: "even though files are missing in it" }
   ])
 )
 
-/** `sluice rollback`: the corpus that served last serves again. */
+/** `sluice rollback`: makes the previous corpus live again. */
 export const rollback = Command.make(
   "rollback",
   {
     pipeline: pipelineArgument,
     candidate: Flag.Boolean("candidate").pipe(
-      Flag.withDescription("Give the candidate up instead: it is deleted, and the corpus that serves stays"),
+      Flag.withDescription("Delete the candidate instead; the live corpus stays"),
       Flag.withDefault(false)
     )
   },
@@ -55,13 +55,13 @@ export const rollback = Command.make(
       : output.print(`generation ${number}, the candidate, is deleted`)
   })
 ).pipe(
-  Command.withShortDescription("Go back to the corpus that served before."),
+  Command.withShortDescription("Make the previous corpus live again."),
   Command.withDescription(
-    "Go back to the corpus that served before the last promotion, in one step, beside whatever reads. What served until now is the candidate then; where there is a candidate already, that stays. Fails where no earlier one is kept."
+    "Undo the last promotion, in one step: the previous corpus is live again, and the one that was live becomes the candidate. If there is a candidate already, that one stays, and the one that was live is deleted. Fails if no earlier corpus is kept."
   ),
   Command.withExamples([
-    { command: "sluice rollback pipeline.yaml", description: "what was promoted answers worse" },
-    { command: "sluice rollback --candidate", description: "the candidate is not wanted any more" }
+    { command: "sluice rollback pipeline.yaml", description: "the promoted corpus answers worse" },
+    { command: "sluice rollback --candidate", description: "the candidate is no longer needed" }
   ])
 )
 
@@ -79,6 +79,6 @@ const tell = Effect.fnUntraced(function*(type: "promoted" | "rolledBack", { befo
   }
   const gone = deleted.length === 0 ? "" : `; deleted: generation ${deleted.map(({ number }) => number).join(", ")}`
   yield* output.print(
-    `generation ${live.number} serves from now on${before === undefined ? "" : `, in the place of generation ${before.number}`}${gone}`
+    `generation ${live.number} is live now${before === undefined ? "" : `, instead of generation ${before.number}`}${gone}`
   )
 })

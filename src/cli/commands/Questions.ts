@@ -9,7 +9,7 @@ import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
 
-/** `sluice questions`: drafts tests of a corpus, each of which it answers from where it was drafted. */
+/** `sluice questions`: drafts tests of a corpus, and keeps those that the corpus answers from the passage they were drafted from. */
 export const questions = Command.make(
   "questions",
   {
@@ -18,12 +18,12 @@ export const questions = Command.make(
     count: optionalInt("count", [1, 1_000], "N", "Tests wanted, 1 to 1000. Default 20"),
     seed: optionalInt("seed", [0, 1_000_000], "N", "Another one gives other tests of the same corpus. Default 1"),
     model: Flag.Boolean("model").pipe(
-      Flag.withDescription("Have the model draft that the pipeline answers with. --no-model takes headings and definitions instead"),
+      Flag.withDescription("Draft with the pipeline's answering model. --no-model drafts from headings and definitions instead"),
       Flag.withDefault(true)
     ),
     out: Flag.Path("out").pipe(
       Flag.map(fromHere),
-      Flag.withDescription("Write them to this file, JSON lines or YAML by its name. Default: JSON lines on stdout"),
+      Flag.withDescription("Write the tests to this file, as JSON lines or YAML by its name. Default: JSON lines on stdout"),
       Flag.withMetavar("FILE"),
       Flag.optional
     )
@@ -73,18 +73,18 @@ export const questions = Command.make(
     if (stopped !== undefined) {
       return yield* new ServiceError({
         code: "UNAVAILABLE",
-        message: `nothing was asked any more after five failures in a row: ${stopped}`
+        message: `stopped after five failures in a row: ${stopped}`
       })
     }
   })
 ).pipe(
-  Command.withShortDescription("Draft tests from the corpus, each checked to be answered by it."),
+  Command.withShortDescription("Draft tests from the corpus, and keep those that it answers."),
   Command.withDescription(
-    "Draft tests for `sluice eval`: by the model that the pipeline answers with, else from headings and definitions of the documents. Each question is asked, and kept only where its file is found, a context has the words it was drafted from, and the answer cites them. Without a model the same corpus and --seed give the same tests."
+    "Draft tests for `sluice eval`, with the pipeline's answering model, or else from headings and definitions in the documents. Each question is asked, and kept only if its file is found, a context has the words it was drafted from, and the answer cites them. Without a model, the same corpus and --seed give the same tests."
   ),
   Command.withExamples([
     { command: "sluice questions > questions.jsonl", description: "20 tests of the corpus" },
-    { command: "sluice questions --from docs --count 50 --out questions.yaml", description: "of one source or folder" },
-    { command: "sluice eval --tests questions.jsonl", description: "ask them, now and after each change" }
+    { command: "sluice questions --from docs --count 50 --out questions.yaml", description: "from one source or folder" },
+    { command: "sluice eval --tests questions.jsonl", description: "run them, now and after each change" }
   ])
 )

@@ -6,31 +6,32 @@ import { root } from "../Root.ts"
 import { openPipeline, pipelineArgument } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
 
-/** How often a watch looks whether deletes are released. */
+/** How often a watch checks whether deletes are released. */
 const lookEvery = "1 second"
-/** Looks that a release waits for, a tenth of a second apart: several of the watch's. */
+/** How often a release checks whether the watch has responded, every tenth of a second: long enough for several of the watch's checks. */
 const looks = 100
 
-/** Where a release waits for the watch of a pipeline: its name is a file name, by the rules for names. */
+/** File of a release that waits for the watch of a pipeline: by the rules for names, a pipeline's name is a valid file name. */
 const noteOf = Effect.fnUntraced(function*(pipeline: string) {
   const { dataDir } = yield* root
   const path = yield* Path.Path
   return path.join(dataDir, `release-${pipeline}`)
 })
 
-/** An element for each `sluice release` of the pipeline that still waits, or comes from now on. */
+/** Emits an element for each `sluice release` of the pipeline that is waiting, or comes from now on. */
 export const releases = (pipeline: string) => Effect.flatMap(noteOf(pipeline), releasesAt)
 
-/** The same, of whoever writes this note. */
+/** Emits an element for each release that writes this file. */
 export const releasesAt = Effect.fnUntraced(function*(note: string) {
   const fs = yield* FileSystem.FileSystem
   const written = fs.stat(note).pipe(
     Effect.map(({ mtime }) => Option.getOrUndefined(mtime)?.getTime()),
     Effect.orElseSucceed(() => undefined)
   )
-  // Whoever waits keeps it new; what somebody left who no longer waits knew nothing of what this watch holds.
+  // A waiting release keeps its file recent; an old one was left by a release that no longer waits, and that knew nothing
+  // of the deletes that this watch holds.
   const left = yield* written
-  // Taken once; a note that cannot be removed would release for ever, and so is none.
+  // Taken once; a file that cannot be removed would release for ever, and so is ignored.
   const take = Effect.flatMap(written, (at) =>
     at === undefined || at === left
       ? Effect.succeed(false)
@@ -38,7 +39,7 @@ export const releasesAt = Effect.fnUntraced(function*(note: string) {
   return Stream.tick(lookEvery).pipe(Stream.mapEffect(() => take), Stream.filter((taken) => taken), Stream.map(() => undefined))
 })
 
-/** `sluice release`: a watch deletes what it holds. */
+/** `sluice release`: has a watch make the deletes it holds. */
 export const release = Command.make(
   "release",
   { pipeline: pipelineArgument },
@@ -49,8 +50,8 @@ export const release = Command.make(
     const { file, pipeline: { name } } = yield* openPipeline(args.pipeline)
     const note = yield* noteOf(name)
     const unheard = new UsageError({
-      message: `no \`sluice watch\` of pipeline ${name} runs on this data directory`,
-      fix: `release what a run held by: sluice run ${fromHere(file)} --yes`
+      message: `no \`sluice watch\` of pipeline ${name} is running on this data directory`,
+      fix: `release deletes that a run held with: sluice run ${fromHere(file)} --yes`
     })
     yield* fs.writeFileString(note, "").pipe(Effect.mapError(() => unheard))
     for (let look = 0; look < looks; look++) {
@@ -70,9 +71,9 @@ export const release = Command.make(
     return yield* unheard
   })
 ).pipe(
-  Command.withShortDescription("Let a watch delete what it holds."),
+  Command.withShortDescription("Have a watch make the deletes it holds."),
   Command.withDescription(
-    "Let a watch that runs on this data directory make the deletes that the guard (import.maxDelete) holds. It lists everything once more, and deletes what is gone by then. Without a watch: `sluice run --yes`."
+    "Have a watch that is running on this data directory make the deletes that the guard (import.maxDelete) holds. It lists everything once more, and deletes the files that are gone by then. Without a watch: `sluice run --yes`."
   ),
-  Command.withExamples([{ command: "sluice release pipeline.yaml", description: "after a look at what the watch says is held" }])
+  Command.withExamples([{ command: "sluice release pipeline.yaml", description: "after checking the held deletes that the watch shows" }])
 )

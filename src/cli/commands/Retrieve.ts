@@ -11,7 +11,7 @@ import { optionsOf, type QuestionArgs, questionFlags } from "../Question.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, reading } from "../Session.ts"
 
-const args = { query: Argument.String("query").pipe(Argument.withDescription("What to look for")), ...questionFlags }
+const args = { query: Argument.String("query").pipe(Argument.withDescription("The query")), ...questionFlags }
 
 /** Finds the contexts of a question and prints them. */
 const showContexts = Effect.fnUntraced(function*(
@@ -29,7 +29,7 @@ const showContexts = Effect.fnUntraced(function*(
   yield* output.print(contexts.length === 0 ? "Nothing in the corpus matches." : render(contexts, output))
 })
 
-/** `sluice retrieve`: the contexts that bear on a question. */
+/** `sluice retrieve`: shows the contexts that are relevant to a question. */
 export const retrieve = Command.make(
   "retrieve",
   args,
@@ -37,15 +37,15 @@ export const retrieve = Command.make(
     yield* showContexts(args, renderContexts)
   })
 ).pipe(
-  Command.withDescription("Find the passages that bear on a question, best first."),
+  Command.withDescription("Find the passages that are relevant to a question, best first."),
   Command.withExamples([
-    { command: "sluice retrieve \"parental leave\" --pipeline pipeline.yaml", description: "as the pipeline says" },
-    { command: "sluice retrieve \"salary bands\" --as user:ann@acme.com", description: "only what Ann may read" },
+    { command: "sluice retrieve \"parental leave\" --pipeline pipeline.yaml", description: "with the pipeline's settings" },
+    { command: "sluice retrieve \"salary bands\" --as user:ann@acme.com", description: "only files that Ann may read" },
     { command: "sluice retrieve \"invoice\" --alpha 0 --top-k 3", description: "words only, three contexts" }
   ])
 )
 
-/** `sluice explain`: why each context has its place, or why a file has none. */
+/** `sluice explain`: shows why each context has its rank, or why a file has none. */
 export const explain = Command.make(
   "explain",
   {
@@ -63,16 +63,16 @@ export const explain = Command.make(
     yield* json ? output.json({ version: 1, query: args.query, file: file.value, why }) : output.print(printable(why))
   })
 ).pipe(
-  Command.withShortDescription("Show why each context was found and has its place."),
+  Command.withShortDescription("Show why each context was found and has its rank."),
   Command.withDescription(
-    "Show why each context was found and has its place: the query's terms (corrected ones too), their weights, the vector similarity and how the two were mixed."
+    "Show why each context was found and has its rank: the query's terms (with corrections), their weights, the vector similarity and how the two were mixed."
   ),
   Command.withExamples([
-    { command: "sluice explain \"carry over anual leave\"", description: "shows the corrected word, too" },
+    { command: "sluice explain \"carry over anual leave\"", description: "also shows the corrected word" },
     {
       command: "sluice explain \"carry over anual leave\" --no-spelling --alpha 0",
-      description: "the same by words alone, as they are written"
+      description: "by words alone, as written"
     },
-    { command: "sluice explain \"carry over annual leave\" --file travel/hotels.md", description: "why that file is not the one" }
+    { command: "sluice explain \"carry over annual leave\" --file travel/hotels.md", description: "why that file is not found first" }
   ])
 )

@@ -17,18 +17,18 @@ import { UsageError } from "../UsageError.ts"
 
 const yes = Flag.Boolean("yes").pipe(
   Flag.withAlias("y"),
-  Flag.withDescription("Release deletes that the guard (import.maxDelete) would hold"),
+  Flag.withDescription("Make deletes that the guard (import.maxDelete) would hold"),
   Flag.withDefault(false)
 )
 
 export const strict = Flag.Boolean("strict").pipe(
-  Flag.withDescription("Fail where a source has nothing in it, before anything is written"),
+  Flag.withDescription("Fail if a source is empty, before anything is written"),
   Flag.withDefault(false)
 )
 
 export const wait = Flag.Int("wait").pipe(
   Flag.filter((seconds) => seconds >= 0, () => "Expected 0 or more seconds"),
-  Flag.withDescription("Seconds to wait for another sluice that writes to the same data directory"),
+  Flag.withDescription("Seconds to wait for another sluice that is writing to the same data directory"),
   Flag.withMetavar("SECONDS"),
   Flag.withDefault(0)
 )
@@ -43,13 +43,13 @@ export const run = Command.make(
     strict,
     candidate: Flag.Boolean("candidate").pipe(
       Flag.withDescription(
-        "Build a corpus beside the one that serves, by what the file says now, or go on with it. `sluice eval --candidate` compares the two, `sluice promote` switches"
+        "Build, or continue to build, a corpus beside the live one, with the file's current settings. `sluice eval --candidate` compares the two, `sluice promote` makes the new one live"
       ),
       Flag.withDefault(false)
     ),
     replace: Flag.Boolean("replace").pipe(
       Flag.withDescription(
-        "Where the corpus cannot be changed in place, as for another embedder: build a new one beside it, which takes over once it is whole"
+        "If the corpus cannot be changed in place, such as for another embedder: build a new one beside it, which becomes live once it is complete"
       ),
       Flag.withDefault(false)
     )
@@ -59,7 +59,7 @@ export const run = Command.make(
     if (args.candidate && args.replace) {
       return yield* new UsageError({
         message: "--candidate and --replace cannot be given together",
-        fix: "leave one out: --replace is a candidate that takes over at once"
+        fix: "leave one out: --replace builds a candidate that becomes live at once"
       })
     }
     yield* runAndReport(
@@ -77,9 +77,9 @@ export const run = Command.make(
   Command.withExamples([
     { command: "sluice run pipeline.yaml", description: "sync once" },
     { command: "sluice run --wait 60", description: "give another sluice a minute to finish first" },
-    { command: "sluice run --candidate", description: "build another corpus beside the one that serves, after the file was changed" },
-    { command: "sluice run --yes", description: "after a look at what was held: delete it" },
-    { command: "sluice run pipeline.yaml --json", description: "one JSON event a line; the last one is the report" }
+    { command: "sluice run --candidate", description: "build another corpus beside the live one, after the file was changed" },
+    { command: "sluice run --yes", description: "make held deletes, after checking them" },
+    { command: "sluice run pipeline.yaml --json", description: "one JSON event per line; the last one is the report" }
   ])
 )
 

@@ -5,7 +5,7 @@ import { fromHere } from "../Paths.ts"
 
 const pipeline = Argument.Path("pipeline").pipe(
   Argument.map(fromHere),
-  Argument.withDescription("A pipeline file: the sources and stages of the modules under its `use` are in the schema too"),
+  Argument.withDescription("A pipeline file: the schema then includes the sources and stages of the modules under its `use`"),
   Argument.optional
 )
 
@@ -28,7 +28,7 @@ export const schema = Command.make(
     { command: "sluice schema > pipeline.schema.json", description: "save it beside your pipeline" },
     {
       command: "sluice schema pipeline.yaml > pipeline.schema.json",
-      description: "with the sources and stages of your own that the file uses"
+      description: "with the custom sources and stages that the file uses"
     }
   ])
 )

@@ -23,24 +23,24 @@ export const serve = Command.make(
   "serve",
   {
     host: Flag.String("host").pipe(
-      Flag.withDescription("Address to listen on. Any that others can reach needs a token. Default 127.0.0.1"),
+      Flag.withDescription("Address to listen on. One that other machines can reach needs a token. Default 127.0.0.1"),
       Flag.withDefault("127.0.0.1")
     ),
     port: Flag.Int("port").pipe(
       Flag.filter((port) => port >= 0 && port <= 65_535, () => "Expected a port, from 0 to 65535"),
-      Flag.withDescription("0 picks a free one. Default 8686"),
+      Flag.withDescription("Port to listen on; 0 picks a free one. Default 8686"),
       Flag.withDefault(8686)
     ),
     tokenFile: optionalText("token-file", "FILE", "A file with the token every request must carry; SLUICE_SERVER_TOKEN does the same"),
     bundle: Flag.Path("bundle").pipe(
       Flag.map(fromHere),
-      Flag.withDescription("A bundle that `sluice export` wrote: its corpus is served too, to be read. May be repeated"),
+      Flag.withDescription("A bundle that `sluice export` wrote: its corpus is served too, read-only. May be repeated"),
       Flag.withMetavar("FILE"),
       Flag.atLeast(0),
       Flag.withDefault([])
     ),
     bucket: Flag.KeyValuePair("bucket").pipe(
-      Flag.withDescription("A folder that stands for a bucket: imports and batch jobs of gs://NAME/… read it. May be repeated"),
+      Flag.withDescription("A folder that stands in for a bucket: imports and batch jobs of gs://NAME/… use it. May be repeated"),
       Flag.withMetavar("NAME=FOLDER"),
       Flag.withDefault({})
     ),
@@ -54,13 +54,13 @@ export const serve = Command.make(
     ),
     secretManager: Flag.Boolean("secret-manager").pipe(
       Flag.withDescription(
-        "Look for the secrets that imports name in Secret Manager too, with this machine's Google credentials. Default: in SLUICE_SECRET_… and the data directory only"
+        "Look for secrets that imports name in Secret Manager too, with this machine's Google credentials. Default: only in SLUICE_SECRET_… and the data directory"
       ),
       Flag.withDefault(false)
     ),
     allowHost: Flag.String("allow-host").pipe(
       Flag.withDescription(
-        "A Jira of your own that imports may name, besides *.atlassian.net, or a Weaviate that corpora may. Without a port, any of its ports. May be repeated"
+        "Your own Jira server that imports may name, besides *.atlassian.net, or Weaviate server that corpora may name. Without a port, all ports are allowed. May be repeated"
       ),
       Flag.withMetavar("HOST[:PORT]"),
       Flag.atLeast(0),
@@ -68,27 +68,27 @@ export const serve = Command.make(
     ),
     allowSecret: Flag.String("allow-secret").pipe(
       Flag.withDescription(
-        "A secret that imports and corpora of callers may name, and the one host that it is then sent to: jira=acme.atlassian.net, slack=slack.com. May be repeated. Default: none with a token, any without"
+        "A secret that imports and corpora of callers may name, and the only host that it may be sent to: jira=acme.atlassian.net, slack=slack.com. May be repeated. Default: none if the server has a token, otherwise any"
       ),
       Flag.withMetavar("NAME=HOST[:PORT]"),
       Flag.atLeast(0),
       Flag.withDefault([])
     ),
     allowOrigin: Flag.String("allow-origin").pipe(
-      Flag.withDescription("A web page that may call, by its origin: https://app.example.org. May be repeated. Default none"),
+      Flag.withDescription("A web page that may call the server, by its origin: https://app.example.org. May be repeated. Default none"),
       Flag.withMetavar("ORIGIN"),
       Flag.atLeast(0),
       Flag.withDefault([])
     ),
     vendorUrl: Flag.KeyValuePair("vendor-url").pipe(
-      Flag.withDescription(`Where a vendor is, if not at its own address: ${vendors.join(", ")}. May be repeated`),
+      Flag.withDescription(`Another address of a vendor's service: ${vendors.join(", ")}. May be repeated`),
       Flag.withMetavar("VENDOR=URL"),
       Flag.withDefault({})
     ),
     hooks: Flag.Path("hooks").pipe(
       Flag.map(fromHere),
       Flag.withDescription(
-        "Take the notices that this pipeline's hooks name, at /hooks/{pipeline}/{hook}, and run it for each burst of them. May be repeated"
+        "Receive notices for this pipeline's hooks, at /hooks/{pipeline}/{hook}, and run the pipeline after each burst of them. May be repeated"
       ),
       Flag.withMetavar("PIPELINE"),
       Flag.atLeast(0),
@@ -96,18 +96,18 @@ export const serve = Command.make(
     ),
     mcpAs: optionalText("mcp-as", "PRINCIPAL", "Agents at /mcp, and chats, see only what this principal may read. Default: everything"),
     mcpWhere: whereFlag("mcp-where").pipe(
-      Flag.withDescription("Agents at /mcp, and chats, see only files whose metadata pass. Default: all"),
+      Flag.withDescription("Agents at /mcp, and chats, see only files whose metadata pass this filter. Default: all files"),
       Flag.optional
     ),
     chatModel: Flag.KeyValuePair("chat-model").pipe(
-      Flag.withDescription("A name of a model that a corpus answers for in chats, besides corpus/CORPUS. May be repeated"),
+      Flag.withDescription("A model name under which a corpus answers chats, besides corpus/CORPUS. May be repeated"),
       Flag.withMetavar("MODEL=CORPUS"),
       Flag.withDefault({})
     ),
     embedding: optionalText(
       "embedding",
       "MODEL",
-      "Embed corpora with this model in ONNX, run on this machine: a folder (./all-MiniLM-L6-v2) or a hub's name. Default: the offline embedder"
+      "Embed corpora with this local ONNX model: a folder (./all-MiniLM-L6-v2) or a name on the hub. Default: the offline embedder"
     ),
     embeddingModel: optionalText("embedding-model", "MODEL", "The model told for corpora that named none. Default text-embedding-004"),
     quotas: Flag.Literals("quotas", ["vertex", "none"]).pipe(
@@ -117,37 +117,37 @@ export const serve = Command.make(
     faults: optionalText(
       "faults",
       "FILE",
-      "A YAML script of failures, to test a client with, such as faults: [{ method: importRagFiles, at: 7, error: RESOURCE_EXHAUSTED, retryAfter: 2 }]. Calls by at (one or a list) or every; what goes wrong by error, delay, operation (seconds it takes) or drop (request, reply, middle)"
+      "A YAML script of failures, to test a client with, such as faults: [{ method: importRagFiles, at: 7, error: RESOURCE_EXHAUSTED, retryAfter: 2 }]. Choose calls with at (one or a list) or every; choose the failure with error, delay, operation (seconds it takes) or drop (request, reply, middle)"
     ),
     catalog: optionalText(
       "catalog",
       "FILE",
-      "The models that can be deployed, YAML or JSON. Read again when it changes. Default models.yaml of the data directory, else a few to begin with"
+      "A file of the models that can be deployed, YAML or JSON. Read again when it changes. Default: models.yaml in the data directory, or else a small built-in catalog"
     ),
     endpointUpstream: Flag.KeyValuePair("endpoint-upstream").pipe(
-      Flag.withDescription("The model server that answers for an endpoint, named by its id or display name. May be repeated"),
+      Flag.withDescription("The model server that answers for an endpoint, given by its id or display name. May be repeated"),
       Flag.withMetavar("NAME=URL"),
       Flag.withDefault({})
     ),
     upstream: optionalText(
       "upstream",
       "URL",
-      "Answer with the model of this OpenAI-compatible address, whatever model is asked for. Default: quote the text given"
+      "Answer with the model at this OpenAI-compatible address, whatever model is requested. Default: quote the given text"
     ),
     upstreamModel: optionalText("upstream-model", "NAME", "The model there. Default: the only one it lists"),
     upstreamKey: optionalText(
       "upstream-key",
       "SECRET",
-      "The secret version with its key, projects/…/versions/…; SLUICE_UPSTREAM_KEY may hold the key itself"
+      "The secret version of its key, projects/…/versions/…; SLUICE_UPSTREAM_KEY can hold the key itself"
     ),
     upstreamEmbeddingModel: optionalText(
       "upstream-embedding-model",
       "NAME",
-      "The model there that embeds texts of :predict and :embedContent. Default: the offline embedder does"
+      "The model there that embeds texts of :predict and :embedContent. Default: the offline embedder"
     ),
     upstreamImages: Flag.Boolean("upstream-images").pipe(
       Flag.withDescription(
-        "The upstream's model takes images: llm_parser gives it the pages of PDFs, and pictures, as images, with the text read of them. Default: text alone"
+        "The upstream's model accepts images: llm_parser sends it pages of PDFs, and pictures, as images, along with their text. Default: text only"
       ),
       Flag.withDefault(false)
     ),
@@ -155,22 +155,22 @@ export const serve = Command.make(
       "upstream-retries",
       [0, 10],
       "N",
-      "Times a call that the upstream refuses for the moment is tried again, 0 to 10, honouring its Retry-After. Default 0: the client is told at once"
+      "How often a call that the upstream refuses temporarily is retried, 0 to 10, honouring its Retry-After. Default 0: the client gets the error at once"
     ),
     reranker: optionalText(
       "reranker",
       "URL or MODEL",
-      "Answer rank_service with the reranker of this address, whose /rerank speaks as Cohere's does, or with a cross encoder in ONNX, run on this machine: a folder or a hub's name. Default: the offline ranker"
+      "Answer rank_service with the reranker at this address, whose /rerank is compatible with Cohere's, or with a local cross encoder in ONNX: a folder or a name on the hub. Default: the offline ranker"
     ),
     rerankerModel: optionalText("reranker-model", "NAME", "The model there"),
     rerankerKey: optionalText("reranker-key", "SECRET", "The secret version with its key; SLUICE_RERANKER_KEY may hold the key itself"),
     log: Flag.Literals("log", ["none", "text", "json"]).pipe(
-      Flag.withDescription("Log each request to stderr, as text or as JSON, a line each; keys in queries are taken out. Default none"),
+      Flag.withDescription("Log each request to stderr, as text or as JSON, one line each; keys in queries are removed. Default none"),
       Flag.withDefault("none")
     ),
     drain: Flag.Int("drain").pipe(
       Flag.filter((n) => n >= 0 && n <= 3_600, () => "Expected 0 to 3600"),
-      Flag.withDescription("Seconds that SIGTERM leaves calls under way to be answered; new ones are refused. Default 30"),
+      Flag.withDescription("Seconds after SIGTERM in which calls in progress can finish; new ones are refused. Default 30"),
       Flag.withMetavar("SECONDS"),
       Flag.withDefault(30)
     ),
@@ -251,17 +251,17 @@ export const serve = Command.make(
       })
       Object.assign(output.interrupted, stopped)
       const hooks = noticed?.hooks.hooks.map(({ name, pipeline }) => `${url}/hooks/${pipeline}/${name}`)
-      // Heard from before the address is told: who reads it may stop the server at once.
+      // Listens before the address is printed: a program that reads the address may stop the server at once.
       const end = yield* Effect.forkScoped(terminated, { startImmediately: true })
       yield* json ? output.json(defined({ version: 1, url, grpc, hooks })) : output.print(url)
       if (noticed !== undefined) {
-        if (!json) yield* Effect.forEach(hooks ?? [], (address) => output.say(`notices are taken at ${address}`), { discard: true })
+        if (!json) yield* Effect.forEach(hooks ?? [], (address) => output.say(`notices are received at ${address}`), { discard: true })
         yield* Effect.forkScoped(noticed.runs)
       }
       if (grpc !== undefined && !json) yield* output.say(`gRPC on ${grpc.address}, with the certificate ${grpc.certificate}`)
       yield* Fiber.join(end)
       const left = yield* drain(args.drain * 1_000)
-      // A call that changes something is not interrupted; beyond the limit it ends with the process, as in a crash.
+      // A call that changes something is not interrupted; beyond the time limit it ends with the process, as in a crash.
       if (left > 0) setTimeout(() => process.exit(0), lastMoments).unref()
       yield* output.say(
         left === 0
@@ -278,7 +278,7 @@ export const serve = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Serve the RAG API of Vertex AI on this machine, over the embedded engine: its client libraries, pointed here, work unchanged. Prints the base URL once it is ready. SIGTERM stops it in order and exits 0: new calls are refused, those under way are answered, imports are parked, and the next server goes on with them; Ctrl-C does not wait, and exits 130. /healthz, /readyz and /metrics (Prometheus) tell how it is."
+    "Serve the RAG API of Vertex AI on this machine, over the embedded engine: its client libraries, pointed here, work unchanged. Prints the base URL once it is ready. SIGTERM stops it in order and exits 0: new calls are refused, those in progress are answered, imports are suspended, and the next server continues them; Ctrl-C does not wait, and exits 130. /healthz, /readyz and /metrics (Prometheus) report its state."
   ),
   Command.withExamples([
     { command: "sluice serve", description: "on http://127.0.0.1:8686" },
@@ -287,14 +287,14 @@ export const serve = Command.make(
     { command: "sluice serve --quotas vertex --faults faults.yaml", description: "as strict and as fragile as the real thing" },
     {
       command: "sluice serve --upstream http://127.0.0.1:11434/v1 --upstream-model qwen3",
-      description: "generation and chat by a model of yours"
+      description: "generation and chat with your own model"
     }
   ])
 )
 
 /**
- * Waits for SIGTERM. The runtime would take it as an interrupt, which ends a command at once and with another exit code;
- * a second one ends the process.
+ * Waits for SIGTERM. The runtime would treat it as an interrupt, which ends a command at once and with another exit code;
+ * a second SIGTERM ends the process.
  */
 const terminated: Effect.Effect<void> = Effect.callback((resume) => {
   const others = process.listeners("SIGTERM")
@@ -306,12 +306,12 @@ const terminated: Effect.Effect<void> = Effect.callback((resume) => {
   })
 })
 
-/** Milliseconds for what is left to be put away, once the time of calls is over. */
+/** Milliseconds for the remaining work after the time for calls is over. */
 const lastMoments = 2_000
 
 const stopped = { what: "stopped: imports that were under way are parked", next: "they go on when it is started again" }
 
-/** What was given is not repeated: it may be the secret itself. */
+/** The given value is not repeated: it may be the secret itself. */
 const grantsOf = Effect.fnUntraced(function*(given: ReadonlyArray<string>) {
   const grants = yield* Effect.forEach(given, (text) => {
     const grant = secretGrant(text)
@@ -364,7 +364,7 @@ const tokenOf = Effect.fnUntraced(function*(file: string | undefined) {
     )
 })
 
-/** Fails where a flag is given that says more of `flag`, which is not. */
+/** Fails if a flag is given that only makes sense with `flag`, which is absent. */
 const useless = (flag: string, more: Readonly<Record<string, unknown>>): Effect.Effect<undefined, UsageError> => {
   const [stray] = Object.keys(defined(more))
   return stray === undefined ? Effect.undefined : wrongFlag(stray, `is of no use without ${flag}`, `give ${flag} too, or leave it out`)
@@ -424,14 +424,14 @@ const rerankerOf = Effect.fnUntraced(function*(url: string | undefined, model: s
   return defined({ url, model, apiKey: yield* keyOf("--reranker-key", secret, "SLUICE_RERANKER_KEY") })
 })
 
-/** A model of this machine, its folder taken from the working directory. */
+/** A local model, its folder relative to the working directory. */
 const localModelOf = (flag: string, model: string | undefined): Effect.Effect<LocalModel | undefined, UsageError> => {
   if (model === undefined) return Effect.undefined
   if (!localModelForm.pattern.test(model)) return wrongFlag(flag, localModelForm.rule, "write it as ./my-model or owner/name")
   return Effect.succeed({ model: isModelFolder(model) ? resolve(model) : model })
 }
 
-/** A secret version, or the key that a variable of the environment holds. */
+/** A secret version, or the key in an environment variable. */
 const keyOf = Effect.fnUntraced(function*(flag: string, secret: string | undefined, variable: string) {
   // A key given by mistake is not repeated.
   if (secret !== undefined && !isSecretVersion(secret)) {

@@ -13,16 +13,16 @@ import { wrap } from "../render/Wrap.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument, reading } from "../Session.ts"
 
-/** Problem files shown without `--files`; `--json` streams all. */
+/** Problem files shown without `--files`; `--json` streams all of them. */
 const shown = 50
 
-/** Lines printed at once. */
+/** Lines printed at a time. */
 const pageSize = 200
 
-/** States worth a line each; what a run began and did not finish is for the next run, and counted. */
+/** States that are worth a line each; work that a run began and did not finish is for the next run, and only counted. */
 const problems = ["failed", "quarantined", "skipped"] as const
 
-/** `sluice status`: what the ledger knows, without contacting sources or target. */
+/** `sluice status`: shows what the ledger knows, without contacting sources or target. */
 export const status = Command.make(
   "status",
   {
@@ -57,9 +57,9 @@ export const status = Command.make(
       reading,
       Effect.gen(function*() {
         const ledger = yield* Ledger
-        const { key, scope } = yield* findGeneration(namesIn(loaded.pipeline))
+        const { pipelineKey, scope } = yield* findGeneration(namesIn(loaded.pipeline))
         const counts = yield* ledger.count(scope)
-        const [last] = yield* ledger.runs(key, 1)
+        const [last] = yield* ledger.runs(pipelineKey, 1)
         const generations = yield* generationsStatus(namesIn(loaded.pipeline))
         const entries = ledger.entries(scope, args.files ? undefined : problems)
         const noticed = yield* hooks
@@ -95,9 +95,9 @@ export const status = Command.make(
   })
 ).pipe(
   Command.withShortDescription("Show the last run and the files that have problems."),
-  Command.withDescription("Show the last run and the files that are failed, quarantined or skipped, from the ledger alone."),
+  Command.withDescription("Show the last run and the files that failed or are quarantined or skipped, from the ledger alone."),
   Command.withExamples([
-    { command: "sluice status", description: "the last run and what needs a look" },
+    { command: "sluice status", description: "the last run and its problems" },
     { command: "sluice status pipeline.yaml --files --json", description: "every file, for scripts" }
   ])
 )
@@ -118,7 +118,7 @@ const showEntries = <E, R>(entries: Stream.Stream<LedgerEntry, E, R>) =>
     )
   })
 
-/** What to do about what the ledger has. */
+/** Suggests what to do about files with problems. */
 const advice = (
   counts: Partial<Record<LedgerEntry["state"], number>>,
   everything: boolean,

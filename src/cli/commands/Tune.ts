@@ -7,7 +7,7 @@ import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
 import { UsageError } from "../UsageError.ts"
 
-/** Values with commas between them. */
+/** A flag of comma-separated values. */
 const list = <A>(name: string, description: string, read: (text: string) => A | undefined, expected: string) =>
   Flag.String(name).pipe(
     Flag.map((text) => text.split(",").map((part) => read(part.trim()))),
@@ -21,14 +21,14 @@ const list = <A>(name: string, description: string, read: (text: string) => A | 
 const whole = (least: number) => (text: string): number | undefined =>
   /^\d+$/.test(text) && Number(text) >= least ? Number(text) : undefined
 
-/** `sluice tune`: tries settings on the pipeline's tests, and says which are better by more than chance. */
+/** `sluice tune`: tries settings on the pipeline's tests, and shows which are significantly better. */
 export const tune = Command.make(
   "tune",
   {
     pipeline: pipelineArgument,
     tests: Flag.Path("tests").pipe(
       Flag.map(fromHere),
-      Flag.withDescription("Ask the tests of this file (YAML, JSON, JSON lines or CSV) instead of the pipeline's"),
+      Flag.withDescription("Use the tests of this file (YAML, JSON, JSON lines or CSV) instead of the pipeline's"),
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
@@ -47,20 +47,20 @@ export const tune = Command.make(
     ),
     size: list(
       "chunk-size",
-      "Tokens of a chunk, such as 200,400. Each is built beside the corpus while it is tried",
+      "Chunk sizes in tokens, such as 200,400. A corpus is built for each while it is tried",
       whole(1),
       "whole numbers from 1"
     ),
     overlap: list("chunk-overlap", "Tokens that a chunk shares with the last, such as 0,80", whole(0), "whole numbers from 0"),
     embedder: Flag.String("embedder").pipe(
       Flag.withDescription(
-        "An embedder, which builds a corpus of its own: default, a model's folder or name on the hub, or what a file has under corpus.embedding, such as '{ openai: { url: ..., model: ..., dimensions: 768 } }'. May be repeated"
+        "An embedder, for which a corpus is built: default, a model's folder or name on the hub, or settings as under corpus.embedding, such as '{ openai: { url: ..., model: ..., dimensions: 768 } }'. May be repeated"
       ),
       Flag.withMetavar("MODEL"),
       Flag.atLeast(0)
     ),
     measure: Flag.Literals("measure", measures).pipe(
-      Flag.withDescription("What is to be made better. Default: nDCG@10, where the tests name files"),
+      Flag.withDescription("The measure to improve. Default: nDCG@10, if the tests name files"),
       Flag.optional
     )
   },
@@ -92,7 +92,7 @@ export const tune = Command.make(
         )
     const tests = Option.isNone(file) ? loaded.pipeline.tests : yield* readTests(file.value)
     const embedder = yield* Effect.fromResult(readEmbeddings("--embedder", flags.embedder, loaded.pipeline.engine._tag))
-    // What serves is held against the settings, whatever candidate the file describes.
+    // The live corpus is compared with the settings, even if the file describes a candidate.
     const live = yield* onEngine(loaded, { mode: "read", of: "live" }, (definition) => Effect.succeed(definition))
     const tuning = yield* tunePipeline(live, {
       tests,
@@ -103,7 +103,7 @@ export const tune = Command.make(
           pipeline === live ? { ...loaded, pipeline } : {
             ...loaded,
             pipeline,
-            // What is wrong with it is not in the file.
+            // The problem is not in the file.
             invalid: (problems) =>
               new PipelineInvalid({ file: "--embedder", issues: problems.map((problem) => issueOf("--embedder", problem)) })
           },
@@ -117,11 +117,11 @@ export const tune = Command.make(
 ).pipe(
   Command.withShortDescription("Try settings on the pipeline's tests."),
   Command.withDescription(
-    "Try settings of retrieval, chunking and embedding, each with each, on the pipeline's tests. Prints each with its difference to the pipeline as it is, and recommends one only where it is better by more than chance. Corpora of other chunks and embedders are built beside the pipeline's and deleted at the end; no embedder embeds a text again that it has embedded."
+    "Try all combinations of settings of retrieval, chunking and embedding on the pipeline's tests. Prints the difference of each to the current pipeline, and recommends one only if it is significantly better. Corpora with other chunks and embedders are built beside the pipeline's and deleted at the end; each embedder embeds a text only once."
   ),
   Command.withExamples([
-    { command: "sluice tune --alpha 0,0.25,0.5 --top-k 8,20", description: "settings of retrieval, on the corpus as it is" },
-    { command: "sluice tune --chunk-size 200,400,800 --chunk-overlap 0,80", description: "other chunks, built beside it" },
+    { command: "sluice tune --alpha 0,0.25,0.5 --top-k 8,20", description: "settings of retrieval, on the current corpus" },
+    { command: "sluice tune --chunk-size 200,400,800 --chunk-overlap 0,80", description: "other chunks, in corpora built beside it" },
     { command: "sluice tune --embedder default --embedder ./all-MiniLM-L6-v2 --alpha 0.25,0.5", description: "other embedders" }
   ])
 )

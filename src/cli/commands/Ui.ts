@@ -11,23 +11,23 @@ import { questionFlags } from "../Question.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, reading } from "../Session.ts"
 
-/** Tokens of text in one result: the page is not a prompt. */
+/** Most tokens of text in one result: the page is not a prompt. */
 const tokens = 1_000_000
 
 type Opened = Effect.Success<ReturnType<typeof openPipeline>>
 
-/** `sluice ui`: the pipeline's corpus in a web page. */
+/** `sluice ui`: shows the pipeline's corpus in a web page. */
 export const ui = Command.make(
   "ui",
   {
     pipelines: Argument.Path("pipeline").pipe(
       Argument.map(fromHere),
-      Argument.withDescription("The pipeline files; may be left out where there is only one"),
+      Argument.withDescription("The pipeline files; optional where there is only one"),
       Argument.variadic()
     ),
     port: Flag.Int("port").pipe(
       Flag.filter((port) => port >= 0 && port <= 65_535, () => "Expected a port, from 0 to 65535"),
-      Flag.withDescription("0 picks a free one. Default 8687"),
+      Flag.withDescription("Port to listen on; 0 picks a free one. Default 8687"),
       Flag.withDefault(8687)
     ),
     as: questionFlags.as,
@@ -53,7 +53,7 @@ export const ui = Command.make(
     const limits = { principal: given(args.as), where: given(args.where), tokens }
     const inspected = ({ bundle, pipeline }: Opened) =>
       Effect.gen(function*() {
-        // A bundle has no ledger: its files are listed as the corpus has them.
+        // A bundle has no ledger: its files are listed from the corpus.
         const account = bundle === undefined ? yield* accountOf(pipeline, path.join(dataDir, "evaluations", pipeline.name)) : undefined
         const { base, corpus } = yield* knowledgeBaseOf({ bundle, pipeline }, limits)
         return Effect.map(corpus, ({ description, displayName, filesCount, name }): Inspected => ({
@@ -63,7 +63,7 @@ export const ui = Command.make(
           account
         }))
       })
-    /** Each is open as long as the command runs. */
+    /** Each pipeline is open as long as the command runs. */
     const opened = Effect.fnUntraced(function*(each: Opened) {
       const found = yield* Deferred.make<Effect.Success<ReturnType<typeof inspected>>>()
       const open = Effect.flatMap(inspected(each), (inspected) => Effect.andThen(Deferred.succeed(found, inspected), Effect.never))
@@ -83,22 +83,22 @@ export const ui = Command.make(
         }),
         { port: args.port, token: Redacted.make(token) }
       )
-      // What follows the # stays in the browser.
+      // The part after the # is not sent to the server.
       const address = `${url}/ui/#token=${token}`
       yield* json ? output.json({ version: 1, url: address }) : output.print(address)
       const titles = loaded.map(({ pipeline }) => pipeline.corpus.displayName).join(", ")
-      yield* output.say(`sluice ${packageJson.version} shows ${titles} there; whoever has the address sees it. Ctrl-C ends it`)
+      yield* output.say(`sluice ${packageJson.version} shows ${titles} there, to anyone who has the address. Ctrl-C ends it`)
       return yield* Effect.never
     }))
   })
 ).pipe(
-  Command.withShortDescription("Look into the corpus in a web page, on this machine."),
+  Command.withShortDescription("Inspect the corpus in a web page, on this machine."),
   Command.withDescription(
-    "Look into the corpus in a web page on this machine: runs, files and why some were not taken, documents with their chunks, questions with what they find and why, answers beside their evidence. It reads and changes nothing, and asks nothing of other machines. The address carries a token; what --as and --where leave out the page does not show."
+    "Inspect the corpus in a web page on this machine: runs, files and why some were not stored, documents with their chunks, questions with the contexts they find and why, answers beside their evidence. It only reads, and calls no other machines. The address contains a token; the page does not show files that --as and --where exclude."
   ),
   Command.withExamples([
-    { command: "sluice ui", description: "on http://127.0.0.1:8687, at the address that is printed" },
-    { command: "sluice ui pipeline.yaml other.yaml", description: "two, to set side by side what a question finds" },
-    { command: "sluice ui pipeline.yaml --port 0 --as user:ann@acme.com", description: "on a free port; only what Ann may read" }
+    { command: "sluice ui", description: "on http://127.0.0.1:8687; open the printed address" },
+    { command: "sluice ui pipeline.yaml other.yaml", description: "two pipelines, to compare what a question finds" },
+    { command: "sluice ui pipeline.yaml --port 0 --as user:ann@acme.com", description: "on a free port; only files that Ann may read" }
   ])
 )

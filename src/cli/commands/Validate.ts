@@ -6,7 +6,7 @@ import { plural } from "../render/Numbers.ts"
 import { root } from "../Root.ts"
 import { openPipeline, pipelineArgument } from "../Session.ts"
 
-/** `sluice validate`: every problem of a pipeline file at once; nothing is contacted. */
+/** `sluice validate`: reports every problem of a pipeline file at once; contacts nothing. */
 export const validate = Command.make(
   "validate",
   { pipeline: pipelineArgument },
@@ -23,7 +23,7 @@ export const validate = Command.make(
 ).pipe(
   Command.withShortDescription("Check a pipeline file and report every problem at once."),
   Command.withDescription(
-    "Check a pipeline file: its form, every rule, and whether the engine can run it. Reports all problems at once, each with its place and the fix."
+    "Check a pipeline file: its form, every rule, and whether the engine can run it. Reports all problems at once, each with its place and a fix."
   ),
   Command.withExamples([
     { command: "sluice validate pipeline.yaml", description: "check for the engine the file names" },

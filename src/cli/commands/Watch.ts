@@ -16,7 +16,7 @@ import { onEngine, openPipeline, pipelineArgument } from "../Session.ts"
 import { releases } from "./Release.ts"
 import { strict, wait } from "./Run.ts"
 
-/** `sluice watch`: a run, and then one more whenever something changes, until Ctrl-C. */
+/** `sluice watch`: a run, and then another one whenever something changes, until Ctrl-C. */
 export const watch = Command.make(
   "watch",
   { pipeline: pipelineArgument, strict, wait },
@@ -73,9 +73,9 @@ export const watch = Command.make(
         continue
       }
       if (before === undefined) return yield* Effect.fail(ended.failure)
-      // What was watched before can still be.
+      // The earlier pipeline can still be watched.
       yield* tell(
-        `${file} as it was edited cannot be run, so that watching goes on with what it said before: ${ended.failure.message}`,
+        `${file} as edited cannot be run; watching continues with the previous version: ${ended.failure.message}`,
         false
       )
       loaded = before
@@ -85,21 +85,21 @@ export const watch = Command.make(
 ).pipe(
   Command.withShortDescription("Keep the corpus in line with the sources as they change."),
   Command.withDescription(
-    "Keep the corpus in line with the sources as they change: a run first, then one for every batch of changes, a line each. Folders tell of their changes; other sources are listed at their `poll` interval. Ctrl-C finishes the batch in hand and exits 130; a second one stops at once. An edited pipeline file is taken up; one that is not valid is told, and the one before holds. Deletes that the guard holds are shown: `sluice release` has the watch make them."
+    "Keep the corpus in line with the sources as they change: a run first, then one for every batch of changes, with a line each. Changes in local folders are noticed at once; other sources are listed at their `poll` interval. Ctrl-C finishes the current batch and exits 130; a second one stops at once. Changes of the pipeline file are applied; an invalid file is reported, and the previous version stays in effect. Deletes that the guard holds are shown: `sluice release` has the watch make them."
   ),
   Command.withExamples([
-    { command: "sluice watch pipeline.yaml", description: "sync, and go on syncing" },
-    { command: "sluice watch --json", description: "one JSON event a line; `batch` has the report of each" }
+    { command: "sluice watch pipeline.yaml", description: "sync, and keep syncing" },
+    { command: "sluice watch --json", description: "one JSON event per line; `batch` events have the reports" }
   ])
 )
 
-/** How often the pipeline file is looked at. */
+/** How often the pipeline file is checked for changes. */
 const lookEvery = "2 seconds"
 
-/** Waits until the pipeline file says something else that is valid; tells of what is not. */
+/** Waits until the pipeline file has valid new content; reports invalid content. */
 const edited = Effect.fnUntraced(
   function*(loaded: LoadedPipeline, named: Option.Option<string>, invalid: (why: string) => Effect.Effect<void>) {
-    // A program is loaded once in a process.
+    // A module is loaded only once per process.
     if (!/\.(ya?ml|json)$/.test(loaded.file)) return yield* Effect.never
     const fs = yield* FileSystem.FileSystem
     const read = fs.readFileString(loaded.file).pipe(Effect.orElseSucceed(() => undefined))
@@ -107,7 +107,7 @@ const edited = Effect.fnUntraced(
     for (;;) {
       yield* Effect.sleep(lookEvery)
       const now = yield* read
-      // An editor may have taken it away for a moment.
+      // An editor may have removed it for a moment.
       if (now === undefined || now === text) continue
       text = now
       const next = yield* Effect.result(openPipeline(named))
@@ -117,7 +117,7 @@ const edited = Effect.fnUntraced(
   }
 )
 
-/** Progress and report of the first sync, then a line for each batch in which something happened. */
+/** Shows progress and report of the first sync, then a line for each batch in which something happened. */
 const narrate = Effect.fnUntraced(function*(file: string, quota: Parameters<typeof makeProgress>[0]) {
   const output = yield* Output
   const first = yield* Effect.acquireRelease(Scope.make(), (scope) => Scope.close(scope, Exit.void))
@@ -158,7 +158,7 @@ const narrate = Effect.fnUntraced(function*(file: string, quota: Parameters<type
         case "recovered":
           return yield* output.say(printable(`${event.source === undefined ? "" : `${event.source}: `}in order again`))
         case "stopping":
-          return yield* output.say("finishing the batch in hand; Ctrl-C again stops at once")
+          return yield* output.say("finishing the current batch; Ctrl-C again stops at once")
         case "notified":
           return event.error === undefined
             ? undefined

@@ -7,13 +7,13 @@ import { excerpt, wrap } from "./Wrap.ts"
 
 type Look = Pick<Output["Service"], "paint" | "width">
 
-/** The answer, then what goes below it. */
+/** Renders an answer, and what goes below it. */
 export const renderAnswer = (answer: Answer, look: Look): string => {
   const footing = renderFooting(answer, look)
   return `${renderText(printable(answer.text), look.width)}${footing === "" ? "" : `\n${footing}`}`
 }
 
-/** Prose is wrapped; listings between fences are moved in and keep their lines. */
+/** Wraps prose; fenced code is indented and keeps its lines. */
 const renderText = (text: string, width: number): string => {
   let listing = false
   return text.split("\n").flatMap((line) => {
@@ -26,10 +26,9 @@ const renderText = (text: string, width: number): string => {
 }
 
 /**
- * What goes below an answer: what a model said of which nothing could be verified, how many of its citations were taken
- * out, whether it was cut off, how probable it is, and after an empty line its sources, each with number, file, page,
- * headings, the quoted words and an address to open; for a refusal, the nearest passages instead. Nothing where there is
- * none of these.
+ * Renders what goes below an answer: a model's unverified text, the number of citations removed, whether the answer was
+ * cut off, its probability, and after an empty line its sources, each with number, file, page, headings, the quoted words
+ * and an address to open; for a refusal, the nearest passages instead. Empty where there is none of these.
  */
 export const renderFooting = (
   { citations, confidence, grounded, nearest = [], removed, truncated, unverified }: Answer,
@@ -63,7 +62,7 @@ export const renderFooting = (
 /** Lines shown of each context or quote; `--json` has all of it. */
 const shownLines = 4
 
-/** Retrieved contexts, best first. */
+/** Renders retrieved contexts, best first. */
 export const renderContexts = (contexts: ReadonlyArray<Context>, { paint, width }: Look): string =>
   contexts.map((context, at) => {
     const number = `${at + 1}.`.padEnd(4)

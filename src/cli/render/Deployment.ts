@@ -1,9 +1,10 @@
 import { machineText, type Resources } from "../../domain/models/Machine.ts"
 import type { CatalogModel } from "../../domain/models/ModelCatalog.ts"
+import { plural } from "../../domain/Numbers.ts"
 
 const replicas = ({ maxReplicaCount, minReplicaCount = 1 }: Resources): string => {
   const most = maxReplicaCount ?? minReplicaCount
-  return most === minReplicaCount ? `${most} ${most === 1 ? "replica" : "replicas"}` : `${minReplicaCount} to ${most} replicas`
+  return most === minReplicaCount ? plural(most, "replica") : `${minReplicaCount} to ${most} replicas`
 }
 
 const pool = ({ machine: { reservation }, spot }: Resources): ReadonlyArray<string> => [
@@ -19,7 +20,7 @@ const pool = ({ machine: { reservation }, spot }: Resources): ReadonlyArray<stri
     ])
 ]
 
-/** `g2-standard-12 + 1 x NVIDIA_L4, 1 replica, spot`. */
+/** Describes resources: `g2-standard-12 + 1 x NVIDIA_L4, 1 replica, spot`. */
 export const resourcesText = (resources: Resources): string =>
   [machineText(resources.machine), replicas(resources), ...pool(resources)].join(", ")
 
@@ -29,6 +30,6 @@ export const planLine = (what: string, where: string, resources: Resources | und
     costs ? "it costs as long as it runs, also when nobody calls it" : "this engine only writes it down, and nothing runs or costs"
   }`
 
-/** What a listing shows of a model's default configuration. */
+/** Describes a model's default configuration, for listings. */
 export const defaultMachine = ({ deploy: [option] }: Pick<CatalogModel, "deploy">): string =>
   option?.resources === undefined ? "" : machineText(option.resources.machine)

@@ -9,7 +9,7 @@ type Look = Pick<Output["Service"], "paint" | "width">
 
 export type StoredChunk = Pick<Chunk, "text"> & Partial<Chunk>
 
-/** A document's blocks, for a person, with what was left out at the end. */
+/** Renders a document's blocks for people, with what was left out at the end. */
 export const renderDocument = (document: ReadDocument, look: Look): string => {
   const { author, blocks, chunks, format, language, name, pages, parts = [], remarks, text, title, tokens } = document
   const facts = [
@@ -41,7 +41,7 @@ export const renderDocument = (document: ReadDocument, look: Look): string => {
   ].join("\n")
 }
 
-/** Chunks with their places. */
+/** Renders chunks with their places. */
 export const renderChunks = (chunks: ReadonlyArray<StoredChunk>, look: Look): string =>
   chunks.map((chunk, i) =>
     `${look.paint("cyan", `chunk ${(chunk.ordinal ?? i) + 1}`)} ${look.paint("dim", placeOf(chunk))}\n${indented(chunk.text, look)}`
@@ -89,7 +89,7 @@ const reasons: Record<Remark["kind"], string> = {
   pictures: "not looked at, since text recognition is off",
   properties: "not read",
   charset: "charset taken for",
-  own: "told by your own code",
+  own: "reported by your own code",
   cut: "read in part"
 }
 

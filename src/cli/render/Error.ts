@@ -2,7 +2,7 @@ import { Cause, Effect, Predicate } from "effect"
 import { printable } from "../../domain/Text.ts"
 import { Output } from "../Output.ts"
 
-/** What went wrong and what to do about it, on stderr; with `--json` the same as one document on stdout. */
+/** Prints an error and its fix on stderr; with `--json` as one document on stdout. */
 export const renderCause = (cause: Cause.Cause<unknown>): Effect.Effect<void, never, Output> =>
   Effect.gen(function*() {
     const output = yield* Output
@@ -26,7 +26,7 @@ export const renderCause = (cause: Cause.Cause<unknown>): Effect.Effect<void, ne
     if (!Cause.hasFails(cause)) yield* output.say(printable(Cause.pretty(cause)))
   })
 
-/** The same for programs. Secrets are in none of the fields that errors have. */
+/** The document of an error for programs. The fields of errors never contain secrets. */
 const errorDocument = (error: unknown, fix: string | undefined): object => ({
   version: 1,
   type: "error",

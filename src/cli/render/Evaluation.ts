@@ -13,7 +13,7 @@ type Look = Pick<Output["Service"], "paint" | "width">
 
 const fixed = (value: number): string => value.toFixed(3)
 
-/** Characters of what was found that a line of a table shows. */
+/** Most characters of a found text in a line of a table. */
 const shown = 400
 
 const shorten = (text: string): string => text.length > shown ? `${text.slice(0, shown - 1)}…` : text
@@ -25,7 +25,7 @@ const failures = ({ checks, error }: TestResult): ReadonlyArray<Pick<Check, "kin
     ? checks.filter(({ passed }) => !passed)
     : [{ kind: "answer", expected: "to be asked", found: `${error.code}: ${error.message}` }]
 
-/** The account of an evaluation, for a person: failures first, then the measures. */
+/** Renders an evaluation for people: failures first, then the measures. */
 export const renderEvaluation = (evaluation: Evaluation, { paint, width }: Look): string => {
   const bad = failedFirst(evaluation).filter(({ passed }) => !passed)
   const rows = bad.flatMap((result) =>
@@ -73,7 +73,7 @@ export const renderEvaluation = (evaluation: Evaluation, { paint, width }: Look)
   ].join("\n")
 }
 
-/** The answers of which a judge and the exact checks say different things, with what each says. */
+/** Answers on which a judge and the exact checks differ, with the result of each. */
 const disagreements = ({ results }: Evaluation): ReadonlyArray<ReadonlyArray<string>> => {
   const verdict = (right: boolean) => right ? "right" : "wrong"
   return results.filter(disagrees).map(({ answer, id, judgement, measures }) => [
@@ -84,7 +84,7 @@ const disagreements = ({ results }: Evaluation): ReadonlyArray<ReadonlyArray<str
   ])
 }
 
-/** What a judge said, how far the exact checks bear it out, and what it said nothing of. */
+/** Summarizes the judge's verdicts, how far the exact checks confirm them, and the answers without a verdict. */
 const judgeLines = ({ judge, results }: Evaluation): ReadonlyArray<string> => {
   if (judge === undefined) return []
   const { agreed, agreement, failed, model, notAsked, right, tokens, unclear, wrong } = judge
@@ -110,7 +110,7 @@ const judgeLines = ({ judge, results }: Evaluation): ReadonlyArray<string> => {
 const summary = ({ failed, passed }: Evaluation): string =>
   failed === 0 ? `${plural(passed, "test")} passed` : `${count(failed)} of ${plural(passed + failed, "test")} failed`
 
-/** How two differ, for a person: what came before and now, or two pipelines beside each other. */
+/** Renders the difference of two evaluations for people: earlier and now, or two pipelines side by side. */
 export const renderComparison = (
   comparison: Comparison,
   { width }: Look,
@@ -157,7 +157,7 @@ const interval = ({ high, low, mean }: Estimate): string => `${signed(mean)} (${
 const verdict = ({ difference, significant, worse }: MeasureChange): string =>
   difference.mean === 0 ? "the same" : significant ? (worse ? "worse" : "better") : "noise"
 
-/** Which of two pipelines to take, in a sentence. */
+/** Recommends one of two pipelines, in a sentence. */
 export const recommendation = ({ measures }: Comparison, before: string, now: string): string => {
   const clear = measures.filter(({ significant }) => significant)
   const named = (changes: ReadonlyArray<MeasureChange>) =>
@@ -169,7 +169,7 @@ export const recommendation = ({ measures }: Comparison, before: string, now: st
   return `It depends: ${now} has ${named(better)}, and ${named(worse)}.`
 }
 
-/** A setting in words. */
+/** Describes a setting in words. */
 export const settingText = (setting: Setting): string =>
   Object.entries(setting).map(([name, value]) => `${settingNames[name as keyof Setting]} ${value}`).join(", ") // the keys are its own
 
@@ -182,7 +182,7 @@ const settingNames: Readonly<Record<keyof Setting, string>> = {
   embedder: "embedder"
 }
 
-/** What came of trying settings, for a person. */
+/** Renders the results of trying settings, for people. */
 export const renderTuning = ({ current, measure, recommended, tried }: Tuning, { paint, width }: Look): string => {
   const [best] = tried
   return [
@@ -195,7 +195,7 @@ export const renderTuning = ({ current, measure, recommended, tried }: Tuning, {
         { title: "ms", align: "right" }
       ],
       [
-        ["as it is", fixed(current.mean), "", "", current.p50.toFixed(1)],
+        ["current", fixed(current.mean), "", "", current.p50.toFixed(1)],
         ...tried.map(({ chance, difference, mean, p50, setting }) => [
           settingText(setting),
           fixed(mean),
@@ -208,15 +208,15 @@ export const renderTuning = ({ current, measure, recommended, tried }: Tuning, {
     ),
     "",
     ...tried.flatMap(({ missing, setting }) =>
-      missing === undefined ? [] : [`${missing.files} of ${plural(missing.of, "file")} could not be taken in: ${settingText(setting)}`]
+      missing === undefined ? [] : [`${missing.files} of ${plural(missing.of, "file")} could not be stored: ${settingText(setting)}`]
     ),
     recommended === undefined || best === undefined
-      ? `No setting is better by more than chance, of ${plural(current.n, "question")}: keep what there is, or write more tests.`
+      ? `No setting is significantly better, over ${plural(current.n, "question")}: keep the current settings, or write more tests.`
       : paint("green", `Take ${settingText(recommended)}: ${measureTitles[measure]} ${interval(best.difference)}.`)
   ].join("\n")
 }
 
-/** As a comment on a pull request. */
+/** Renders an evaluation as a comment on a pull request. */
 export const evaluationMarkdown = (
   evaluation: Evaluation,
   comparison?: Comparison,
@@ -267,9 +267,9 @@ export const evaluationMarkdown = (
   ].join("\n")
 }
 
-/** As JUnit's XML, which CI servers show: a test case a question. */
+/** Renders an evaluation as JUnit's XML, for CI servers: a test case per question. */
 export const evaluationJUnit = (evaluation: Evaluation): string => {
-  // What XML 1.0 cannot hold at all goes.
+  // Characters that XML 1.0 does not allow are removed.
   const escaped = (text: string) =>
     text.replace(/[^\t\n\r\u0020-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "").replace(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`)
   const seconds = (milliseconds: number) => (milliseconds / 1000).toFixed(3)

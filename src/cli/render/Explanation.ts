@@ -8,7 +8,7 @@ type Look = Pick<Output["Service"], "paint" | "width">
 
 const indent = "    "
 
-/** What was looked for, then why each context has its place. */
+/** Renders the query's terms, and why each context has its rank. */
 export const renderExplanations = (contexts: ReadonlyArray<Context>, look: Look): string => {
   const terms = contexts[0]?.explanation?.terms ?? []
   const legend = contexts.some(({ explanation }) => explanation !== undefined)
@@ -23,7 +23,7 @@ export const renderExplanations = (contexts: ReadonlyArray<Context>, look: Look)
   return [...legend, contexts.map((context, at) => explained(context, at, look)).join("\n\n")].join("\n")
 }
 
-/** A query's terms are the same for every context; how often each has them is not. */
+/** Renders a query's terms. They are the same for every context; how often each context has them is not. */
 const termTable = (terms: ReadonlyArray<TermWeight>, width: number): string =>
   table(
     [{ title: "term" }, { title: "written", flexible: true }, { title: "in chunks", align: "right" }],
@@ -72,7 +72,7 @@ const meaning = ({ cosine, related }: Explanation): string =>
 const ranked = ({ ranked: r }: Explanation): ReadonlyArray<string> =>
   r === undefined ? [] : [`ranked   ${r.score.toFixed(3)}, from place ${r.from + 1}`]
 
-/** 1 - 0.2 is not 0.8 in binary. */
+/** Rounds for display: 1 - 0.2 is not exactly 0.8 in binary. */
 const round = (n: number): string => String(Number(n.toFixed(4)))
 
 const indented = (by: string, text: string): string => text.replace(/^/gm, by)

@@ -1,4 +1,5 @@
 import type { GenerationStatus } from "../../pipeline/sync/Generations.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
 import { plural } from "./Numbers.ts"
 
 const roles: Readonly<Record<string, string>> = {
@@ -8,18 +9,18 @@ const roles: Readonly<Record<string, string>> = {
   retired: "is to be deleted by the next run"
 }
 
-/** The corpora of a pipeline, a line each, with what tells each from the one that serves. */
+/** Describes the corpora of a pipeline, a line each, with how each differs from the live one. */
 export const generationLines = (generations: ReadonlyArray<GenerationStatus>): ReadonlyArray<string> =>
   generations.map(({ corpus, differs, files, made, number, role, whole }) =>
     [
-      `Generation ${number} ${roles[role] ?? role}: ${plural(files, "file")}, corpus ${corpus.slice(corpus.lastIndexOf("/") + 1)}`,
+      `Generation ${number} ${roles[role] ?? role}: ${plural(files, "file")}, corpus ${lastSegment(corpus)}`,
       ...(made === undefined ? [] : [`begun ${made}`]),
-      ...(role === "candidate" ? [whole ? "whole" : "not whole yet"] : []),
+      ...(role === "candidate" ? [whole ? "complete" : "not complete yet"] : []),
       ...(role === "live" || generations.length === 1
         ? []
         : [
           differs.length === 0
-            ? "settings as of the one that serves"
+            ? "same settings as the live one"
             : differs.map(({ field, from, to }) => `${field} ${from} -> ${to}`).join(", ")
         ])
     ].join("; ")

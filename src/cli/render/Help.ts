@@ -3,7 +3,7 @@ import type { HelpDoc } from "effect/cli"
 import type { Paint } from "../Output.ts"
 import { widest, wrap } from "./Wrap.ts"
 
-/** A command's help: what it is for, how it is called, examples, then every argument and flag; prose for people in a pipe too. */
+/** Renders a command's help: purpose, usage, examples, then every argument and flag; wrapped for people in a pipe too. */
 export const renderHelp = (doc: HelpDoc.HelpDoc, room: number, paint: Paint): string => {
   const width = Math.min(room, widest)
   const section = (title: string, rows: ReadonlyArray<Row>) =>
@@ -48,11 +48,11 @@ const textOf = (description: Option.Option<string>): string => Option.getOrElse(
 
 const flagRow = ({ aliases, description, name, required, type }: HelpDoc.FlagDoc): Row => ({
   term: [`--${name}`, ...aliases].join(", ") + (type === "boolean" ? "" : ` ${type}`),
-  // Where the value's place already lists them, the choices need no second listing.
+  // Where the placeholder already lists the choices, they are not listed again.
   text: `${textOf(description).replace(type.startsWith("<") ? / \(choices: .*\)$/ : "", "")}${required ? " (required)" : ""}`
 })
 
-/** Terms longer than this get a line of their own. */
+/** Terms longer than this get their own line. */
 const termColumn = 24
 
 const definitions = (rows: ReadonlyArray<Row>, width: number, paint: Paint): ReadonlyArray<string> => {

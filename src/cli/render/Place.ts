@@ -1,6 +1,6 @@
 import { printable } from "../../domain/Text.ts"
 
-/** Where a quote or context is: file and pages. */
+/** Describes where a quote or context is: file and pages. */
 export const place = (c: {
   readonly sourceDisplayName: string
   readonly firstPage?: number

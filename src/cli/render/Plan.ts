@@ -35,7 +35,7 @@ const actions = {
   pending: "pending"
 } as const
 
-/** Folders that a plan of many files is told by: files of one action in one folder. */
+/** Groups a plan of many files by folder: files with one action in one folder. */
 export class Folders {
   #rows = new Map<
     string,
@@ -77,7 +77,7 @@ export class Folders {
   }
 }
 
-/** Lines of folders at most: with more, folders are told by those above them. */
+/** Most lines of folders: with more, parent folders are shown instead. */
 const mostFolders = 100
 
 /** The first folders of a path, `/` at the end; `./` for the top. */
@@ -86,7 +86,7 @@ const folderOf = (path: string, depth: number): string => {
   return folders.length === 0 || folders[0] === "." ? "./" : `${folders.join("/")}/`
 }
 
-/** One file of a plan, in the order of {@link planColumns}. */
+/** A row for one file of a plan, in the order of {@link planColumns}. */
 export const planRow = (item: PlanItem): ReadonlyArray<string> => {
   const name = `${item.source}: ${item.path}`
   if (item.type === "delete") return [item.held ? "held" : "delete", name, "", "", item.held ? "needs --yes" : ""]
@@ -103,7 +103,7 @@ const corpusLine = {
   candidate: "stays as it is; beside it a candidate is built"
 }
 
-/** What it comes to: the corpus, counts by action, and the cost. */
+/** Renders the totals of a plan: the corpus, counts by action, and costs. */
 export const renderPlan = (plan: Plan, corpus: string, { paint, width }: Pick<Output["Service"], "paint" | "width">): string => {
   const { totals } = plan
   const broken = totals.failed + totals.quarantined

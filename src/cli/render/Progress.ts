@@ -12,28 +12,28 @@ interface SourceProgress {
   work: number
   done: number
   failed: number
-  /** Of the last file that did. */
+  /** Message of the last file that failed. */
   failure: string
   complete: boolean
   started: number
-  /** Percent, by operation, of what the engine fetches by itself. */
+  /** Progress in percent, by operation, of imports by the engine. */
   readonly imports: Map<string, number>
 }
 
 export interface Quota {
-  /** Where embedding costs requests: how many a minute the pipeline allows. */
+  /** Embedding requests per minute that the pipeline allows, where embedding takes requests. */
   readonly embeddingsPerMinute?: number
 }
 
 const redraw = "100 millis"
 const plainEvery = "5 seconds"
 
-/** An estimate from less than this is noise. */
+/** Estimates from less time than this, in milliseconds, are noise. */
 const settling = 1_000
 
 /**
- * Shows a run as it goes: on a terminal one live line a source, with rate and time left, which the report then takes
- * the place of; elsewhere a plain line every few seconds. Never a line per file.
+ * Shows the progress of a run: on a terminal one live line per source, with rate and remaining time, which the report
+ * then replaces; elsewhere a plain line every few seconds. Never a line per file.
  */
 export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
   const output = yield* Output
@@ -51,7 +51,7 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
       : [quotaLine(embedded, now - embeddingSince, quota.embeddingsPerMinute)])
   ]
 
-  /** Puts `text` where the last drawing was. A line that wrapped, or scrolled away, could not be taken back. */
+  /** Draws `text` over the last drawing. A line that has wrapped or scrolled away could not be overwritten. */
   const draw = ({ columns, rows }: { readonly columns: number; readonly rows: number }, text: ReadonlyArray<string>) => {
     const room = Math.max(1, rows - 2)
     const shown = text.length <= room ? text : [...text.slice(0, room - 1), `and ${text.length - room + 1} more`]
@@ -70,14 +70,14 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
     printed = all
   })
 
-  /** A line that stays, above the live ones. */
+  /** Prints a permanent line, above the live ones. */
   const say = (text: string) =>
     Effect.suspend(() => {
       if (live !== undefined) draw(live, [])
       return output.say(text)
     })
 
-  // Before the fiber that draws, so that it runs after that has ended.
+  // Added before the fiber that draws, so that it runs after that has ended.
   if (live !== undefined) yield* Effect.addFinalizer(() => Effect.sync(() => draw(live, [])))
   yield* render.pipe(Effect.delay(live === undefined ? plainEvery : redraw), Effect.forever, Effect.forkScoped)
   return (event: SyncEvent): Effect.Effect<void> =>
@@ -99,7 +99,7 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
           break
         case "file": {
           const progress = of(event.source)
-          // Before the listing ends come the items it settled, which are no work.
+          // Before a listing ends, events are of items it settled, which are not work.
           if (progress.complete) progress.done += 1
           if (event.outcome === "failed") {
             progress.failed += 1
@@ -119,9 +119,9 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
             case "created":
               return say(`created corpus ${event.corpus}`)
             case "building":
-              return say(`building corpus ${event.corpus}; the one there is serves until it is whole`)
+              return say(`building corpus ${event.corpus}; the current one stays live until it is complete`)
             case "replaced":
-              return say(`corpus ${event.corpus} serves from now on`)
+              return say(`corpus ${event.corpus} is live now`)
             case "found":
               return Effect.void
           }
@@ -143,8 +143,8 @@ export const makeProgress = Effect.fnUntraced(function*(quota: Quota) {
     }))
 })
 
-/** Of somebody who could not be told of a run. */
-export const notToldNote = (to: string, why: string): string => `${to} was not told of this run: ${why}`
+/** Note for a recipient who could not be notified of a run. */
+export const notToldNote = (to: string, why: string): string => `${to} was not notified of this run: ${why}`
 
 const line = (source: string, p: SourceProgress, now: number): string => {
   const name = printable(source)

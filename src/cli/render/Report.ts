@@ -7,10 +7,10 @@ import { wrap } from "./Wrap.ts"
 
 type Look = Pick<Output["Service"], "paint" | "width">
 
-/** Reasons and files named in the printed report; `--json` and `sluice status` have all. */
+/** Most reasons and files named in the printed report; `--json` and `sluice status` have all of them. */
 const named = 10
 
-/** What a run that is one of many did, in a few words; nothing of what stayed as it was. */
+/** Summarizes one of many runs in a few words, without unchanged files. */
 export const batchLine = ({ ended, totals }: Report): string =>
   [
     ...([...outcomes, "deleted"] as const)
@@ -19,7 +19,7 @@ export const batchLine = ({ ended, totals }: Report): string =>
     ...(ended === "budget" ? ["stopped at the budget"] : [])
   ].join(", ")
 
-/** The account of a run, for a person. */
+/** Renders the report of a run, for people. */
 export const renderReport = (report: Report, look: Look): string => {
   const { paint, width } = look
   const columns = outcomes.filter((outcome) => report.totals[outcome] > 0)
@@ -70,7 +70,7 @@ export const renderReport = (report: Report, look: Look): string => {
   ].join("\n")
 }
 
-/** Nothing where the engine does not tell. */
+/** Describes what was written; empty where the engine does not report it. */
 const written = ({ chunks, embedded, embeddedTokens }: Report): string =>
   chunks === undefined || embedded === undefined || embeddedTokens === undefined
     ? ""
@@ -113,7 +113,7 @@ const titles: Record<ReasonCount["outcome"], string> = {
   unfit: "with metadata that breaks a rule"
 }
 
-/** What a reason's code means to a person, where the message of one file does not say it for all of them. */
+/** Meaning of a reason's code, for people, where the message of one file does not apply to all. */
 const meanings: Readonly<Record<string, string>> = {
   unsupported: "no reader",
   empty: "no text",
@@ -127,7 +127,7 @@ const meanings: Readonly<Record<string, string>> = {
   crash: "the reader crashed"
 }
 
-/** By reason and type with counts and shares, largest first. */
+/** Renders the reasons by type, with counts and shares, most frequent first. */
 const renderReasons = (
   kind: ReasonCount["outcome"],
   reasons: ReadonlyArray<ReasonCount>,

@@ -4,9 +4,9 @@ import { printable } from "../../domain/Text.ts"
 export interface Column {
   readonly title: string
   readonly align?: "left" | "right"
-  /** Columns that give way, the widest first, when the terminal is narrow; the longest cells keep their ends. */
+  /** Whether the column may shrink when the terminal is narrow, widest column first; the longest cells keep both ends. */
   readonly flexible?: boolean
-  /** Colours a cell, by its text, once it has its width. */
+  /** Colours a cell by its text, after it was fitted to its width. */
   readonly paint?: (cell: string) => string
 }
 
@@ -15,12 +15,12 @@ export type Rows = ReadonlyArray<ReadonlyArray<string>>
 const gap = "  "
 const narrowest = 12
 
-/** A plain table that fits `width` columns. Cells are one line each, cleaned of what could drive a terminal. */
+/** Renders a plain table that fits `width` columns. Cells are one line each, without control characters. */
 export const table = (columns: ReadonlyArray<Column>, rows: Rows, width: number): string => makeTable(columns, width)(rows)
 
 /**
- * A table printed in pieces, so that one of any length takes flat memory. The first piece has the titles and sets the
- * least widths of the others.
+ * Renders a table in pieces, so that a table of any length takes constant memory. The first piece has the titles and sets
+ * the least widths of the others.
  */
 export const makeTable = (columns: ReadonlyArray<Column>, width: number): (rows: Rows) => string => {
   let least = columns.map(({ title }) => displayWidth(title))
@@ -38,7 +38,7 @@ export const makeTable = (columns: ReadonlyArray<Column>, width: number): (rows:
 
 const oneLine = (text: string): string => printable(text.replace(/\s+/g, " "))
 
-/** Takes what is too much from the widest flexible columns. */
+/** Shrinks the widest flexible columns to fit. */
 const fit = (columns: ReadonlyArray<Column>, wanted: ReadonlyArray<number>, width: number): Array<number> => {
   const widths = [...wanted]
   let excess = widths.reduce((sum, w) => sum + w, 0) + gap.length * (columns.length - 1) - width
@@ -65,7 +65,7 @@ const line = (columns: ReadonlyArray<Column>, widths: ReadonlyArray<number>, row
     return column.align === "right" ? padding + shown : shown + padding
   }).join(gap).trimEnd()
 
-/** Keeps both ends of a text: of a path, the file name matters most. */
+/** Shortens a text in the middle: in a path, the file name matters most. */
 export const shorten = (text: string, width: number): string => {
   if (displayWidth(text) <= width) return text
   const characters = [...text]

@@ -5,12 +5,12 @@ import { Output } from "../Output.ts"
 import { root } from "../Root.ts"
 import { type Column, makeTable } from "./Table.ts"
 
-/** Rows printed at once, so that a listing of any length is shown in flat memory. */
+/** Rows printed at a time, so that a listing of any length is shown with constant memory. */
 const pageSize = 200
 
 /**
- * A value with its choices as a pipeline file has them: `{ _tag: "managed" }` is `managed`, one with settings is
- * `{ weaviate: { … } }`.
+ * Converts a value's tagged choices to the form of a pipeline file: `{ _tag: "managed" }` is `managed`, one with settings
+ * is `{ weaviate: { … } }`.
  */
 export const asWritten = (value: object): object => Object.fromEntries(Object.entries(value).map(([key, field]) => [key, written(field)]))
 
@@ -22,7 +22,7 @@ const written = (value: unknown): unknown => {
   return isEmpty(settings) ? _tag : { [String(_tag)]: asWritten(settings) }
 }
 
-/** A listing: a table for people, one JSON line an item for programs. */
+/** Prints a listing: a table for people, one JSON line per item for programs. */
 export const rows = <A extends object, E, R>(
   items: Stream.Stream<A, E, R>,
   columns: ReadonlyArray<Column & { readonly cell: (item: A) => string }>
@@ -43,11 +43,18 @@ export const rows = <A extends object, E, R>(
     if (!any) yield* output.say("none")
   })
 
-/** One value: YAML for people, JSON for programs. */
+/** Prints one value: YAML for people, JSON for programs. */
 export const printValue = Effect.fnUntraced(function*(value: object) {
   const { json } = yield* root
   const output = yield* Output
   if (json) return yield* output.json({ version: 1, ...asWritten(value) })
   const { stringify } = yield* Effect.promise(() => import("yaml"))
   yield* output.print(printable(stringify(asWritten(value)).trimEnd()))
+})
+
+/** Prints that something was done with a resource, such as `deleted NAME`. */
+export const printDone = Effect.fnUntraced(function*(done: string, name: string) {
+  const { json } = yield* root
+  const output = yield* Output
+  yield* json ? output.json({ version: 1, [done]: name }) : output.print(`${done} ${name}`)
 })

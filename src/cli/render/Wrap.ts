@@ -1,18 +1,18 @@
 import { displayWidth } from "effect/cli/CliOutput"
 
-/** Prose at most this wide is pleasant to read, however wide the terminal. */
+/** Widest prose that is pleasant to read, however wide the terminal is. */
 export const widest = 100
 
 /**
- * Breaks text between words. `indent` goes before every line but the first, whose place the caller has set. In a pipe, whose
- * width has no bound, each line stays whole: programs and `grep` read it.
+ * Breaks text between words. `indent` is put before every line except the first, whose position the caller has set. In a
+ * pipe, whose width is unbounded, each line stays whole: programs and `grep` read it.
  */
 export const wrap = (text: string, width: number, indent = ""): string => {
   const room = width === Number.POSITIVE_INFINITY ? width : Math.max(20, Math.min(width, widest) - displayWidth(indent))
   return text.split("\n").map((paragraph) => wrapParagraph(paragraph, room).join(`\n${indent}`)).join(`\n${indent}`)
 }
 
-/** Wraps a text that comes in pieces. A word is held back until it is known how long it is. */
+/** Wraps a streamed text. A word is held back until its length is known. */
 export const wrapping = (width: number): { readonly push: (piece: string) => string; readonly rest: () => string } => {
   const room = Math.max(20, Math.min(width, widest))
   let taken = 0
@@ -34,7 +34,7 @@ export const wrapping = (width: number): { readonly push: (piece: string) => str
         const blank = character === " " || character === "\n"
         if ((wide || blank) && word !== "") out += place()
         if (!blank) word += character
-        // Japanese and Chinese have no spaces, and break anywhere.
+        // Japanese and Chinese have no spaces, and can break anywhere.
         if (wide) out += place()
         if (character === " ") space += " "
         if (character === "\n") {
@@ -49,7 +49,7 @@ export const wrapping = (width: number): { readonly push: (piece: string) => str
   }
 }
 
-/** The first lines of a text, on one line where they fit, ending in an ellipsis where there is more. */
+/** The first lines of a text, on one line where they fit, with an ellipsis where there is more. */
 export const excerpt = (text: string, width: number, indent: string, lines: number): string => {
   const all = wrap(text.replace(/\s+/g, " ").trim(), Math.min(width, widest), indent).split("\n")
   return all.length <= lines ? all.join("\n") : `${all.slice(0, lines).join("\n")} …`
@@ -75,7 +75,7 @@ const wrapParagraph = (paragraph: string, room: number): ReadonlyArray<string> =
   return [...lines, line]
 }
 
-/** A word that no line can hold, cut: Japanese has no spaces to break at. */
+/** Cuts a word that is longer than a line: Japanese has no spaces to break at. */
 const pieces = (word: string, room: number): ReadonlyArray<string> => {
   if (displayWidth(word) <= room) return [word]
   const out: Array<string> = []

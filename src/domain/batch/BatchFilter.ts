@@ -3,7 +3,7 @@ import { type BatchJob, modelId } from "./BatchPrediction.ts"
 import type { ServiceError } from "../Errors.ts"
 import { type Condition, equality, ofLabels, parseFilter, type Test, testOf } from "../ListFilter.ts"
 
-/** The filter of a listing of jobs, as far as the service takes it. Empty: every job. */
+/** Parses the filter of a listing of jobs, as far as the service supports it. An empty filter passes every job. */
 export const parseBatchFilter = (text: string): Result.Result<Test<BatchJob>, ServiceError> =>
   Result.flatMap(
     parseFilter(text),
@@ -42,7 +42,10 @@ const orders: Readonly<Partial<Record<Condition["operator"], (difference: number
   ">=": (d) => d >= 0
 }
 
-/** `my_job_*`; without a star, the text anywhere. Part by part from the left, since a pattern of a caller's is no regular expression to run. */
+/**
+ * Tests for a pattern such as `my_job_*`; without a star, for the text anywhere. Matched part by part from the left,
+ * since a caller's pattern must not be run as a regular expression.
+ */
 const wildcard = (pattern: string): Test<string> => {
   const [first = "", ...others] = pattern.split("*")
   const last = others.pop()

@@ -3,7 +3,7 @@ import { Code, type FieldViolation } from "../Errors.ts"
 import { labelRules } from "../models/Labels.ts"
 import { PartialFailure } from "../Operation.ts"
 
-/** `projects/{project}/locations/{location}/batchPredictionJobs/{job}`. Opaque to callers. */
+/** Name of a job: `projects/{project}/locations/{location}/batchPredictionJobs/{job}`. Opaque to callers. */
 export const BatchJobName = Schema.NonEmptyString.pipe(Schema.brand("BatchJobName"))
 export type BatchJobName = typeof BatchJobName.Type
 
@@ -26,28 +26,28 @@ export type BatchState = typeof BatchState.Type
 
 const ended: ReadonlySet<BatchState> = new Set(["SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED"])
 
-/** Whether a job in this state stays in it. */
+/** Whether a state is final. */
 export const hasEnded = (state: BatchState): boolean => ended.has(state)
 
-/** Where rows come from: objects with a row a line, or a table with a row a row. */
+/** Input of a job: objects with a row per line, or a table. */
 export const BatchInput = Schema.Union([
   Schema.TaggedStruct("jsonl", { uris: Schema.Array(Schema.String) }),
   Schema.TaggedStruct("table", { uri: Schema.String })
 ])
 export type BatchInput = typeof BatchInput.Type
 
-/** Where results go, whatever the kind of the input: into a new folder under the prefix, or into a new table. */
+/** Output of a job, whatever the kind of its input: a new folder under the prefix, or a new table. */
 export const BatchOutput = Schema.Union([
   Schema.TaggedStruct("jsonl", { uriPrefix: Schema.String }),
   Schema.TaggedStruct("table", { uri: Schema.String })
 ])
 export type BatchOutput = typeof BatchOutput.Type
 
-/** What a caller asks for. */
+/** Request for a new job. */
 export const BatchSpec = Schema.Struct({
-  /** At most 128 characters. */
+  /** Name of the job for people, at most 128 characters. */
   displayName: Schema.String,
-  /** `publishers/{publisher}/models/{model}`. */
+  /** Model: `publishers/{publisher}/models/{model}`. */
   model: Schema.String,
   input: BatchInput,
   output: BatchOutput,
@@ -57,18 +57,18 @@ export const BatchSpec = Schema.Struct({
 })
 export type BatchSpec = typeof BatchSpec.Type
 
-/** Rows of a job; together they are all. */
+/** Number of rows of a job, by outcome; together they are all rows. */
 export const BatchCounts = Schema.Struct({ successful: Schema.Int, failed: Schema.Int, incomplete: Schema.Int })
 export type BatchCounts = typeof BatchCounts.Type
 
-/** Where results are: a folder without slash at its end, or a table. */
+/** Place of the results: a folder without a slash at its end, or a table. */
 export const BatchResultPlace = Schema.Union([
   Schema.TaggedStruct("folder", { uri: Schema.String }),
   Schema.TaggedStruct("table", { uri: Schema.String })
 ])
 export type BatchResultPlace = typeof BatchResultPlace.Type
 
-/** A job that puts many prompts to a model. It outlives the process that asked for it. */
+/** A job that sends many prompts to a model. It outlives the process that created it. */
 export const BatchJob = Schema.Struct({
   ...BatchSpec.fields,
   name: BatchJobName,
@@ -76,7 +76,7 @@ export const BatchJob = Schema.Struct({
   modelVersionId: Schema.optionalKey(Schema.String),
   /** Why it failed or was cancelled. */
   error: Schema.optionalKey(Schema.Struct({ code: Code, message: Schema.String })),
-  /** Rows and the like that could not be done in a job that went on; the first of them. */
+  /** Failures of rows, or other parts, in a job that continued; the first ones. */
   partialFailures: Schema.Array(PartialFailure),
   counts: Schema.optionalKey(BatchCounts),
   results: Schema.optionalKey(BatchResultPlace),
@@ -94,13 +94,13 @@ const batchModels: ReadonlyArray<string> = [
   "llama-3.1-8b-instruct-maas"
 ]
 
-/** The full form of a model: a bare documented name is Meta's. */
+/** The full name of a model: a bare documented name is Meta's. */
 export const batchModelName = (written: string): string =>
   written.includes("/") ? written : `publishers/${written.startsWith("llama-") ? "meta" : "google"}/models/${written}`
 
 const modelForm = /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/[^/]+\/models\/([^/]+)$/
 
-/** A rule that the model of a job breaks: those of Google and Anthropic are their services' to know. */
+/** The rule that a job's model breaks: only the services of Google and Anthropic know their models. */
 const unsupported = (model: string): string | undefined => {
   const publisher = /(?:^|\/)publishers\/([^/]+)\//.exec(model)?.[1]
   return publisher === undefined || publisher === "google" || publisher === "anthropic" || batchModels.includes(modelId(model))
@@ -108,38 +108,35 @@ const unsupported = (model: string): string | undefined => {
     : `${modelId(model)} is not supported by batch prediction: use ${batchModels.join(", ")}, or a model of Google or Anthropic`
 }
 
-/** What ends a model's name. */
+/** The id at the end of a model's name. */
 export const modelId = (model: string): string => modelForm.exec(model)?.[1] ?? model
 
-/** What may be meant, and is sent all the same. */
+/** Warnings about likely mistakes; the job is sent all the same. */
 export const batchWarnings = ({ model }: BatchSpec): ReadonlyArray<string> =>
   batchModels.includes(modelId(model))
     ? []
     : [`${modelId(model)} is none of the models documented for batch prediction of chat rows: ${batchModels.join(", ")}`]
 
-/** A table by its parts. */
+/** The parts of a table's name. */
 export interface TableName {
   readonly project: string
   readonly dataset: string
   readonly table: string
 }
 
-/** `<project>.<dataset>.<table>`, with or without `bq://`. A domain-scoped project (`example.com:project`) has dots of its own. */
+/** Parses `<project>.<dataset>.<table>`, with or without `bq://`. A domain-scoped project (`example.com:project`) contains dots. */
 export const parseTable = (uri: string): TableName | undefined => {
   const found = /^(?:bq:\/\/)?((?:[a-z0-9][a-z0-9.-]*:)?[a-z0-9][a-z0-9-]*)\.([A-Za-z0-9_]+)\.([\p{L}\p{M}\p{N}\p{Pc}\p{Pd} ]+)$/u.exec(uri)
   return found === null ? undefined : { project: found[1] ?? "", dataset: found[2] ?? "", table: found[3] ?? "" }
 }
 
-/** The form that is sent. */
+/** The address of a table, as it is sent. */
 export const tableUri = ({ dataset, project, table }: TableName): string => `bq://${project}.${dataset}.${table}`
 
-/** Bytes of a URI that the service takes (its BigQueryDestination). */
+/** Most bytes of a URI that the service accepts (its BigQueryDestination). */
 const maxUri = 2_000
 
-/**
- * The rules that a job breaks, all of them, by the fields of the request. `local` also takes files of this machine,
- * `file:///…`.
- */
+/** All rules that a job breaks, by the fields of the request. `local` also allows local files, `file:///…`. */
 export const batchViolations = (spec: BatchSpec, options: { readonly local?: boolean } = {}): ReadonlyArray<FieldViolation> => {
   const broken: Array<FieldViolation> = []
   const check = (holds: boolean, field: string, description: string): void => {
@@ -187,8 +184,8 @@ export const batchViolations = (spec: BatchSpec, options: { readonly local?: boo
 const tableForm = "must be bq://<project>.<dataset>.<table>"
 
 /**
- * Whether a table can serve jobs of a location, which must be the same region. A multi-region (`US`, `EU`) is not the
- * region, though the service may take it: that is `unsure`.
+ * Whether a table can be used by jobs of a location, which must be the same region. A multi-region (`US`, `EU`) is not
+ * the region, though the service may accept it: that is `unsure`.
  */
 export const sameRegion = (location: string, table: string): "yes" | "no" | "unsure" => {
   const [job, held] = [location.toLowerCase(), table.toLowerCase()]

@@ -1,15 +1,12 @@
 import type { ChatEndReason, ChatEvent, ChatRequest, ChatTurn, ChatUsage, JsonRecord } from "../Chat.ts"
 import { Code } from "../Errors.ts"
 
-/**
- * How a row writes its prompt: as a chat completion in `body`, for any model, or in `request`
- * as the model's own API does.
- */
+/** Form of a row's prompt: a chat completion in `body`, for any model, or the native form of the model's API in `request`. */
 export type RowForm = "chat" | "gemini" | "anthropic"
 
 /**
- * One row of a batch. `customId` tells it apart; rows for Gemini have none. `body` is the prompt, whatever column it
- * came in; `carried` are the columns that the job ignores and hands over; `method` and `url` are in neither.
+ * A row of a batch. `customId` identifies it; rows for Gemini have none. `body` is the prompt, whichever column it came
+ * in; `carried` are the columns that the job ignores and copies to the output; `method` and `url` are in neither.
  */
 export interface BatchRow {
   readonly form: RowForm
@@ -21,16 +18,16 @@ export interface BatchRow {
 /** The column of a row's prompt. */
 export const promptColumn = (form: RowForm): "body" | "request" => (form === "chat" ? "body" : "request")
 
-/** What a row's result is found by: its `custom_id`, or of a row that has none what it asks. */
+/** Key by which a row's result is found: its `custom_id` or, without one, its prompt. */
 export const rowKey = ({ body, customId }: Pick<BatchRow, "body" | "customId">): string => customId ?? `request ${JSON.stringify(body)}`
 
-/** The form in which a model's own rows are written, besides chat completions. */
+/** The native form of rows of a model, besides chat completions. */
 export const ownForm = (model: string): Exclude<RowForm, "chat"> | undefined => {
   const publisher = /(?:^|\/)publishers\/([^/]+)\//.exec(model)?.[1]
   return publisher === "google" ? "gemini" : publisher === "anthropic" ? "anthropic" : undefined
 }
 
-/** A rule that a row breaks: `body.messages[0].role`, and what it must be. Never holds the row's text. */
+/** A broken rule of a row: `body.messages[0].role`, and what it must be. Never contains the row's text. */
 export interface RowProblem {
   readonly path: string
   readonly rule: string
@@ -43,7 +40,7 @@ const roles = new Set(["system", "developer", "user", "assistant"])
 
 const isRecord = (value: unknown): value is JsonRecord => typeof value === "object" && value !== null && !Array.isArray(value)
 
-/** Reads one row, whatever it is. Without a `model`, rows of any form are taken. */
+/** Parses one row, whatever it is. Without a `model`, rows of any form are accepted. */
 export const readRow = (value: unknown, model?: string): { readonly row?: BatchRow; readonly problems: ReadonlyArray<RowProblem> } => {
   if (!isRecord(value)) return { problems: [{ path: "", rule: "must be a JSON object" }] }
   if (value["body"] === undefined && value["request"] !== undefined) return readOwnRow(value, model)
@@ -63,7 +60,10 @@ export const readRow = (value: unknown, model?: string): { readonly row?: BatchR
   return problems.length === 0 && given && isRecord(body) ? { row: { form: "chat", customId, body, carried }, problems } : { problems }
 }
 
-/** A row in the form of its model's API: `{"request": {"contents": …}}`, or `{"custom_id": …, "request": {"messages": …}}`. */
+/**
+ * Parses a row in the native form of its model's API: `{"request": {"contents": …}}`, or `{"custom_id": …, "request":
+ * {"messages": …}}`.
+ */
 const readOwnRow = (value: JsonRecord, model: string | undefined): ReturnType<typeof readRow> => {
   const { custom_id: customId, request, ...rest } = value
   if (!isRecord(request)) return { problems: [{ path: "request", rule: "must be an object" }] }
@@ -125,7 +125,7 @@ const messageProblems = (message: unknown, path: string): ReadonlyArray<RowProbl
   ]
 }
 
-/** Fields of a body that are understood or make no difference; `model` is the job's. */
+/** Fields of a body that are supported or make no difference; `model` is the job's. */
 const understood = new Set([
   "model",
   "messages",
@@ -143,7 +143,7 @@ const understood = new Set([
   "metadata"
 ])
 
-/** The conversation of a row whose rules are kept, or the field that asks for something else. */
+/** The conversation of a valid row, or the field that is not supported. */
 export const requestOf = (body: JsonRecord): ChatRequest | RowProblem => {
   const strange = Object.keys(body).find((key) => !understood.has(key) && body[key] !== null)
   if (strange !== undefined) return { path: `body.${strange}`, rule: "is not taken by batch jobs here" }
@@ -189,7 +189,7 @@ const finishReasons: Readonly<Record<ChatEndReason, string>> = {
   contentFilter: "content_filter"
 }
 
-/** What a model said, as a chat completion: the value of the `response` column. `created` is in seconds. */
+/** A model's answer as a chat completion: the value of the `response` column. `created` is in seconds. */
 export const completionOf = (
   events: Iterable<ChatEvent>,
   { created, id, model }: { readonly id: string; readonly model: string; readonly created: number }
@@ -222,20 +222,20 @@ export interface RowFailure {
   readonly message: string
 }
 
-/** What a job says about one row. */
+/** The result of one row. */
 export interface BatchResult {
-  /** See {@link rowKey}. */
+  /** Key of the row; see {@link rowKey}. */
   readonly customId: string
-  /** A chat completion, or what the model's own API answers. */
+  /** A chat completion, or the answer of the model's native API. */
   readonly response?: JsonRecord
   readonly error?: RowFailure
 }
 
-/** google.rpc.Status with what an error file has of it. */
+/** The google.rpc.Status of a failure, as in an error file. */
 export const failureToJson = ({ code, message }: RowFailure): JsonRecord => ({ code: Code.literals.indexOf(code) + 1, message })
 
 /**
- * Reads one row of a job's output. The completion is `response` itself or, in the form of other batch services, its
+ * Parses one row of a job's output. The completion is `response` itself or, in the form of other batch services, its
  * `body`; a failure is `error` beside it or in it, as a status or as a chat service writes it.
  */
 export const readResult = (value: unknown): BatchResult | undefined => {
@@ -262,7 +262,7 @@ const failureOf = ({ code, message }: JsonRecord): RowFailure => ({
   message: typeof message === "string" ? message : "no reason was given"
 })
 
-/** The text of an answer: of a chat completion's first choice, or what Gemini or Claude said. */
+/** The text of an answer: of a chat completion's first choice, or of Gemini's or Claude's answer. */
 export const completionText = (response: JsonRecord): string => {
   const [candidate] = Array.isArray(response["candidates"]) ? response["candidates"] : []
   const content: unknown = isRecord(candidate) ? candidate["content"] : undefined

@@ -32,7 +32,7 @@ export const systemRules = (content: Content | undefined): ReadonlyArray<Broken>
     })
   ]
 
-/** Of one request, on the web. */
+/** Most addresses on the web in one request, by kind. */
 const mostOnTheWeb = { video: 1, audio: 1, image: 10 } as const
 
 const addressRules = (contents: ReadonlyArray<Content>): ReadonlyArray<Broken> => {

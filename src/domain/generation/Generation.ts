@@ -1,20 +1,19 @@
 /**
- * Content generation, as the API speaks of it: the names are those of its documentation,
- * so that what is found there can be written here. Data are base64, durations are `3.5s`. `GenerationRules.ts` holds
- * the rules.
+ * A request to generate content. The names are those of the API's documentation, so that its examples can be written
+ * here. Data are base64, durations are written `3.5s`. The rules are in `GenerationRules.ts`.
  */
 export interface GenerationRequest {
-  /** One for a single turn; the history, oldest first, and the latest request for several. */
+  /** Contents: one for a single turn; the history, oldest first, and the latest request for several turns. */
   readonly contents: ReadonlyArray<Content>
-  /** Text parts only, each a paragraph; the role is ignored. Only for models that take it. */
+  /** System instruction: text parts only, each a paragraph; the role is ignored. Only for models that support it. */
   readonly systemInstruction?: Content
   readonly tools?: ReadonlyArray<GenerationTool>
   readonly toolConfig?: ToolConfig
   readonly safetySettings?: ReadonlyArray<SafetySetting>
   readonly generationConfig?: GenerationConfig
-  /** `projects/{project}/locations/{location}/cachedContents/{cachedContent}` */
+  /** Cached content: `projects/{project}/locations/{location}/cachedContents/{cachedContent}`. */
   readonly cachedContent?: string
-  /** Metadata of the call, for who pays. */
+  /** Labels of the call, for billing. */
   readonly labels?: Readonly<Record<string, string>>
   readonly modelArmorConfig?: { readonly promptTemplateName?: string; readonly responseTemplateName?: string }
 }
@@ -25,12 +24,12 @@ export interface JsonObject {
 }
 
 export interface Content {
-  /** `user`, or `model` for what the model said. Empty in a single turn. */
+  /** Role: `user`, or `model` for the model's answers. Empty in a single turn. */
   readonly role?: string
   readonly parts?: ReadonlyArray<Part>
 }
 
-/** Exactly one of the data members, and what goes with it. */
+/** A part of a content: exactly one of the data members, and its details. */
 export interface Part {
   readonly text?: string
   readonly inlineData?: Blob
@@ -39,20 +38,20 @@ export interface Part {
   readonly functionResponse?: FunctionResponse
   readonly executableCode?: { readonly language?: string; readonly code?: string }
   readonly codeExecutionResult?: { readonly outcome?: string; readonly output?: string }
-  /** The text is the model's thinking. */
+  /** Whether the text is the model's thinking. */
   readonly thought?: boolean
   readonly thoughtSignature?: string
-  /** Only with video in `inlineData` or `fileData`. */
+  /** Clip and frame rate of a video; only with video in `inlineData` or `fileData`. */
   readonly videoMetadata?: { readonly startOffset?: string; readonly endOffset?: string; readonly fps?: number }
 }
 
-/** At most 20 MB. */
+/** Inline data, at most 20 MB. */
 export interface Blob {
   readonly mimeType?: string
   readonly data?: string
 }
 
-/** Object storage, a public web address, or a video of the video site (one per request). */
+/** A file by address: in object storage, on the public web, or a video of the video site (one per request). */
 export interface FileData {
   readonly mimeType?: string
   readonly fileUri?: string
@@ -65,7 +64,7 @@ export interface FunctionCall {
 }
 
 export interface FunctionResponse {
-  /** Of the call that it answers. */
+  /** Id of the call that it answers. */
   readonly id?: string
   readonly name?: string
   readonly response?: JsonObject
@@ -81,9 +80,9 @@ export interface GenerationTool {
 export interface FunctionDeclaration {
   readonly name?: string
   readonly description?: string
-  /** An object schema. */
+  /** Parameters of the function, an object schema. */
   readonly parameters?: OpenApiSchema
-  /** The same as JSON Schema, in its place. */
+  /** Parameters as JSON Schema, instead of `parameters`. */
   readonly parametersJsonSchema?: Json
   readonly response?: OpenApiSchema
   readonly responseJsonSchema?: Json
@@ -91,9 +90,9 @@ export interface FunctionDeclaration {
 
 export interface ToolConfig {
   readonly functionCallingConfig?: {
-    /** `ANY`: a function must be called. Default `AUTO`. */
+    /** Calling mode; `ANY`: a function must be called. Default `AUTO`. */
     readonly mode?: string
-    /** With `ANY`: one of these. */
+    /** With `ANY`, the functions that may be called. */
     readonly allowedFunctionNames?: ReadonlyArray<string>
   }
 }
@@ -122,48 +121,48 @@ export const harmBlockMethods = ["HARM_BLOCK_METHOD_UNSPECIFIED", "SEVERITY", "P
 export interface SafetySetting {
   readonly category?: string
   readonly threshold?: string
-  /** Default: by probability. */
+  /** Whether to block by severity or probability. Default: by probability. */
   readonly method?: string
 }
 
 export interface GenerationConfig {
-  /** 0..2. Default 1. */
+  /** Sampling temperature, 0 to 2. Default 1. */
   readonly temperature?: number
-  /** 0..1. Default 0.95. */
+  /** Probability mass to sample from, 0 to 1. Default 0.95. */
   readonly topP?: number
   readonly topK?: number
-  /** 1..8, and never more than 1 of a stream. Default 1. */
+  /** Number of answers, 1 to 8, and at most 1 when streaming. Default 1. */
   readonly candidateCount?: number
-  /** Tokens. */
+  /** Most tokens of the answer. */
   readonly maxOutputTokens?: number
-  /** At most 5. The answer ends before the first that occurs; case matters. */
+  /** At most 5 stop sequences: the answer ends before the first one that occurs; case matters. */
   readonly stopSequences?: ReadonlyArray<string>
-  /** From -2 to below 2. */
+  /** Presence penalty, from -2 to below 2. */
   readonly presencePenalty?: number
   readonly frequencyPenalty?: number
   readonly seed?: number
-  /** `text/plain` (the default), `application/json`, or `text/x.enum`: one value of the schema's enum. */
+  /** Form of the answer: `text/plain` (the default), `application/json`, or `text/x.enum`: one value of the schema's enum. */
   readonly responseMimeType?: string
-  /** Only with `responseMimeType`. */
+  /** Schema of the answer; only with `responseMimeType`. */
   readonly responseSchema?: OpenApiSchema
   readonly responseJsonSchema?: Json
-  /** One request a day may ask for it. */
+  /** Whether to return log probabilities; allowed once a day. */
   readonly responseLogprobs?: boolean
-  /** 1..5 alternatives per token; only with `responseLogprobs`. */
+  /** Number of alternatives per token, 1 to 5; only with `responseLogprobs`. */
   readonly logprobs?: number
   readonly audioTimestamp?: boolean
   readonly responseModalities?: ReadonlyArray<string>
   readonly mediaResolution?: string
   readonly thinkingConfig?: {
     readonly includeThoughts?: boolean
-    /** Tokens; 0 does not think, -1 leaves it to the model. */
+    /** Tokens for thinking; 0 turns thinking off, -1 lets the model decide. */
     readonly thinkingBudget?: number
-    /** `LOW`, `MEDIUM` or `HIGH`. */
+    /** Thinking level: `LOW`, `MEDIUM` or `HIGH`. */
     readonly thinkingLevel?: string
   }
 }
 
-/** The API's subset of an OpenAPI 3.0 schema: what a function takes, or what an answer must look like. */
+/** The API's subset of an OpenAPI 3.0 schema: of a function's parameters, or of an answer. */
 export interface OpenApiSchema {
   /** `STRING`, `NUMBER`, `INTEGER`, `BOOLEAN`, `ARRAY` or `OBJECT`. */
   readonly type?: string
@@ -193,7 +192,7 @@ export interface OpenApiSchema {
   readonly defs?: Readonly<Record<string, OpenApiSchema>>
 }
 
-/** An answer, or a piece of one: the last piece of a stream has the finish reason and the usage of the whole. */
+/** An answer, or a piece of one: the last piece of a stream has the finish reason, and the usage of the whole answer. */
 export interface GenerationResponse {
   readonly candidates?: ReadonlyArray<Candidate>
   readonly promptFeedback?: {
@@ -209,10 +208,10 @@ export interface GenerationResponse {
 }
 
 export interface Candidate {
-  /** From 0. */
+  /** Index of the candidate, from 0. */
   readonly index?: number
   readonly content?: Content
-  /** Absent: it has not ended. */
+  /** Reason it ended; absent: it has not ended. */
   readonly finishReason?: FinishReason
   readonly finishMessage?: string
   readonly safetyRatings?: ReadonlyArray<SafetyRating>
@@ -225,7 +224,7 @@ export interface Candidate {
   }
 }
 
-/** Reasons that come after are read as `OTHER`; the documentation's `FINISH_REASON_STOP` is `STOP`. */
+/** Finish reasons. Later additions are read as `OTHER`; the documentation's `FINISH_REASON_STOP` is `STOP`. */
 export const finishReasons = [
   "FINISH_REASON_UNSPECIFIED",
   "STOP",
@@ -250,18 +249,18 @@ export interface SafetyRating {
   readonly blocked?: boolean
 }
 
-/** A source that the answer repeats. */
+/** A source that the answer quotes. */
 export interface GenerationCitation {
   readonly startIndex?: number
   readonly endIndex?: number
   readonly uri?: string
   readonly title?: string
   readonly license?: string
-  /** A year, a month, or a day. */
+  /** Date of publication: a year, a month, or a day. */
   readonly publicationDate?: { readonly year?: number; readonly month?: number; readonly day?: number }
 }
 
-/** What the answer rests on, where a tool searched. */
+/** Sources of the answer, where a tool searched. */
 export interface GroundingMetadata {
   readonly webSearchQueries?: ReadonlyArray<string>
   readonly retrievalQueries?: ReadonlyArray<string>
@@ -270,7 +269,7 @@ export interface GroundingMetadata {
     readonly retrievedContext?: { readonly uri?: string; readonly title?: string; readonly text?: string }
   }>
   readonly groundingSupports?: ReadonlyArray<{
-    /** Bytes of UTF-8. */
+    /** Segment of the answer, in UTF-8 bytes. */
     readonly segment?: { readonly partIndex?: number; readonly startIndex?: number; readonly endIndex?: number; readonly text?: string }
     readonly groundingChunkIndices?: ReadonlyArray<number>
     readonly confidenceScores?: ReadonlyArray<number>
@@ -283,22 +282,22 @@ export interface Logprob {
   readonly logProbability?: number
 }
 
-/** Tokens. */
+/** Token counts. */
 export interface UsageMetadata {
   readonly promptTokenCount?: number
-  /** Of all candidates. */
+  /** Tokens of all candidates. */
   readonly candidatesTokenCount?: number
   readonly thoughtsTokenCount?: number
   readonly totalTokenCount?: number
   readonly cachedContentTokenCount?: number
 }
 
-/** What tokens are counted of. */
+/** A request to count tokens. */
 export type CountRequest = Pick<GenerationRequest, "contents" | "systemInstruction" | "tools" | "generationConfig">
 
-/** How long a request is, counted before it is sent. */
+/** Length of a request, counted before it is sent. */
 export interface TokenCount {
   readonly totalTokens: number
-  /** Characters that are not white space. */
+  /** Number of characters that are not white space. */
   readonly totalBillableCharacters?: number
 }

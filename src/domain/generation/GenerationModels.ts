@@ -1,20 +1,22 @@
-/** What the documentation says of the models it names. */
+import { lastSegment } from "../ResourceNames.ts"
+
+/** What the documentation states about the models it names. */
 export interface GenerationModel {
   readonly systemInstruction: boolean
-  /** Presence and frequency penalties, and `responseMimeType`. */
+  /** Whether it supports presence and frequency penalties, and `responseMimeType`. */
   readonly penalties: boolean
-  /** Images within a request. */
+  /** Most inline images of a request. */
   readonly inlineImages: number
 }
 
-/** `gemini-2.0-flash`, `gemini-2.0-flash-lite`, bare (which is the newest version) or `-001`. */
+/** Names `gemini-2.0-flash` and `gemini-2.0-flash-lite`, bare (the newest version) or with `-001`. */
 const flash = /^gemini-2\.0-flash(?:-lite)?(?:-001)?$/
-/** Models of the tables that other methods serve: they take neither. */
+/** Models of the tables that other methods serve: they support neither. */
 const others = /^(?:claude-|llama-3\.1-)/
 
-/** Absent for a model that the documentation does not name, about which nothing is known here. */
+/** Facts about a model; undefined for a model that the documentation does not name. */
 export const generationModel = (name: string): GenerationModel | undefined => {
-  const id = name.slice(name.lastIndexOf("/") + 1)
+  const id = lastSegment(name)
   if (flash.test(id)) return { systemInstruction: true, penalties: true, inlineImages: 3_000 }
   return others.test(id) ? { systemInstruction: false, penalties: false, inlineImages: 0 } : undefined
 }

@@ -9,15 +9,15 @@ import { violationUnless } from "./ViolationUnless.ts"
 import { type Broken, refusalOf } from "../Rule.ts"
 
 export interface GenerationUse {
-  /** As the caller names it. */
+  /** Model, as the caller names it. */
   readonly model: string
   readonly stream?: boolean
 }
 
 /**
- * Every rule of the API that a request breaks, as one error; undefined when it keeps them
- * all. The client asks before a request leaves, and the server when it comes. Fields are spelled as in the request. How
- * large, or how long, something is that only its address is given of, the service alone can see.
+ * All rules of the API that a request breaks, as one error; undefined when it is valid. The client checks before it sends
+ * a request, and the server when it receives one. Fields are spelled as in the request. Only the service can check the
+ * size or length of content given by its address.
  */
 export const refusedGeneration = (use: GenerationUse, request: GenerationRequest): ServiceError | undefined =>
   refusalOf([
@@ -31,15 +31,15 @@ export const refusedGeneration = (use: GenerationUse, request: GenerationRequest
     ...labelRules(request.labels ?? {})
   ])
 
-/** The same for a request to count tokens. */
+/** All rules that a request to count tokens breaks, as one error; undefined when it is valid. */
 export const refusedCount = (request: CountRequest): ServiceError | undefined =>
   refusalOf([...contentRules(request.contents), ...systemRules(request.systemInstruction)])
 
-/** What may not work with a model that the documentation does not name: the service alone knows. */
+/** Warnings about features that may not work with a model the documentation does not name. */
 export const generationWarnings = ({ model }: GenerationUse, request: GenerationRequest): ReadonlyArray<string> =>
   generationModel(model) !== undefined ? [] : modelBound(request).map((field) => `${field}: whether ${model} takes it is not known here`)
 
-/** Fields that only some models take. */
+/** Fields that only some models support. */
 const modelBound = ({ generationConfig: config = {}, systemInstruction }: GenerationRequest): ReadonlyArray<string> => [
   ...(systemInstruction === undefined ? [] : ["systemInstruction"]),
   ...(["presencePenalty", "frequencyPenalty", "responseMimeType"] as const)
@@ -77,7 +77,7 @@ const cachedContentRules = ({ cachedContent = "" }: GenerationRequest): Readonly
 
 const labelCharacters = "at most 63 small letters, digits, underscores and dashes"
 
-/** The platform's rules for labels of anything. */
+/** The platform's rules for labels. */
 const labelRules = (labels: Readonly<Record<string, string>>): ReadonlyArray<Broken> => [
   ...violationUnless(Object.keys(labels).length <= 64, "labels", "at most 64 are taken"),
   ...Object.entries(labels).flatMap(([key, value]) => [

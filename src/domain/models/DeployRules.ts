@@ -3,12 +3,12 @@ import { type CatalogModel, deployedName, type DeployRequest, hubModelPattern, v
 import { containerRules, nameRules, partnerRules, resourceRules } from "./ResourceRules.ts"
 import { type Broken, refusalOf } from "../Rule.ts"
 
-/** What is known of the model to be deployed; a client that has not looked knows nothing. */
+/** What is known of the model to deploy; nothing, for a client that has not looked it up. */
 export interface KnownModel {
   readonly model: CatalogModel
-  /** It has a licence that nobody of this project has accepted yet. */
+  /** Whether it has a licence that this project has not accepted yet. */
   readonly needsEula?: boolean
-  /** The hub gives it to those with a token only. */
+  /** Whether the hub requires a token for it. */
   readonly gated?: boolean
   readonly fastTryout?: boolean
 }
@@ -16,7 +16,7 @@ export interface KnownModel {
 const artifacts = "publisher_model_name"
 const resourcesAt = "deploy_config.dedicated_resources"
 
-/** Why a deployment is refused: the rules for artifacts, names and resources, for the client and for the server. */
+/** The error of an invalid deployment: the rules for artifacts, names and resources, for the client and for the server. */
 export const deployRefusal = (request: DeployRequest, known?: KnownModel): ServiceError | undefined =>
   refusalOf([
     ...artifactRules(request),
@@ -56,7 +56,7 @@ export const idRules = (id: string | undefined, field: string): ReadonlyArray<Br
     ? []
     : [{ field, description: "must be up to 10 digits, or up to 63 lower-case letters, digits and hyphens, from a letter" }]
 
-/** Licence and token are what a model is had with, and no configuration of it. */
+/** Licence and token give access to a model, and are not part of its configuration. */
 const fastTryoutRules = ({ container, fastTryout, modelDisplayName, modelUserId, resources }: DeployRequest): ReadonlyArray<Broken> => {
   const model = container !== undefined || modelDisplayName !== undefined || modelUserId !== undefined
   return fastTryout === true && (model || resources !== undefined)

@@ -6,15 +6,15 @@ import { Settings } from "../Settings.ts"
 export const EndpointName = Schema.NonEmptyString.pipe(Schema.brand("EndpointName"))
 export type EndpointName = typeof EndpointName.Type
 
-/** `projects/{project}/locations/{location}/models/{model}`; `@{version}` after it names one version. */
+/** The full name of a model: `projects/{project}/locations/{location}/models/{model}`; with `@{version}` appended, of one version. */
 export const ModelName = Schema.NonEmptyString.pipe(Schema.brand("ModelName"))
 export type ModelName = typeof ModelName.Type
 
-/** Percent by the id of a deployed model; they sum to 100, or there are none. */
+/** Traffic in percent by the id of a deployed model; it sums to 100, or is empty. */
 export const TrafficSplit = Schema.Record(Schema.String, Schema.Int)
 export type TrafficSplit = typeof TrafficSplit.Type
 
-/** The key of a split for the model that is being deployed and has no id yet. */
+/** Key in a traffic split for the model that is being deployed, which has no id yet. */
 export const newcomer = "0"
 
 export const DeployedModel = Schema.Struct({
@@ -29,7 +29,7 @@ export const DeployedModel = Schema.Struct({
 })
 export type DeployedModel = typeof DeployedModel.Type
 
-/** An endpoint with the models that are deployed to it, and how calls are divided among them. Times are RFC 3339. */
+/** An endpoint with its deployed models, and how calls are divided among them. Times are as in RFC 3339. */
 export const Endpoint = Schema.Struct({
   name: EndpointName,
   displayName: Schema.String,
@@ -43,26 +43,26 @@ export const Endpoint = Schema.Struct({
 })
 export type Endpoint = typeof Endpoint.Type
 
-/** An endpoint to be made. Without models: those are deployed to it afterwards. */
+/** Request for a new endpoint. It has no models: those are deployed to it afterwards. */
 export interface EndpointSpec {
-  /** At most 128 characters. */
+  /** Name for people, at most 128 characters. */
   readonly displayName: string
   readonly description?: string
   readonly labels?: Readonly<Record<string, string>>
   readonly settings?: Settings
-  /** Chosen by the caller instead of the service. */
+  /** Id chosen by the caller instead of the service. */
   readonly endpointId?: string
 }
 
-/** What is to be different about an endpoint; the rest stays. */
+/** Changes to an endpoint; absent fields stay. */
 export interface EndpointChange {
   readonly endpoint: EndpointName
   readonly displayName?: string
-  /** Empty: none any more. */
+  /** New description; empty removes it. */
   readonly description?: string
-  /** Take the place of those there are. */
+  /** New labels, which replace all existing ones. */
   readonly labels?: Readonly<Record<string, string>>
-  /** Takes the place of the one there is. */
+  /** New traffic split, which replaces the existing one. */
   readonly trafficSplit?: TrafficSplit
 }
 
@@ -75,7 +75,7 @@ export const Model = Schema.Struct({
   labels: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   container: Schema.optionalKey(Container),
   artifactUri: Schema.optionalKey(Schema.String),
-  /** The catalog's model it was made of: `publishers/{publisher}/models/{model}`. */
+  /** The catalog's model it was made from: `publishers/{publisher}/models/{model}`. */
   publicModelName: Schema.optionalKey(Schema.String),
   publicModelVersion: Schema.optionalKey(Schema.String),
   deployedModels: Schema.Array(Schema.Struct({ endpoint: EndpointName, deployedModelId: Schema.String })),
@@ -85,9 +85,9 @@ export const Model = Schema.Struct({
 })
 export type Model = typeof Model.Type
 
-/** What is asked of `upload`. */
+/** Request to upload a model. */
 export interface ModelSpec {
-  /** At most 128 characters. */
+  /** Name for people, at most 128 characters. */
   readonly displayName: string
   readonly description?: string
   readonly labels?: Readonly<Record<string, string>>
@@ -97,11 +97,11 @@ export interface ModelSpec {
   readonly artifactUri?: string
   readonly settings?: Settings
   readonly modelId?: string
-  /** The model of which this is to be a new version. */
+  /** Model of which this becomes a new version. */
   readonly parentModel?: string
 }
 
-/** What is asked of `deployModel`. */
+/** Request to deploy a model. */
 export interface DeployModelRequest {
   readonly endpoint: EndpointName
   readonly model: ModelName
@@ -109,18 +109,18 @@ export interface DeployModelRequest {
   readonly resources?: Resources
   readonly serviceAccount?: string
   readonly settings?: Settings
-  /** Takes the place of the endpoint's. Left out: the split stays, and the new model gets no traffic. */
+  /** New traffic split of the endpoint. Absent: the split stays, and the new model gets no traffic. */
   readonly trafficSplit?: TrafficSplit
 }
 
 export interface UndeployRequest {
   readonly endpoint: EndpointName
   readonly deployedModelId: string
-  /** Takes the place of the endpoint's, so that the model is without traffic. */
+  /** New traffic split of the endpoint, without the model. */
   readonly trafficSplit?: TrafficSplit
 }
 
-/** Bytes for a model, in a form of its own. */
+/** A request to a model, in the model's own form. */
 export interface Payload {
   readonly contentType: string
   readonly body: Uint8Array

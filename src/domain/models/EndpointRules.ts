@@ -26,7 +26,7 @@ export const endpointRefusal = ({ displayName, endpointId, labels }: EndpointSpe
     ...labelRules(labels, "endpoint.labels")
   ])
 
-/** Why an endpoint is not changed; with what is known of it, its new split is held against the models that are there. */
+/** The error of an invalid change of an endpoint; if the endpoint is known, its new split is checked against its models. */
 export const endpointChangeRefusal = ({ displayName, labels, trafficSplit }: EndpointChange, known?: Endpoint): ServiceError | undefined =>
   refusalOf([
     ...(displayName === undefined ? [] : required(displayName, "endpoint.display_name")),
@@ -63,8 +63,8 @@ export const uploadRefusal = (spec: ModelSpec): ServiceError | undefined =>
 const isModelName = (name: string): boolean => /^projects\/[^/]+\/locations\/[^/]+\/models\/[^/]+$/.test(name)
 
 /**
- * Why a model is not deployed on an endpoint. With what is known of the endpoint, its split is held against the models
- * that are there; with the partner's model that it was made of, the machine against those recommended.
+ * The error of an invalid deployment on an endpoint. If the endpoint is known, the split is checked against its models;
+ * if the model was made of a known partner's model, the machine is checked against the recommended ones.
  */
 export const deployModelRefusal = (
   request: DeployModelRequest,
@@ -88,7 +88,7 @@ export const deployModelRefusal = (
   ])
 }
 
-/** @param ids those that may be there; unknown where it is left out */
+/** @param ids the ids that may be used; unknown where absent */
 const splitRules = (split: TrafficSplit, ids: ReadonlyArray<string> | undefined): ReadonlyArray<Broken> => {
   const entries = Object.entries(split)
   const sum = entries.reduce((sum, [, percent]) => sum + percent, 0)

@@ -4,7 +4,7 @@ const mostLabels = 64
 const keyForm = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u
 const valueForm = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u
 
-/** What labels of any resource of the service may be (goo.gl/xmQnxf, which its protos name). `at` is their field. */
+/** Rules for labels of the service's resources (goo.gl/xmQnxf, which its protos reference). `at` is their field. */
 export const labelRules = (labels: Readonly<Record<string, string>> = {}, at: string): ReadonlyArray<Broken> => [
   ...(Object.keys(labels).length <= mostLabels ? [] : [{ field: at, description: `must be at most ${mostLabels}` }]),
   ...Object.entries(labels).flatMap(([key, value]) => [

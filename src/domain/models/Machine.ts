@@ -1,7 +1,7 @@
 import { Schema } from "effect"
 import { Settings } from "../Settings.ts"
 
-/** The accelerators a machine may have. */
+/** Types of accelerators. */
 export const acceleratorTypes = [
   "NVIDIA_TESLA_K80",
   "NVIDIA_TESLA_P100",
@@ -23,14 +23,14 @@ export const acceleratorTypes = [
   "TPU_V5_LITEPOD"
 ] as const
 
-/** The only kind of key that a specific reservation has. */
+/** The only key of a specific reservation. */
 export const reservationKey = "compute.googleapis.com/reservation-name"
 
 export const Reservation = Schema.Struct({
   /** `NO_RESERVATION` uses the general pool; `ANY_RESERVATION` falls back to it; `SPECIFIC_RESERVATION` fails without capacity. */
   affinity: Schema.Literals(["NO_RESERVATION", "ANY_RESERVATION", "SPECIFIC_RESERVATION"]),
   key: Schema.optionalKey(Schema.String),
-  /** The reservation's name, where it is a specific one. */
+  /** Name of the reservation, for a specific one. */
   values: Schema.optionalKey(Schema.Array(Schema.String))
 })
 export type Reservation = typeof Reservation.Type
@@ -45,12 +45,12 @@ export const Machine = Schema.Struct({
 })
 export type Machine = typeof Machine.Type
 
-/** Machines that belong to one deployment, and cost while it stands. */
+/** Machines of one deployment, which cost money as long as it exists. */
 export const Resources = Schema.Struct({
   machine: Machine,
-  /** Default 1. */
+  /** Least number of replicas. Default 1. */
   minReplicaCount: Schema.optionalKey(Schema.Int),
-  /** Default `minReplicaCount`. */
+  /** Most replicas. Default `minReplicaCount`. */
   maxReplicaCount: Schema.optionalKey(Schema.Int),
   requiredReplicaCount: Schema.optionalKey(Schema.Int),
   spot: Schema.optionalKey(Schema.Boolean),
@@ -58,7 +58,7 @@ export const Resources = Schema.Struct({
 })
 export type Resources = typeof Resources.Type
 
-/** The image a model is served from. */
+/** The image that serves a model. */
 export const Container = Schema.Struct({
   imageUri: Schema.String,
   command: Schema.optionalKey(Schema.Array(Schema.String)),
@@ -70,6 +70,6 @@ export const Container = Schema.Struct({
 })
 export type Container = typeof Container.Type
 
-/** Machine type, accelerator type and count on one line: `g2-standard-12 + 1 x NVIDIA_L4`. */
+/** Describes machine type, accelerator type and count on one line: `g2-standard-12 + 1 x NVIDIA_L4`. */
 export const machineText = ({ acceleratorCount, acceleratorType, machineType = "a machine of the service's choice" }: Machine): string =>
   acceleratorType === undefined ? machineType : `${machineType} + ${acceleratorCount ?? 1} x ${acceleratorType}`

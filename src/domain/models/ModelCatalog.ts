@@ -1,7 +1,7 @@
 import { type Redacted, Schema } from "effect"
 import { Container, Resources } from "./Machine.ts"
 
-/** One way in which a model may be deployed, as its owner recommends. */
+/** A configuration in which a model can be deployed, as its owner recommends. */
 export const DeployOption = Schema.Struct({
   title: Schema.optionalKey(Schema.String),
   modelDisplayName: Schema.optionalKey(Schema.String),
@@ -10,7 +10,7 @@ export const DeployOption = Schema.Struct({
   artifactUri: Schema.optionalKey(Schema.String),
   publicArtifactUri: Schema.optionalKey(Schema.String),
   deployTaskName: Schema.optionalKey(Schema.String),
-  /** JSON, as text. */
+  /** Sample request, JSON as text. */
   sampleRequest: Schema.optionalKey(Schema.String),
   labels: Schema.optionalKey(Schema.Record(Schema.String, Schema.String))
 })
@@ -30,28 +30,28 @@ export const publisherModelPattern = /^publishers\/[^/@:\s]+\/models\/[^/@:\s]+$
 export const versionedModelPattern = /^publishers\/[^/@:\s]+\/models\/[^/@:\s]+@[^/@:\s]+$/
 export const hubModelPattern = /^[\w.-]+\/[\w.-]+$/
 
-/** A model of the catalog, or one of a model hub that the catalog has. */
+/** A model of the catalog, or of a model hub in the catalog. */
 export const CatalogModel = Schema.Struct({
-  /** `publishers/{publisher}/models/{model}`; the publisher of a hub's model is `hf-{owner}`. */
+  /** Name: `publishers/{publisher}/models/{model}`; the publisher of a hub's model is `hf-{owner}`. */
   name: Schema.String.check(
     Schema.isPattern(publisherModelPattern, { message: "must have the form publishers/{publisher}/models/{model}" })
   ),
   versionId: Schema.NonEmptyString,
-  /** `PROPRIETARY` is a partner's: it runs on the partner's recommended configurations only. */
+  /** Licence category; a `PROPRIETARY` model is a partner's, and only runs on the partner's recommended configurations. */
   openSourceCategory: Schema.optionalKey(Schema.String),
   launchStage: Schema.optionalKey(Schema.String),
   versionState: Schema.optionalKey(Schema.String),
   frameworks: Schema.optionalKey(Schema.Array(Schema.String)),
   notebook: Schema.optionalKey(Notebook),
-  /** The first is the default. None: the model cannot be deployed. */
+  /** Deployment configurations; the first is the default. Empty: the model cannot be deployed. */
   deploy: Schema.Array(DeployOption)
 })
 export type CatalogModel = typeof CatalogModel.Type
 
-/** `publishers/{publisher}/models/{model}@{version}`, under which it is deployed. */
+/** The name it is deployed under: `publishers/{publisher}/models/{model}@{version}`. */
 export const versionedName = ({ name, versionId }: Pick<CatalogModel, "name" | "versionId">): string => `${name}@${versionId}`
 
-/** The catalog's name of a hub's model, `{owner}/{name}`. */
+/** The catalog's name of a hub's model, given as `{owner}/{name}`. */
 export const hubPublisherModel = (id: string): string => {
   const [owner = "", name = ""] = id.split("/")
   return `publishers/hf-${owner}/models/${name}`
@@ -65,30 +65,30 @@ export const hubId = (name: string): string | undefined => {
 
 export const isPartners = ({ openSourceCategory }: CatalogModel): boolean => openSourceCategory === "PROPRIETARY"
 
-/** Which models to list. */
+/** Selects the models to list. */
 export interface CatalogQuery {
-  /** Default every publisher. */
+  /** Publisher of the models. Default: all publishers. */
   readonly publisher?: string
-  /** Those of the hub instead of the catalog's own. */
+  /** Whether to list models of the hub instead of the catalog's own. */
   readonly hub?: boolean
-  /** Of the hub's, those whose deployment has been verified. */
+  /** Whether to list only models of the hub whose deployment has been verified. */
   readonly verified?: boolean
   readonly deployable?: boolean
   readonly allVersions?: boolean
-  /** A part of the model's id, in any case. */
+  /** A part of the model's id, ignoring case. */
   readonly search?: string
 }
 
-/** What is asked of `deploy`. What is left out is the model's default configuration, and a name that the service makes. */
+/** Request to deploy a model. Absent fields are the model's default configuration, and a generated name. */
 export interface DeployRequest {
-  /** Exactly one of this, `publishers/{publisher}/models/{model}@{version}`, … */
+  /** Model of the catalog, `publishers/{publisher}/models/{model}@{version}`; either this or `huggingFaceModelId` is set. */
   readonly publisherModelName?: string
-  /** … and this, `{owner}/{name}`. */
+  /** Model of the hub, `{owner}/{name}`; either this or `publisherModelName` is set. */
   readonly huggingFaceModelId?: string
-  /** For gated models of the hub. Sent, and nowhere else. */
+  /** Token for gated models of the hub. It is sent, and used nowhere else. */
   readonly huggingFaceAccessToken?: Redacted.Redacted<string>
   readonly huggingFaceCacheEnabled?: boolean
-  /** The caller has read and accepted the model's licence. Never assumed. */
+  /** Whether the caller has read and accepted the model's licence. Never assumed. */
   readonly acceptEula?: boolean
   readonly modelDisplayName?: string
   readonly modelUserId?: string
@@ -96,11 +96,11 @@ export interface DeployRequest {
   readonly endpointDisplayName?: string
   readonly endpointUserId?: string
   readonly resources?: Resources
-  /** Quicker, for trying out; only for much used models, and without a configuration of one's own. */
+  /** Deploys faster, for trying out; only for popular models, and without a custom configuration. */
   readonly fastTryout?: boolean
   readonly systemLabels?: Readonly<Record<string, string>>
 }
 
-/** What is deployed, whichever way it was named. */
+/** Name of the deployed model, of the catalog or the hub. */
 export const deployedName = ({ huggingFaceModelId = "", publisherModelName }: DeployRequest): string =>
   publisherModelName ?? hubPublisherModel(huggingFaceModelId)

@@ -11,7 +11,10 @@ export const nameRules = (name: string | undefined, field: string): ReadonlyArra
 
 const isAccelerator = (type: string): boolean => acceleratorTypes.some((known) => known === type)
 
-/** What a deployment may ask for: machine, accelerators, replicas, autoscaling, reservation. `at` is the field of the dedicated resources. */
+/**
+ * Rules for the resources of a deployment: machine, accelerators, replicas, autoscaling, reservation. `at` is the field
+ * of the dedicated resources.
+ */
 export const resourceRules = (resources: Resources, at: string): ReadonlyArray<Broken> => {
   const { maxReplicaCount, minReplicaCount = 1, requiredReplicaCount } = resources
   return [
@@ -78,7 +81,7 @@ const reservationRules = ({ machine: { reservation }, spot }: Resources, at: str
   ]
 }
 
-/** `at` is the field of the container. */
+/** Rules for a container; `at` is its field. */
 export const containerRules = (
   { env = [], healthRoute, imageUri, ports = [], predictRoute }: Container,
   at: string
@@ -97,7 +100,7 @@ export const containerRules = (
   )
 ]
 
-/** A partner's model runs on the machines that the partner recommends, and no others. */
+/** Rules for a partner's model, which only runs on the machines that the partner recommends. */
 export const partnerRules = (model: CatalogModel, resources: Resources, at: string): ReadonlyArray<Broken> => {
   const recommended = model.deploy.flatMap((option) => option.resources?.machine ?? [])
   if (!isPartners(model) || recommended.length === 0 || recommended.some((machine) => sameMachine(machine, resources.machine))) return []

@@ -1,38 +1,38 @@
 import type { Effort, JsonRecord } from "../Chat.ts"
 
-/**
- * A conversation with a partner's model, Claude. Kinds of block and event, roles and
- * reasons are the API's own words.
- */
+/** A request to a partner's model, Claude. Kinds of block and event, roles and reasons are the API's own words. */
 export interface MessageRequest extends Conversation {
-  /** Tokens of the answer, at most. */
+  /** Most tokens of the answer. */
   readonly maxTokens: number
   readonly stopSequences?: ReadonlyArray<string>
   readonly temperature?: number
   readonly topP?: number
   readonly topK?: number
-  /** `userId`: an opaque id of the end user. */
+  /** Metadata; `userId` is an opaque id of the end user. */
   readonly metadata?: { readonly userId?: string | null }
 }
 
-/** What the tokens of a request are counted of. */
+/** The part of a request whose tokens are counted. */
 export interface Conversation {
-  /** With its date: `claude-3-5-haiku@20241022`. */
+  /** Model with its date: `claude-3-5-haiku@20241022`. */
   readonly model: string
-  /** Oldest first, from user and assistant in turn. One from the assistant at the end is continued by the answer. */
+  /** Messages, oldest first, from user and assistant in turn. One from the assistant at the end is continued by the answer. */
   readonly messages: ReadonlyArray<MessageTurn>
   readonly system?: string | ReadonlyArray<TextBlock>
   readonly tools?: ReadonlyArray<PartnerTool>
   readonly toolChoice?: PartnerToolChoice
   readonly thinking?: PartnerThinking
   readonly outputConfig?: OutputConfig
-  /** Caches the longest prefix that can be, without a mark on a block. */
+  /** Caches the longest prefix possible, without a mark on a block. */
   readonly cacheControl?: CacheControl | null
-  /** What to take out of a conversation that grew long, as the API writes it. */
+  /** What to remove from a long conversation, in the API's form. */
   readonly contextManagement?: { readonly edits?: ReadonlyArray<JsonRecord> } | null
 }
 
-/** `adaptive`: the model decides whether to think and how long. `display`: whether its thoughts are told or only sealed. */
+/**
+ * Thinking of the model. `adaptive`: the model decides whether and how long to think. `display`: whether its thoughts are
+ * shown or only sealed.
+ */
 export type PartnerThinking =
   | { readonly type: "enabled"; readonly budgetTokens: number; readonly display?: "summarized" | "omitted" | null }
   | { readonly type: "adaptive"; readonly display?: "summarized" | "omitted" | null }
@@ -40,7 +40,7 @@ export type PartnerThinking =
 
 export interface OutputConfig {
   readonly effort?: Effort | null
-  /** JSON that follows a JSON Schema. */
+  /** Requests JSON that follows a JSON Schema. */
   readonly format?: { readonly type: "json_schema"; readonly schema: JsonRecord } | null
 }
 
@@ -58,7 +58,7 @@ export type ContentBlock =
   | ThinkingBlock
   | RedactedThinkingBlock
 
-/** Marks the end of a prefix that is worth keeping for the next request. */
+/** Marks the end of a prefix to cache for the next request. */
 export interface CacheControl {
   readonly type: "ephemeral"
   readonly ttl?: "5m" | "1h"
@@ -71,13 +71,13 @@ interface Cacheable {
 export interface TextBlock extends Cacheable {
   readonly type: "text"
   readonly text: string
-  /** Where in the given documents it comes from, as the model tells. */
+  /** Places in the given documents it comes from, as reported by the model. */
   readonly citations?: ReadonlyArray<JsonRecord> | null
 }
 
 export interface ImageBlock extends Cacheable {
   readonly type: "image"
-  /** `data` is base64. */
+  /** The image; `data` is base64. */
   readonly source: { readonly type: "base64"; readonly mediaType: string; readonly data: string }
 }
 
@@ -98,7 +98,7 @@ export interface ToolUseBlock extends Cacheable {
   readonly id: string
   readonly name: string
   readonly input: JsonRecord
-  /** Who made the call, as the API told. */
+  /** The caller, as reported by the API. */
   readonly caller?: JsonRecord
 }
 
@@ -112,7 +112,7 @@ export interface ToolResultBlock extends Cacheable {
 export interface ThinkingBlock {
   readonly type: "thinking"
   readonly thinking: string
-  /** Proves that the model thought it; given back unchanged. */
+  /** Proves that the model thought this; sent back unchanged. */
   readonly signature: string
 }
 
@@ -124,46 +124,46 @@ export interface RedactedThinkingBlock {
 export interface PartnerTool extends Cacheable {
   readonly name: string
   readonly description?: string
-  /** JSON Schema of an object. Absent only for a tool that the model knows already. */
+  /** JSON Schema of the input, an object. Absent only for a tool that the model knows already. */
   readonly inputSchema?: JsonRecord
-  /** Default `custom`; anything else is a tool that the model knows already. */
+  /** Type of the tool. Default `custom`; anything else is a tool that the model knows already. */
   readonly type?: string | null
-  /** Hold the arguments to `inputSchema`. */
+  /** Whether arguments must match `inputSchema`. */
   readonly strict?: boolean | null
-  /** Send the arguments as they are written, before they are known to be JSON. */
+  /** Whether to stream arguments as they are written, before they are known to be JSON. */
   readonly eagerInputStreaming?: boolean | null
-  /** Arguments as they might be. */
+  /** Examples of arguments. */
   readonly inputExamples?: ReadonlyArray<JsonRecord>
 }
 
-/** `disableParallelToolUse`: one call an answer. */
+/** Which tool the model uses. `disableParallelToolUse`: at most one call per answer. */
 export type PartnerToolChoice =
   | { readonly type: "auto" | "any"; readonly disableParallelToolUse?: boolean }
   | { readonly type: "tool"; readonly name: string; readonly disableParallelToolUse?: boolean }
   | { readonly type: "none" }
 
-/** What a model answers. */
+/** A model's answer. */
 export interface PartnerMessage {
   readonly id: string
-  /** With dashes: `claude-3-5-haiku-20241022`. */
+  /** Model, with dashes: `claude-3-5-haiku-20241022`. */
   readonly model: string
   readonly content: ReadonlyArray<AnswerBlock>
-  /** `end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, or one that came later. Null only at a stream's start. */
+  /** Reason it ended: `end_turn`, `max_tokens`, `stop_sequence`, `tool_use`, or a later addition. Null only at the start of a stream. */
   readonly stopReason: string | null
-  /** The one that was met. */
+  /** The stop sequence that occurred. */
   readonly stopSequence: string | null
   readonly usage: MessageUsage
 }
 
 export type AnswerBlock = TextBlock | ToolUseBlock | ThinkingBlock | RedactedThinkingBlock | UnknownBlock
 
-/** A block of a kind that came later, as it was sent. */
+/** A block of a kind that was added later, as it was sent. */
 export interface UnknownBlock {
   readonly type: "unknown"
   readonly block: JsonRecord
 }
 
-/** Tokens. Those of the cache come on top of `inputTokens`. */
+/** Token counts. Tokens of the cache are not included in `inputTokens`. */
 export interface MessageUsage {
   readonly inputTokens: number
   readonly outputTokens: number
@@ -172,8 +172,8 @@ export interface MessageUsage {
 }
 
 /**
- * An answer as it is made: `message_start`, then block by block a start, deltas and a stop, then `message_delta` with
- * the reason it ended for, and `message_stop`. Pings come anywhere.
+ * An event of a streamed answer: `message_start`, then for each block a start, deltas and a stop, then `message_delta`
+ * with the reason it ended, and `message_stop`. Pings can come anywhere.
  */
 export type MessageEvent =
   | { readonly type: "message_start"; readonly message: PartnerMessage }
@@ -183,7 +183,7 @@ export type MessageEvent =
   | {
     readonly type: "message_delta"
     readonly delta: { readonly stopReason?: string | null; readonly stopSequence?: string | null }
-    /** Of the whole answer so far. */
+    /** Usage of the whole answer so far. */
     readonly usage: Partial<Nullable<MessageUsage>>
   }
   | { readonly type: "message_stop" }
@@ -199,11 +199,11 @@ export type BlockDelta =
   | { readonly type: "signature_delta"; readonly signature: string }
   | { readonly type: "citations_delta"; readonly citation: JsonRecord }
 
-/** The blocks of a content, which may be written as a bare text. */
+/** The blocks of a content, which may be written as plain text. */
 export const blocksOf = <A>(content: string | ReadonlyArray<A> | undefined): ReadonlyArray<A | TextBlock> =>
   content === undefined ? [] : typeof content === "string" ? [{ type: "text", text: content }] : content
 
-/** What an event adds to what the model wrote: words, thoughts, arguments. */
+/** The text that an event adds to the model's output: words, thoughts, arguments. */
 export const writtenIn = (event: MessageEvent): string => {
   if (event.type !== "content_block_delta") return ""
   const { delta } = event
@@ -219,6 +219,6 @@ export const writtenIn = (event: MessageEvent): string => {
   }
 }
 
-/** What tells the answer's words as they come. */
+/** The answer's words in an event. */
 export const textOf = (event: MessageEvent): string =>
   event.type === "content_block_delta" && event.delta.type === "text_delta" ? event.delta.text : ""

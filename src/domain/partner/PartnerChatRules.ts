@@ -11,17 +11,17 @@ type CountTokens = (text: string) => number
 type Rule<A> = (request: A) => ReadonlyArray<Broken>
 
 /**
- * Every rule of the API that a request for an answer breaks, as one error; undefined when it
- * keeps them all. The client asks before a request leaves, and the server when it comes.
+ * All rules of the API that a request breaks, as one error; undefined when it is valid. The client checks before it sends
+ * a request, and the server when it receives one.
  */
 export const refusedMessage = (request: MessageRequest, countTokens: CountTokens): ServiceError | undefined =>
   refusalOf([...[...conversationRules, ...messageRules].flatMap((rule) => rule(request)), ...context(request, countTokens)])
 
-/** The same for a request to count tokens. */
+/** All rules that a request to count tokens breaks, as one error; undefined when it is valid. */
 export const refusedCount = (request: Conversation, countTokens: CountTokens): ServiceError | undefined =>
   refusalOf([...conversationRules.flatMap((rule) => rule(request)), ...context(request, countTokens)])
 
-/** What the service may refuse, and only it can tell. */
+/** A warning about what only the service can decide to refuse. */
 export const conversationWarning = (request: Conversation): string | undefined => {
   if (partnerModel(request.model) === undefined) {
     return `${request.model} is not among the models known here: its region, quota and limits are not checked`
@@ -31,7 +31,7 @@ export const conversationWarning = (request: Conversation): string | undefined =
     : undefined
 }
 
-/** Why a region does not have a model; undefined for one that has it, for `global`, and for a model that is not known. */
+/** The error of a model that is not available in a region; undefined for one that is, for `global`, and for an unknown model. */
 export const refusedRegion = (id: string, region: string): ServiceError | undefined => {
   const model = partnerModel(id)
   if (model === undefined || region === "global" || model.regions[region] !== undefined) return undefined
@@ -99,7 +99,7 @@ const systemText: Rule<Conversation> = ({ system }) =>
     ? []
     : (system ?? []).flatMap(({ text }, i) => (text.trim() === "" ? [broken(`system.${i}.text`, "must not be empty text")] : []))
 
-/** The call of a tool is followed by its result, at the start of the next message, and no result comes without a call. */
+/** A tool call is followed by its result, at the start of the next message, and there is no result without a call. */
 const pairing: Rule<Conversation> = ({ messages }) => {
   const seen = new Set<string>()
   return messages.flatMap(({ content }, i) => {
@@ -166,7 +166,7 @@ const mediaIn = (blocks: ReadonlyArray<ContentBlock>, at: string): ReadonlyArray
     ]
   })
 
-/** Decoding leaves out what is not of the alphabet, and is quick where 20 images would keep a pattern busy for seconds. */
+/** Decoding skips characters that are not in the alphabet, and is fast where a pattern would take seconds for 20 images. */
 const badBase64 = (data: string, field: string): ReadonlyArray<Broken> => {
   const whole = data !== "" && data.length % 4 === 0 && Buffer.from(data, "base64").length === base64Bytes(data)
   return whole && !data.includes("-") && !data.includes("_") ? [] : [broken(field, "must be base64")]
@@ -217,7 +217,7 @@ const thinks: Rule<Conversation> = ({ messages, model: id, thinking, toolChoice 
   ]
 }
 
-/** What came after the models of the documentation's table. A model that is not known is given it, and may refuse it itself. */
+/** Features added after the models in the documentation's table. An unknown model is sent them, and may refuse them itself. */
 const newer: Rule<Conversation> = ({ contextManagement, model: id, outputConfig, thinking, tools = [] }) => {
   if (partnerModel(id) === undefined) return []
   const lacks = (field: string, what: string, fix = "leave it out, or use a later model"): Broken =>

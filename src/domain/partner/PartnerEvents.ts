@@ -5,7 +5,7 @@ import { ServiceError } from "../Errors.ts"
 import { type AnswerBlock, type BlockDelta, type MessageEvent, type MessageUsage, type PartnerMessage, writtenIn } from "./PartnerChat.ts"
 import { tokensOfLength } from "./PartnerTokens.ts"
 
-/** The message that the events of a whole stream make. A call that `max_tokens` cut short is none. */
+/** Assembles the message of a complete stream of events. A call that `max_tokens` cut short is left out. */
 export const assembled = (events: Iterable<MessageEvent>): Result.Result<PartnerMessage, ServiceError> =>
   Result.gen(function*() {
     let message: PartnerMessage | undefined
@@ -38,15 +38,15 @@ export const assembled = (events: Iterable<MessageEvent>): Result.Result<Partner
     return { ...message, content }
   })
 
-/** Counts are of the whole answer, and those that are not told stay. */
+/** Counts are of the whole answer; counts that are not reported stay. */
 const added = (usage: MessageUsage, started: Extract<MessageEvent, { readonly type: "message_delta" }>["usage"]): MessageUsage => ({
   ...usage,
   ...Object.fromEntries(Object.entries(started).filter(([, count]) => count !== null && count !== undefined))
 })
 
 /**
- * Tells after each event of a stream what the answer has come to. The model tells its output only at the end; before,
- * it is estimated of what it wrote. Undefined before the beginning.
+ * Makes a function that returns the usage so far after each event of a stream. The model reports its output only at the
+ * end; before that, it is estimated from the text. Undefined before the start.
  */
 export const tally = (): (event: MessageEvent) => MessageUsage | undefined => {
   let usage: MessageUsage | undefined

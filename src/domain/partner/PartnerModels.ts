@@ -1,13 +1,16 @@
-/** What the documentation says of one partner model. */
+/** What the documentation states about one partner model. */
 export interface PartnerModel {
   readonly id: string
-  /** Where it is, with the most that a project may ask of it there in a minute; tokens are input and output together. */
+  /** Regions where it is available, with a project's limits per minute there; tokens are input and output together. */
   readonly regions: { readonly [region: string]: { readonly queriesPerMinute: number; readonly tokensPerMinute: number } }
-  /** Extended thinking. */
+  /** Whether it has extended thinking. */
   readonly thinking: boolean
 }
 
-/** Tokens of a conversation, for every model of the table. No model of it has adaptive thinking, output_config, strict tools or context_management. */
+/**
+ * Most tokens of a conversation, for every model of the table. None of them has adaptive thinking, output_config, strict
+ * tools or context_management.
+ */
 export const contextTokens = 200_000
 
 export const partnerModels: ReadonlyArray<PartnerModel> = [
@@ -57,18 +60,18 @@ export const partnerModels: ReadonlyArray<PartnerModel> = [
   }
 ]
 
-/** Absent for a model that came after the documentation, about which nothing is known here. */
+/** Facts about a model; undefined for a model that is newer than the documentation. */
 export const partnerModel = (id: string): PartnerModel | undefined => partnerModels.find((model) => model.id === id)
 
 /**
- * `{publisher}/{model}` of an open model, which the service answers for in OpenAI's protocol, where a name as people
- * write it is one: `meta/llama-3.1-70b-instruct-maas`, `publishers/meta/models/…`.
+ * The `{publisher}/{model}` of an open model, which the service serves with OpenAI's protocol, from a name as people
+ * write it: `meta/llama-3.1-70b-instruct-maas`, `publishers/meta/models/…`; undefined for other names.
  */
 export const openModelNamed = (name: string): string | undefined => {
   const [, publisher = "", model = ""] = /^publishers\/([^/]+)\/models\/([^/]+)$/.exec(name) ?? /^([a-z][\w-]*)\/([^/]+)$/.exec(name) ?? []
   return model === "" || ["google", "anthropic", "endpoints", "models"].includes(publisher) ? undefined : `${publisher}/${model}`
 }
 
-/** The id of a partner's model, where a name as people write it is one: by itself, or with its publisher. */
+/** The id of a partner's model, from a name as people write it: alone, or with its publisher; undefined for other names. */
 export const partnerModelNamed = (name: string): string | undefined =>
   /^(?:(?:publishers\/anthropic\/models|anthropic)\/)?(claude-[^/]+)$/.exec(name)?.[1]

@@ -1,16 +1,16 @@
 import { blocksOf, type ContentBlock, type Conversation } from "./PartnerChat.ts"
 
-/** Characters of a token, by the platform's rule of thumb. */
+/** Characters per token, by the platform's rule of thumb. */
 const charactersPerToken = 3.5
 
-/** The most that an image costs: larger ones are scaled down to it. */
+/** Most tokens of an image: larger ones are scaled down to it. */
 const imageTokens = 1_600
 
-/** A page of a PDF costs 1,500 to 3,000 tokens; how many there are is guessed from the bytes. */
+/** Tokens of a page of a PDF, which has 1,500 to 3,000; the number of pages is estimated from the bytes. */
 const pageTokens = 2_000
 const pageBytes = 75_000
 
-/** What is read besides text, in tokens. */
+/** Tokens of everything but text. */
 const mediaTokens = (request: Conversation): number => allBlocks(request).reduce((sum, block) => sum + tokensOfMedia(block), 0)
 
 /** All the text of a request, tools and calls included. */
@@ -23,19 +23,19 @@ export const textsOf = (request: Conversation): ReadonlyArray<string> => [
 /** Tokens of a text, by its length in UTF-16 units. */
 export const tokensOfLength = (length: number): number => Math.ceil(length / charactersPerToken)
 
-/** Tokens of a request by a count of each text, media at the most that they cost. */
+/** Tokens of a request, with the given count for texts, and the most that media can have. */
 export const countedTokens = (request: Conversation, countTokens: (text: string) => number): number =>
   textsOf(request).reduce((sum, text) => sum + countTokens(text), mediaTokens(request))
 
-/** More tokens than a request can have: a token has at least a byte, and a UTF-16 unit at most three. */
+/** An upper bound of a request's tokens: a token has at least one byte, and a UTF-16 unit at most three. */
 export const mostTokens = (request: Conversation): number =>
   textsOf(request).reduce((sum, text) => sum + 3 * text.length, mediaTokens(request))
 
-/** Tokens of a request, before it is sent. */
+/** Estimated tokens of a request, before it is sent. */
 export const estimatedTokens = (request: Conversation): number =>
   tokensOfLength(textsOf(request).reduce((sum, text) => sum + text.length, 0)) + mediaTokens(request)
 
-/** Every block, those within results and documents after the one they are in. */
+/** All blocks; those within results and documents come after the block that contains them. */
 export const allBlocks = ({ messages }: Conversation): ReadonlyArray<ContentBlock> =>
   messages.flatMap(({ content }) => blocksOf(content).flatMap(withInner))
 
@@ -70,6 +70,6 @@ const tokensOfMedia = (block: ContentBlock): number => {
     : 0
 }
 
-/** Bytes that a text in base64 stands for. */
+/** Number of bytes that a base64 text decodes to. */
 export const base64Bytes = (data: string): number =>
   Math.floor((data.length - (data.endsWith("==") ? 2 : data.endsWith("=") ? 1 : 0)) * 3 / 4)

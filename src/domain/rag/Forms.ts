@@ -1,14 +1,14 @@
 import { loopbackHostPattern } from "../HttpAddress.ts"
 
-/** The form that a text must have. The rule and the fix are whole phrases that never hold the offending value. */
+/** The form that a text must have. Rule and fix are complete phrases that never contain the offending value. */
 export interface Form {
-  /** Without flags, so that editors check the same thing. */
+  /** Pattern without flags, so that editors check the same. */
   readonly pattern: RegExp
   readonly rule: string
   readonly fix?: string
 }
 
-/** What a rule tells a person: the rule, and what to do about it. */
+/** The words of a rule for people: the rule, and its fix. */
 export type Wording = Omit<Form, "pattern">
 
 const segment = "[^/\\s]+"
@@ -28,14 +28,14 @@ export const servingConfigForm = resource(
   "a serving config"
 )
 
-/** An index or an index endpoint; which of the two a field wants is settled by `vectorSearchInPlace`. */
+/** Name of an index or an index endpoint; `vectorSearchInPlace` decides which of the two a field needs. */
 export const vectorSearchForm = resource([`${place}/indexes/*`, `${place}/indexEndpoints/*`], "an index or an index endpoint")
 
 export const processorForm = resource([`${place}/processors/*`, `${place}/processors/*/processorVersions/*`], "a document processor")
 
 export const encryptionKeyForm = resource([`${place}/keyRings/*/cryptoKeys/*`], "a Cloud KMS key")
 
-/** Written in full, from `publishers/` or `endpoints/` on, or as the bare name of a Google model. */
+/** Name of an embedding model: in full, from `publishers/` or `endpoints/` on, or the bare name of a Google model. */
 export const embeddingModelForm: Form = {
   pattern: new RegExp(`^(?:(?:${place}/)?(?:publishers/${segment}/models/${segment}|endpoints/${segment})|${segment})$`),
   rule: "must be the name of an embedding model, or an endpoint",
@@ -43,7 +43,7 @@ export const embeddingModelForm: Form = {
     "write for example text-embedding-005, publishers/{publisher}/models/{model} or projects/{project}/locations/{location}/endpoints/{endpoint}"
 }
 
-/** What PostgreSQL takes without quotes. */
+/** Name of a schema that PostgreSQL accepts without quotes. */
 export const schemaNameForm: Form = {
   pattern: /^[a-z_][a-z0-9_]{0,62}$/,
   rule: "must be a name of lower case letters, digits and underscores, at most 63 long"
@@ -54,7 +54,7 @@ export const httpUrlForm: Form = {
   rule: "must be an http:// or https:// address, with no user name or password in it"
 }
 
-/** A remote repository. Plain http is for this machine only, and no address carries a user's password. */
+/** Address of a remote repository. Plain http is for this machine only, and no address contains a user's password. */
 export const gitUrlForm: Form = {
   pattern: new RegExp(
     `^(?:https:\\/\\/(?![^/?#]*@)|http:\\/\\/(?:${loopbackHostPattern})(?=[:/])|ssh:\\/\\/(?:[\\w.-]+@)?(?![^/?#]*@)(?!-))[^\\s?#\\\\]+$`
@@ -63,25 +63,25 @@ export const gitUrlForm: Form = {
   fix: "write for example https://github.com/acme/handbook.git"
 }
 
-/** What git takes for the name of a branch or a tag (git-check-ref-format), or a commit's id. Never an option. */
+/** What git accepts as the name of a branch or a tag (git-check-ref-format), or a commit's id. Never an option. */
 export const gitRefForm: Form = {
   pattern: /^(?![-./])(?!.*(?:\.\.|\/\/|@\{|\.lock$|[./]$))[^\s~^:?*[\\\u0000-\u0020\u007f]+$/,
   rule: "must be the name of a branch or a tag, or a full commit id"
 }
 
-/** Where credentials are sent: plain http is for this machine only. */
+/** Address to which credentials are sent: plain http is for this machine only. */
 export const endpointForm: Form = {
   pattern: new RegExp(`^(?:https:\\/\\/|http:\\/\\/(?:${loopbackHostPattern})(?=[:/]|$))(?![^/?#]*@)[^\\s?#\\\\]+$`),
   rule: "must be an https:// address, or http:// on this machine, with no user name or password in it"
 }
 
-/** Where documents lie: objects, prefixes, web pages, files. */
+/** Address of documents: objects, prefixes, web pages, files. */
 export const storageUriForm: Form = {
   pattern: /^(?:gs|s3|https|file):\/\/(?![^/?#]*@)[^\s].*$/,
   rule: "must start with gs://, s3://, https:// or file://, with no user name or password in it"
 }
 
-/** The one kind of address that the hosted service imports from by itself. */
+/** The only kind of address that the hosted service imports from by itself. */
 export const bucketUriForm: Form = {
   pattern: /^gs:\/\/[^/\s]+(?:\/.*)?$/,
   rule: "must be a gs:// bucket or prefix"
@@ -124,7 +124,7 @@ export const emailForm: Form = {
 }
 
 /** Text with something in it. */
-/** A folder, or a prefix in object storage. No user name or password in it, and no parameters, where keys are put. */
+/** A folder, or a prefix in object storage, without user name, password or parameters, which may contain keys. */
 export const folderOrBucketForm: Form = {
   pattern: /^(?:(?:s3|gs|az):\/\/[^\s/?#@]+(?:\/[^?#@]*)?|file:\/\/\/[^?#]*|(?![A-Za-z][A-Za-z0-9+.-]+:\/\/)\s*\S.*)$/,
   rule: "must be a folder, or a place in object storage as s3://bucket/prefix, gs://bucket/prefix or az://container/prefix"

@@ -38,7 +38,7 @@ import {
 
 type Found = ReadonlyArray<Broken>
 
-/** Characters, not UTF-16 units. */
+/** Most characters of a display name; characters, not UTF-16 units. */
 export const displayNameLimit = 128
 
 export const displayNameRule: Wording = { rule: `must be ${displayNameLimit} characters or fewer` }
@@ -67,12 +67,12 @@ const hybridModelRule: Wording = {
 
 export const overlapRule = (size: number): Wording => ({ rule: `must be less than size (${size})` })
 
-/** Tokens of a chunk. */
+/** Least and most tokens of a chunk. */
 export const chunkSizeLimits = [1, 8192] as const
 
 const breaks = (field: string, { fix, rule }: Wording): Found => [{ field, description: rule, fix }]
 
-/** A field that is absent has no form; `required` says that it must be there. */
+/** Checks the form of a field. An absent field has none; `required` checks that it is present. */
 const formed = (field: string, value: string | undefined, form: Form): Found =>
   value === undefined || form.pattern.test(value) ? [] : breaks(field, form)
 
@@ -96,14 +96,14 @@ export const displayNameBroken = (field: string, name: string | undefined): Foun
 
 export const isShortName = (name: string): boolean => name.length <= displayNameLimit || Array.from(name).length <= displayNameLimit
 
-/** What a new corpus breaks, in the fields of a {@link CorpusSpec}. Which embedding models there are differs by engine. */
+/** Broken rules of a new corpus, in the fields of a {@link CorpusSpec}. Which embedding models exist differs by engine. */
 export const corpusBroken = ({ displayName, options, vectorDb }: CorpusSpec): Found => [
   ...displayNameBroken("displayName", displayName),
   ...vectorDbBroken(vectorDb),
   ...optionsBroken(options, vectorDb)
 ]
 
-/** The same of a corpus of the hosted service, and of one made through its API. */
+/** What a new corpus of the hosted service, or one made through its API, breaks. */
 export const hostedCorpusBroken = (
   spec: CorpusSpec
 ): Found => [
@@ -112,7 +112,7 @@ export const hostedCorpusBroken = (
   ...(spec.options?.hybrid === undefined || spec.embeddingModel !== undefined ? [] : breaks("options.hybrid", hybridModelRule))
 ]
 
-/** What a change of a corpus breaks, in the fields of a {@link CorpusPatch}. */
+/** Broken rules of a change of a corpus, in the fields of a {@link CorpusPatch}. */
 export const corpusPatchBroken = ({ apiKey, displayName, vectorDb }: CorpusPatch): Found => [
   ...(displayName === undefined ? [] : displayNameBroken("displayName", displayName)),
   ...(vectorDb === undefined ? [] : vectorDbBroken(vectorDb)),
@@ -179,7 +179,7 @@ export const isOneOfEach = ({ index, indexEndpoint }: VectorSearchNames): boolea
   index === undefined || indexEndpoint === undefined || isEndpoint(index) !== isEndpoint(indexEndpoint)
 
 /**
- * The service's own documentation has the forms of the two names swapped, so either field takes either, and each is put
+ * The service's documentation has the forms of the two names swapped, so either field accepts either, and each is put
  * where it belongs.
  */
 export const vectorSearchInPlace = ({ index, indexEndpoint }: VectorSearchNames): VectorSearchNames => {
@@ -189,11 +189,11 @@ export const vectorSearchInPlace = ({ index, indexEndpoint }: VectorSearchNames)
   return defined({ index: other, indexEndpoint: endpoint })
 }
 
-/** The same of a whole database, whichever it is. */
+/** Puts the names of any database in place; see {@link vectorSearchInPlace}. */
 export const vectorDbInPlace = (db: VectorDb): VectorDb =>
   db._tag === "vectorSearch" && isOneOfEach(db) ? { _tag: db._tag, ...vectorSearchInPlace(db) } : db
 
-/** How contexts are chosen, wherever from. */
+/** Broken rules of how contexts are selected. */
 export const configBroken = ({ filter, hybrid, topK }: Pick<RetrievalRequest, "filter" | "hybrid" | "topK">): Found => [
   ...whole("topK", topK),
   ...(hybrid?.alpha === undefined || (hybrid.alpha >= 0 && hybrid.alpha <= 1) ? [] : breaks("hybrid.alpha", alphaRule)),
@@ -206,7 +206,7 @@ export const configBroken = ({ filter, hybrid, topK }: Pick<RetrievalRequest, "f
   ...(filter?.maxDistance !== undefined && filter.minSimilarity !== undefined ? breaks("filter", thresholdsRule) : [])
 ]
 
-/** What a retrieval breaks, without the question, in the fields of a {@link RetrievalRequest}. */
+/** Broken rules of a retrieval, without the question, in the fields of a {@link RetrievalRequest}. */
 export const selectionBroken = ({ also = [], corpus, files, ...config }: Omit<RetrievalRequest, "query">): Found => [
   ...configBroken(config),
   ...searchedBroken("files", { corpus, files }),
@@ -214,7 +214,7 @@ export const selectionBroken = ({ also = [], corpus, files, ...config }: Omit<Re
   ...(also.length >= corporaLimit ? breaks("also", { rule: `at most ${corporaLimit} corpora can be searched at a time` }) : [])
 ]
 
-/** Corpora of one retrieval; ours, for the service states none. */
+/** Most corpora of one retrieval. The limit is ours: the service states none. */
 const corporaLimit = 25
 
 const searchedBroken = (field: string, { corpus, files }: SearchedCorpus): Found => [
@@ -222,10 +222,10 @@ const searchedBroken = (field: string, { corpus, files }: SearchedCorpus): Found
   ...(files?.every((file) => file.startsWith(`${corpus}/ragFiles/`)) === false ? breaks(field, oneCorpusRule) : [])
 ]
 
-/** What a retrieval breaks, in the fields of a {@link RetrievalRequest}. */
+/** Broken rules of a retrieval, in the fields of a {@link RetrievalRequest}. */
 export const retrievalBroken = (request: RetrievalRequest): Found => [...required("query", request.query), ...selectionBroken(request)]
 
-/** The service searches by words in one database only. */
+/** The service searches by words in only one kind of database. */
 export const hybridBroken = (db: VectorDb["_tag"]): Found => db === "weaviate" ? [] : breaks("hybrid", hybridRule)
 
 export const chunkingBroken = ({ overlap, size }: Chunking): Found => [
@@ -243,7 +243,7 @@ export const parsingBroken = (parsing: Parsing | undefined): Found =>
     ...whole("parsing.globalMaxRequestsPerMinute", parsing.globalMaxRequestsPerMinute)
   ]
 
-/** What an import breaks, in the fields of an {@link ImportRequest}; `source` is the service's to read. */
+/** Broken rules of an import, in the fields of an {@link ImportRequest}; only the service can check `source`. */
 export const importBroken = (request: ImportRequest): Found => [
   ...sourceBroken(request.source),
   ...chunkingBroken(request.chunking),
@@ -280,7 +280,7 @@ const sourceBroken = (source: ImportSource): Found => {
   }
 }
 
-/** The service itself reads addresses of Cloud Storage only. */
+/** The service itself only reads addresses of Cloud Storage. */
 export const serviceSourceBroken = (source: ImportSource): Found =>
   source._tag === "storage" ? source.uris.flatMap((uri, at) => formed(`source.uris[${at}]`, uri, bucketUriForm)) : []
 

@@ -19,14 +19,14 @@ export const ServingConfig = hasForm(servingConfigForm).annotate({
     "projects/{project}/locations/{location}/collections/{collection}/engines/{engine}/servingConfigs/{config}, or the same with dataStores/{store}"
 })
 
-/** An index or an index endpoint; which of the two a field wants is settled by the vectorSearch rule. */
+/** Name of an index or an index endpoint; the vectorSearch rule decides which of the two a field needs. */
 export const VectorSearchName = hasForm(vectorSearchForm)
 
 export const Processor = hasForm(processorForm).annotate({
   description: "projects/{project}/locations/{location}/processors/{processor}, optionally followed by /processorVersions/{version}"
 })
 
-/** The refused value never appears in a message. */
+/** The name of a secret version. A refused value never appears in a message. */
 export const SecretName = hasForm(secretForm).pipe(Schema.brand("SecretVersion")).annotate({
   description: "The name of a secret version: projects/{project}/secrets/{secret}/versions/{number or latest}. Never the secret itself."
 })
@@ -34,8 +34,8 @@ export const SecretName = hasForm(secretForm).pipe(Schema.brand("SecretVersion")
 /** An http or https address without a user name or password in it. */
 export const HttpUrl = hasForm(httpUrlForm)
 
-/** Where credentials are sent: plain http is for this machine only. */
+/** Address to which credentials are sent: plain http is for this machine only. */
 export const Endpoint = hasForm(endpointForm)
 
-/** Where documents lie: objects, prefixes, web pages, files. */
+/** Address of documents: objects, prefixes, web pages, files. */
 export const StorageUri = hasForm(storageUriForm)

@@ -5,12 +5,12 @@ type Cases = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
 
 type Flat<T> = { [K in keyof T]: T[K] }
 
-/** One key of the cases and none of the others: `{ weaviate: {...} }`. */
+/** The written form: exactly one key of the cases, such as `{ weaviate: {...} }`. */
 type Written<C extends Cases> = {
   [K in keyof C]: Flat<{ readonly [P in K]: C[K]["Encoded"] } & { readonly [P in Exclude<keyof C, K>]?: never }>
 }[keyof C]
 
-/** A struct's fields lie beside the tag; anything else lies under its own key. */
+/** The decoded form: a struct's fields are beside the tag; anything else is under its own key. */
 type Chosen<C extends Cases> = {
   [K in keyof C]: Flat<
     & { readonly _tag: K }
@@ -18,10 +18,10 @@ type Chosen<C extends Cases> = {
   >
 }[keyof C]
 
-/** Alternatives that somebody adds, by the key a file gives them: what may be said of each. */
+/** Custom alternatives: schemas of their settings, by the key a file uses. */
 export type OwnCases = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
 
-/** A choice among {@link OwnCases}: its settings lie beside `kind`. */
+/** A choice of one of {@link OwnCases}, with its settings beside `kind`. */
 export interface OwnChoice {
   readonly _tag: "own"
   readonly kind: string
@@ -38,14 +38,14 @@ const isFields = (u: unknown): u is Readonly<Record<string, unknown>> =>
   typeof u === "object" && u !== null && !Array.isArray(u) && !("_tag" in u)
 
 /**
- * A choice between alternatives. One without settings is written as its bare name (`managed`), one with settings as
- * an object of exactly one key (`weaviate: { ... }`). Inside it is a union tagged by `_tag`.
+ * A schema of a choice between alternatives. One without settings is written as its bare name (`managed`), one with
+ * settings as an object with exactly one key (`weaviate: { ... }`). Decoded, it is a union tagged by `_tag`.
  */
 export const oneOf = <const B extends string, C extends Cases, O extends OwnChoice = never>(options: {
   readonly bare: ReadonlyArray<B>
   readonly cases: C
   readonly description: string
-  /** Alternatives that are known only when a pipeline is read. Default: none. */
+  /** Alternatives that are only known when a pipeline is loaded. Default: none. */
   readonly own?: OwnCases
 }): Schema.Codec<Chosen<C> | Bare<B> | O, Written<C> | B> => {
   const own = options.own ?? {}
@@ -73,7 +73,7 @@ export const oneOf = <const B extends string, C extends Cases, O extends OwnChoi
   const choice = written.pipe(
     Schema.decodeTo(Schema.declare(isTagged), SchemaTransformation.transform({ decode: tagged, encode: untagged }))
   )
-  // The types follow from `names` being the keys of `cases` and exactly one of them being there.
+  // The types follow, since `names` are the keys of `cases` and exactly one of them is present.
   return choice as unknown as Schema.Codec<Chosen<C> | Bare<B> | O, Written<C> | B>
 }
 

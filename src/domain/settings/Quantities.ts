@@ -6,7 +6,7 @@ const durationPattern = /^([1-9][0-9]*)(s|m|h|d)$/
 
 const isDurationUnit = (unit: string | undefined): unit is keyof typeof durationUnits => unit !== undefined && unit in durationUnits
 
-/** `30s`, `5m`, `1h`, `1d`. */
+/** A duration: `30s`, `5m`, `1h`, `1d`. */
 export const DurationText = Schema.String
   .check(matches(durationPattern, { rule: "must be a duration: a whole number and s, m, h or d", fix: "write for example 5m" }))
   .pipe(Schema.decodeTo(
@@ -24,7 +24,7 @@ export const DurationText = Schema.String
     })
   ))
 
-/** A number written with a unit: plain (`2000000`, also quoted) or with one of the suffixes (`2M`, `1.5M`). */
+/** A number with a unit: plain (`2000000`, also quoted) or with a suffix (`2M`, `1.5M`). */
 const suffixed = (options: {
   readonly units: Readonly<Record<string, number>>
   readonly rule: string
@@ -48,21 +48,21 @@ const suffixed = (options: {
     ))
 }
 
-/** How many: `5000000`, `5M`, `200k`. */
+/** A count: `5000000`, `5M`, `200k`. */
 export const Amount = suffixed({
   units: { k: 1e3, M: 1e6, B: 1e9 },
   rule: "must be a number, or one with k, M or B after it, such as 5M",
   description: "A count: 5000000, or with k, M or B after it, such as 5M."
 })
 
-/** How many bytes: `26214400`, `25MB` (10^6), `25MiB` (2^20). */
+/** A number of bytes: `26214400`, `25MB` (10^6), `25MiB` (2^20). */
 export const ByteSize = suffixed({
   units: { B: 1, kB: 1e3, KB: 1e3, MB: 1e6, GB: 1e9, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30 },
   rule: "must be a number of bytes, or one with a unit, such as 25MB or 25MiB",
   description: "Bytes: a number, or one with a unit such as 25MB (10^6) or 25MiB (2^20)."
 })
 
-/** The most a sync may delete on its own: a part of the source's files, or a number of them. */
+/** The most files a sync may delete without consent: a share of the source's files, or a number. */
 export type DeleteLimit =
   | { readonly _tag: "percent"; readonly percent: number }
   | { readonly _tag: "count"; readonly count: number }

@@ -1,7 +1,7 @@
 import { Effect, Schema } from "effect"
 import { type Form, maxInt32, textForm, wholeNumberRule, type Wording } from "../rag/Forms.ts"
 
-/** The rule also holds for the value as written, so it can be checked while other fields are still wrong. */
+/** Marks a rule that also applies to the value as written, so that it can be checked while other fields are still invalid. */
 export const earlyAnnotation = "sluiceEarly"
 export const fixAnnotation = "sluiceFix"
 
@@ -10,7 +10,7 @@ type JsonSchema = Record<string, unknown>
 const annotations = (wording: Wording, jsonSchema: JsonSchema | undefined) => ({
   message: wording.rule,
   [fixAnnotation]: wording.fix,
-  // A rule with no JSON Schema form is left to us: the editor's check may be looser, never stricter.
+  // A rule without a JSON Schema form is only checked here: the editor's check may be looser, never stricter.
   toJsonSchema: () => jsonSchema ?? [{}, true] as const
 })
 
@@ -18,14 +18,14 @@ const annotations = (wording: Wording, jsonSchema: JsonSchema | undefined) => ({
 export const rule = <T>(holds: (value: T) => boolean, wording: Wording, jsonSchema?: JsonSchema) =>
   Schema.makeFilter<T>((value) => holds(value), annotations(wording, jsonSchema))
 
-/** A rule on the form of a string. The pattern has no flags, so that editors check the same thing. */
+/** A rule on the form of a string. The pattern has no flags, so that editors check the same. */
 export const matches = (pattern: RegExp, wording: Wording) =>
   rule<string>((text) => pattern.test(text), wording, { pattern: pattern.source })
 
-/** A text of the domain's form. */
+/** A text with a form. */
 export const hasForm = (form: Form) => Schema.String.check(matches(form.pattern, form))
 
-/** A rule between the parts of a value, that also runs on the value as written. `broken` must expect anything. */
+/** A rule between the parts of a value, which also runs on the value as written; so `broken` must accept anything. */
 export const earlyRule = (broken: (value: object) => ReadonlyArray<Schema.FilterIssue>) =>
   Schema.makeFilter<object>(broken, { [earlyAnnotation]: true, toJsonSchema: () => [{}, true] as const })
 
@@ -41,14 +41,14 @@ export const integer = (minimum: number, maximum: number) =>
 
 export const positive = integer(1, maxInt32)
 
-/** Text with something in it. */
+/** A non-empty text. */
 export const text = Schema.String.check(
   rule<string>((value) => value.trim() !== "", textForm, { minLength: 1 })
 )
 
-/** Fills in `value`, given in its written form, when the key is absent. */
+/** Uses `value`, given in its written form, when the key is absent. */
 export const withDefault = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, value: S["Encoded"]) =>
-  // Through the decoded side, so that a present value is decoded by `schema` itself, with all its rules.
+  // Set on the decoded side, so that a present value is decoded by `schema` itself, with all its rules.
   Schema.withDecodingDefaultTypeKey<S>(Effect.sync(() => Schema.decodeUnknownSync(schema)(value)))(schema)
 
 /** An absent list is an empty one. */
@@ -76,7 +76,7 @@ const counts = (
     toJsonSchema: () => options.jsonSchema ?? [{}, true] as const
   })
 
-/** The one-of rules. An empty list counts as not given. */
+/** The rule that exactly one of these keys is given. An empty list counts as absent. */
 export const exactlyOne = (keys: ReadonlyArray<string>, jsonSchema: JsonSchema = {}) =>
   counts(
     keys,
@@ -88,9 +88,9 @@ export const exactlyOne = (keys: ReadonlyArray<string>, jsonSchema: JsonSchema =
     { fix: "give one of them", jsonSchema }
   )
 
-/** The rule that one of these keys is given, or none. For a Schema's `check`. */
+/** The rule that at most one of these keys is given. For a Schema's `check`. */
 export const atMostOne = (keys: ReadonlyArray<string>) =>
   counts(keys, (n) => n <= 1, (given) => `takes one of ${list(keys)}, not ${given.join(" and ")}`, { fix: "keep one of them" })
 
-/** The rule that one of these keys is given, or more. For a Schema's `check`. */
+/** The rule that at least one of these keys is given. For a Schema's `check`. */
 export const atLeastOne = (keys: ReadonlyArray<string>) => counts(keys, (n) => n >= 1, () => `needs at least one of ${list(keys)}`)

@@ -14,11 +14,11 @@ import { Endpoint, HttpUrl, SecretName, StorageUri } from "../settings/Names.ts"
 import { ByteSize, DurationText } from "../settings/Quantities.ts"
 import { atLeastOne, atMostOne, earlyRule, exactlyOne, hasForm, integer, listOf, rule, text, withDefault } from "../settings/Rules.ts"
 
-/** How often a source is listed under `watch`. Every source has it. */
+/** How often a source is listed by `watch`. Every source has it. */
 export const poll = Schema.optionalKey(
   DurationText.pipe(
     Schema.annotateEncoded({
-      description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, and 1h for one that the service lists."
+      description: "How often `sluice watch` lists the source, for example 15m. Unset: 5m, or 1h for a source that the service lists."
     })
   )
 )
@@ -39,11 +39,11 @@ export const staging = Schema.optionalKey(
 const listing = Schema.optionalKey(
   Schema.Literals(["sluice", "service"]).annotate({
     description:
-      "Who lists the source for a hosted engine. sluice: Sluice does, and stores what it reads, so that names, moves and deletes are followed; without access the run fails. service: the service imports all of it by itself, and deletes are not followed. Unset: Sluice where its credentials allow, otherwise the service. Changing it has the files of the one give way to those of the other."
+      "Which side lists the source for a hosted engine. sluice: Sluice lists it and stores what it reads, so that names, moves and deletes are followed; without access the run fails. service: the service imports all of it itself, and deletes are not followed. Unset: Sluice where its credentials allow, otherwise the service. When this changes, the files stored by one side are replaced by those of the other."
   })
 )
 
-/** What only our connectors know how to do. */
+/** A rule for settings that only Sluice's own connectors support. */
 const oursAlone = (...fields: ReadonlyArray<string>) =>
   earlyRule((source) => {
     const given = fields.find((field) => field in source)
@@ -52,12 +52,12 @@ const oursAlone = (...fields: ReadonlyArray<string>) =>
       : [{ path: ["listing"], issue: `cannot be service together with ${given}, which the service does not know` }]
   })
 
-/** Where secrets of sources go, unless another address is given. */
+/** Addresses that secrets of sources are sent to, unless another one is given. */
 export const slackAddress = "https://slack.com/api"
 export const microsoftLogin = "https://login.microsoftonline.com"
 
 const endpoint = (what: string) =>
-  Schema.optionalKey(Endpoint.annotate({ description: `Where ${what} is, such as a proxy of your own. Unset: its own address.` }))
+  Schema.optionalKey(Endpoint.annotate({ description: `Another address of ${what}, such as your own proxy. Unset: its own address.` }))
 
 const Local = Schema.Struct({
   path: text.annotate({ description: "A folder or a file, relative to the folder of the pipeline file." }),
@@ -76,12 +76,13 @@ const Local = Schema.Struct({
 const S3 = Schema.Struct({
   region: Schema.optionalKey(
     text.annotate({
-      description: "Region of the buckets; one that lives elsewhere is followed. Unset: AWS_REGION, AWS_DEFAULT_REGION, else us-east-1."
+      description: "Region of the buckets; buckets in other regions are found too. Unset: AWS_REGION, AWS_DEFAULT_REGION, else us-east-1."
     })
   ),
   endpoint: Schema.optionalKey(
     HttpUrl.annotate({
-      description: "Address of a service that speaks S3, with buckets by path. Unset: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's."
+      description:
+        "Address of a service with the S3 API, with buckets in the path. Unset: AWS_ENDPOINT_URL_S3, AWS_ENDPOINT_URL, else Amazon's."
     })
   ),
   unsigned: flag("Send no signature, for public buckets. Otherwise AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY sign."),
@@ -93,11 +94,11 @@ const Storage = Schema.Struct({
     rule<ReadonlyArray<string>>((uris) => uris.length > 0, { rule: "needs at least one address" }, { minItems: 1 })
   ).annotate({
     description:
-      "gs://, s3://, https:// or file:// addresses: of one object, or with / or * at the end of everything that begins so. An address that names no object is taken as a folder."
+      "gs://, s3://, https:// or file:// addresses: of one object, or, ending in / or *, of everything with that prefix. An address that is not an object's is taken as a folder."
   }),
   maxFileSize,
   userProject: Schema.optionalKey(text.annotate({ description: "The project that pays for reading requester-pays gs:// buckets." })),
-  s3: Schema.optionalKey(S3.annotate({ description: "How s3:// addresses are reached. Unset: as the AWS environment variables say." })),
+  s3: Schema.optionalKey(S3.annotate({ description: "How to reach s3:// addresses. Unset: as the AWS environment variables say." })),
   poll
 }).annotate({ description: "Object storage, or pages by address." })
 
@@ -142,7 +143,7 @@ const Slack = Schema.Struct({
   ).annotate({ description: "The channels to read, each once." }),
   token: SecretName.annotate({
     description:
-      "The name of a secret version, never the secret itself. It holds a bot or user token with the scopes channels:history, channels:read, users:read and files:read; for private channels groups:history, groups:read and users:read.email too."
+      "The name of a secret version, never the secret itself. It contains a bot or user token with the scopes channels:history, channels:read, users:read and files:read; for private channels groups:history, groups:read and users:read.email too."
   }),
   endpoint: endpoint("Slack's Web API"),
   listing,
@@ -155,7 +156,7 @@ const Jira = Schema.Struct({
     description: "The server, for example acme.atlassian.net: a host name, or an address with a context path."
   }),
   email: hasForm(emailForm).annotate({
-    description: "E-mail address of the account the token belongs to; on a server of your own, its user name's place."
+    description: "E-mail address of the account the token belongs to; on your own server, it is used as the user name."
   }),
   projects: listOf(text, "Keys of projects, taken whole."),
   queries: listOf(text, "JQL queries. Their ORDER BY is not kept."),
@@ -231,13 +232,13 @@ const Git = Schema.Struct({
   user: withDefault(
     text.annotate({
       description:
-        "User name that goes with the token: oauth2 for GitLab, x-token-auth for Bitbucket. Unset: x-access-token, which GitHub takes.",
+        "User name that goes with the token: oauth2 for GitLab, x-token-auth for Bitbucket. Unset: x-access-token, which GitHub expects.",
       default: "x-access-token"
     }),
     "x-access-token"
   ),
   timeout: Schema.optionalKey(
-    DurationText.pipe(Schema.annotateEncoded({ description: "The longest that fetching from the remote may take. Unset: 10m." }))
+    DurationText.pipe(Schema.annotateEncoded({ description: "Longest time for fetching from the remote. Unset: 10m." }))
   ),
   staging,
   maxFileSize,
@@ -255,16 +256,15 @@ const bounded = (minimum: number, maximum: number, initial: number, description:
   withDefault(integer(minimum, maximum).annotate({ description, default: initial }), initial)
 
 const Web = Schema.Struct({
-  url: HttpUrl.annotate({ description: "Where the crawl begins. Only pages of this host, under this address's folder, are taken." }),
+  url: HttpUrl.annotate({ description: "Where the crawl starts. Only pages of this host, under this address's folder, are included." }),
   sitemap: Schema.optionalKey(
     Schema.Union([Schema.Boolean, HttpUrl]).annotate({
-      description:
-        "true: take the pages of the site's sitemaps (robots.txt names them, else /sitemap.xml) instead of following links. Or a sitemap's address."
+      description: "true: use the site's sitemaps (from robots.txt, else /sitemap.xml) instead of following links. Or a sitemap's address."
     })
   ),
   include: listOf(
     text,
-    "Glob patterns of the pages to take, by the path of their address without the first /. Links of other pages are still followed. Empty: every page."
+    "Glob patterns of the pages to include, matched with the path of their address without the first /. Links on other pages are still followed. Empty: every page."
   ),
   exclude: listOf(text, "Glob patterns of pages to leave out, and whose links are not followed."),
   maxPages: bounded(1, 50_000, 1_000, "The most pages that are fetched."),
@@ -273,14 +273,14 @@ const Web = Schema.Struct({
   concurrency: bounded(1, 16, 2, "The most requests under way at once."),
   privateHosts: listOf(
     text,
-    "Names or addresses of hosts that are reached although they lead to a private network or to this machine. Empty: public addresses only."
+    "Names or addresses of hosts that may be reached in a private network or on this machine. Empty: public addresses only."
   ),
   staging,
   maxFileSize,
   poll
 }).annotate({ description: "The pages of a web site, and the documents it links, as robots.txt allows." })
 
-/** The sources that Sluice comes with, by the key a pipeline file gives them: what may be said of each, and its rules. */
+/** Schemas of the built-in sources' settings, by the key a pipeline file uses. */
 export const builtInSources = {
   local: Local,
   storage: Storage,
@@ -293,7 +293,7 @@ export const builtInSources = {
 }
 export type BuiltInKind = keyof typeof builtInSources
 
-/** What is said of a source of one kind, with every default filled in: what its connector takes. */
+/** Settings of a source of one kind, with every default filled in: the input of its connector. */
 export type SettingsOf<K extends BuiltInKind> = (typeof builtInSources)[K]["Type"]
 
 /** A source with every default filled in. */

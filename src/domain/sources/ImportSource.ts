@@ -1,10 +1,7 @@
 import type { ImportSource } from "../Import.ts"
 import type { BuiltInSource } from "./BuiltInSources.ts"
 
-/**
- * A source as an engine that fetches by itself is told of it; undefined for what only this machine can reach, or can
- * hold to a limit.
- */
+/** A source in the form that an engine imports itself; undefined for one that only this machine can reach, or can limit. */
 export const importSource = (source: BuiltInSource | { readonly _tag: "own" }): ImportSource | undefined => {
   if ("endpoint" in source || "loginEndpoint" in source || (source._tag !== "storage" && "maxFileSize" in source)) return undefined
   switch (source._tag) {

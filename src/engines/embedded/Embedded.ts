@@ -50,7 +50,8 @@ export interface EmbeddedOptions {
   readonly started?: boolean
 }
 
-const defaultMemory = 256 * 1024 * 1024
+/** Bytes of the index kept in memory for searching, unless options say otherwise. */
+export const defaultMemory = 256 * 1024 * 1024
 
 /** The Retrieval port, loaded by the first question: a run asks none, and analysis and search are most of the engine's code. */
 const retrievalWhenAsked = (

@@ -3,14 +3,14 @@ import type { BatchPrediction } from "../../ports/BatchPrediction.ts"
 import type { ObjectStore } from "../../ports/ObjectStore.ts"
 import type { TableStore } from "../../ports/TableStore.ts"
 
-/** Where batch jobs are run. */
+/** The engine that runs batch jobs. */
 export class BatchEngine extends Context.Service<BatchEngine, {
   readonly name: "embedded" | "vertex"
-  /** What jobs' names begin with: `projects/{project}/locations/{location}`. */
+  /** Prefix of job names: `projects/{project}/locations/{location}`. */
   readonly parent: string
-  /** The region that an input table must be in; absent where tables have none. */
+  /** Region that an input table must be in; absent where tables have no region. */
   readonly location?: string
 }>()("sluice/pipeline/BatchEngine") {}
 
-/** Everything a batch needs of the engine it runs on: jobs, and the places where rows and results are. */
+/** Services that a batch needs of the engine it runs on: jobs, and the stores of rows and results. */
 export type BatchServices = BatchEngine | BatchPrediction | ObjectStore | TableStore

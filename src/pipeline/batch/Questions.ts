@@ -7,20 +7,19 @@ import { lineGroups } from "../../text/rows/ReadRows.ts"
 import { Spill } from "../../text/rows/Spill.ts"
 import type { Question } from "../stages/Retrieve.ts"
 
-/** One question of a file, told apart by its id. */
+/** One question of a file, identified by its id. */
 export interface BatchQuestion extends Question {
   readonly customId: string
-  /** What else stood in its line; it is handed over to the answers. */
+  /** The other fields of its line, which are passed on to the answer. */
   readonly carried: JsonRecord
 }
 
-/** Keys that a line's answer has. */
+/** Keys reserved for the answer. */
 const taken = new Set(["answer", "grounded", "citations", "model", "usage", "error"])
 
 /**
- * The questions of a file, in its order: JSON lines with `question`, and, if they are to be known by it, `custom_id`
- * (else the line's number is) and `principal`; or, in a `text`, a question a line. Fails with what is wrong, each mistake
- * at its line.
+ * Questions of a file, in its order: JSON lines with `question` and, optionally, `custom_id` (default: the line's number)
+ * and `principal`; or, as `text`, a question per line. Fails with every mistake, each at its line.
  */
 export const readQuestions = (
   place: string,
@@ -47,7 +46,7 @@ export const readQuestions = (
             else problems.addRepeated(at, first, line.number)
           }
         }
-        // After a mistake the rest is only read for more of them.
+        // After a mistake the rest is only read to find more mistakes.
         return problems.full ? problems.error() : Effect.succeed(problems.any ? [] : questions)
       }),
       Stream.flattenIterable,
@@ -56,7 +55,7 @@ export const readQuestions = (
     )
   })
 
-/** What is wrong with it is a text. */
+/** Parses a line; a returned string says what is wrong with it. */
 const questionOf = (line: string, number: number): BatchQuestion | string => {
   let value: unknown
   try {

@@ -10,13 +10,13 @@ import { BatchEngine } from "./BatchEngine.ts"
 
 export interface BatchCheck {
   readonly rows: number
-  /** What may not have been meant, and is sent all the same. */
+  /** Warnings about settings that may be unintended; the job is sent all the same. */
   readonly warnings: ReadonlyArray<string>
 }
 
 /**
- * Holds a job against every rule there is, its rows too, before it is asked for. Fails with all the mistakes found, those
- * in rows each at its line.
+ * Checks a job, its rows included, against every rule, before it is created. Fails with all mistakes found, those in rows
+ * each at its line.
  */
 export const checkBatch = Effect.fn("checkBatch")(function*(spec: BatchSpec) {
   const { location, name } = yield* BatchEngine
@@ -43,7 +43,7 @@ export const checkBatch = Effect.fn("checkBatch")(function*(spec: BatchSpec) {
   return check
 })
 
-/** Checks a job and asks for it. */
+/** Checks a job and creates it. */
 export const submitBatch = Effect.fn("submitBatch")(function*(spec: BatchSpec) {
   const check = yield* checkBatch(spec)
   return { ...check, job: yield* (yield* BatchPrediction).create(spec) }

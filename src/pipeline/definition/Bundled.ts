@@ -7,9 +7,9 @@ import { definePipeline } from "./DefinePipeline.ts"
 import type { StageSettings } from "./StageSettings.ts"
 
 /**
- * What reading a corpus needs of its pipeline: what it is called, what questions are embedded with, and the stages from
- * question to answer. Sources, imports, tests and stages of one's own stay behind; secrets are named by their versions, as
- * in the file. Models of this machine go by their folders, from `folder` on.
+ * The part of a pipeline that reading its corpus needs: its name, the embedding of questions, and the stages from
+ * question to answer. Sources, imports, tests and custom stages are left out; secrets are named by their versions, as in
+ * the file. Local models are given by their folders, relative to `folder`.
  */
 export const bundled = (pipeline: Definition, folder: string): Definition => {
   const { name, stages, corpus: { description, displayName, embedding } } = pipeline
@@ -25,7 +25,7 @@ export const bundled = (pipeline: Definition, folder: string): Definition => {
   }
 }
 
-/** The same as read from a bundle in `folder`: folders of models are resolved against it. */
+/** A bundle's pipeline as read in `folder`: folders of models are resolved against it. */
 export const unbundled = (pipeline: Definition, folder: string): Definition => {
   const { embedding } = pipeline.corpus
   const from = (path: string) => resolve(folder, path)
@@ -36,17 +36,17 @@ export const unbundled = (pipeline: Definition, folder: string): Definition => {
   }
 }
 
-/** Why a pipeline's answers cannot be those of its bundle. */
+/** The reason a pipeline's answers would differ from those of its bundle, if there is one. */
 export const notBundled = ({ stages }: Definition): ServiceError | undefined => {
   const at = stages.findIndex((stage) => stage._tag === "retrieve" && stage.files !== undefined)
   return at === -1 ? undefined : ServiceError.invalid(
     `stages[${at}].retrieve.files`,
-    "names files of this corpus, whose names in a bundle are others",
+    "names files of this corpus, which have other names in a bundle",
     "choose them by their metadata: filter: { metadataFilter: … }"
   )
 }
 
-/** A folder as it is named, `./models/small`; of another drive it stays as it is. */
+/** A folder as it is written, `./models/small`; a folder on another drive stays as it is. */
 const portable = (path: string): string =>
   isAbsolute(path) || path.startsWith("../") ? path.replaceAll("\\", "/") : `./${path.replaceAll("\\", "/")}`
 

@@ -33,7 +33,7 @@ const VectorSearch = Schema.Struct(vectorSearchFields).check(
 
 const databaseKey = Schema.optionalKey(SecretName)
 
-/** Where the corpus keeps its vectors; decodes to the domain's `VectorDb`. The kind can never change. */
+/** Setting of where the corpus keeps its vectors; decodes to the domain's `VectorDb`. The kind can never change. */
 export const VectorDbChoice = oneOf({
   bare: ["managed"],
   description:
@@ -66,35 +66,35 @@ export const VectorDbChoice = oneOf({
       }),
       schema: Schema.optionalKey(
         hasForm(schemaNameForm).annotate({
-          description: "The schema whose tables hold the corpus. Default sluice; made where it is not there."
+          description: "The schema whose tables hold the corpus. Default sluice; created if it does not exist."
         })
       )
     }).annotate({ description: "PostgreSQL with pgvector 0.8 or later; embedded engine only." }),
     qdrant: Schema.Struct({
       url: HttpUrl.annotate({ description: "The REST address of the server, for example http://127.0.0.1:6333." }),
-      collection: text.annotate({ description: "The collection that holds the corpus; made where it is not there." }),
+      collection: text.annotate({ description: "The collection that holds the corpus; created if it does not exist." }),
       apiKey: databaseKey
     }).annotate({ description: "A Qdrant server, 1.10 or later; embedded engine only." }),
     lanceDb: Schema.Struct({
       uri: hasForm(folderOrBucketForm).annotate({
         description:
-          "The folder of the database, relative to the folder of the pipeline file, or a place in object storage: s3://bucket/prefix, gs://bucket/prefix, az://container/prefix. Made where it is not there."
+          "The folder of the database, relative to the folder of the pipeline file, or a place in object storage: s3://bucket/prefix, gs://bucket/prefix, az://container/prefix. Created if it does not exist."
       })
-    }).annotate({ description: "LanceDB, in this process (npm install @lancedb/lancedb); embedded engine only." })
+    }).annotate({ description: "LanceDB, embedded in this process (npm install @lancedb/lancedb); embedded engine only." })
   }
 })
 
-/** Any server that speaks the `/v1/embeddings` protocol. */
+/** Settings of a server that speaks the `/v1/embeddings` protocol. */
 const OpenAiEmbedding = Schema.Struct({
   url: HttpUrl.annotate({ description: "Base address, for example http://localhost:11434/v1." }),
   model: text.annotate({ description: "The model's name at that address." }),
-  dimensions: integer(1, 65_536).annotate({ description: "Length of the model's vectors; every answer is held to it." }),
+  dimensions: integer(1, 65_536).annotate({ description: "Length of the model's vectors; answers of another length are errors." }),
   apiKey: Schema.optionalKey(SecretName),
   batch: withDefault(integer(1, 2048).annotate({ description: "Texts in one request.", default: 64 }), 64),
-  maxRequestsPerMinute: Schema.optionalKey(positive.annotate({ description: "Requests a minute, questions among them. Unset: 500." }))
+  maxRequestsPerMinute: Schema.optionalKey(positive.annotate({ description: "Requests per minute, questions included. Unset: 500." }))
 }).annotate({ description: "An embedding server that speaks the OpenAI protocol." })
 
-/** What says which model of this machine is run, and how. */
+/** Settings of a local model: which one is run, and how. */
 export const localModelFields = {
   model: hasForm(localModelForm).annotate({
     description:
@@ -102,24 +102,24 @@ export const localModelFields = {
   }),
   file: Schema.optionalKey(text.annotate({
     description:
-      "The weights within the model, for example onnx/model_quantized.onnx. Unset: the table of a model that is one, else onnx/model.onnx or model.onnx."
+      "The file of weights in the model, for example onnx/model_quantized.onnx. Unset: the table of a model that is a table of vectors, otherwise onnx/model.onnx or model.onnx."
   })),
   threads: Schema.optionalKey(
-    integer(1, 64).annotate({ description: "Threads that calculate. Unset: one for each processor, four at most." })
+    integer(1, 64).annotate({ description: "Number of threads for computation. Unset: one per processor, at most four." })
   )
 }
 
-/** A model that runs on this machine. */
+/** Settings of an embedding model that runs on this machine. */
 const LocalEmbedding = Schema.Struct({
   ...localModelFields,
   pooling: Schema.optionalKey(Pooling.annotate({
-    description: "How the vectors of a text's tokens become the text's. Unset: as the model's own configuration says."
+    description: "How the vectors of a text's tokens are combined into the text's vector. Unset: as the model's own configuration says."
   })),
   documentPrefix: Schema.optionalKey(Schema.String.annotate({
-    description: "Put before each text of a document, for example \"passage: \". Unset: as the model's own configuration says."
+    description: "Prefix of each text of a document, for example \"passage: \". Unset: as the model's own configuration says."
   })),
   queryPrefix: Schema.optionalKey(Schema.String.annotate({
-    description: "Put before each question, for example \"query: \". Unset: as the model's own configuration says."
+    description: "Prefix of each question, for example \"query: \". Unset: as the model's own configuration says."
   }))
 }).annotate({
   description:
@@ -149,7 +149,7 @@ export const CorpusSettings = Schema.Struct({
   keepGenerations: Schema.optionalKey(
     integer(0, 20).annotate({
       description:
-        "How many earlier corpora `sluice promote` and `run --replace` keep, for `sluice rollback`; those beyond are deleted. Unset: 1."
+        "How many earlier corpora `sluice promote` and `run --replace` keep, for `sluice rollback`; older ones are deleted. Unset: 1."
     })
   )
 }).annotate({ description: "The corpus that documents go into." })

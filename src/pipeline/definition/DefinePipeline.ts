@@ -9,19 +9,19 @@ type Only<K extends string> = Extract<WrittenStage, { readonly [P in K]: unknown
 
 type Answering = Only<"generate"> | Only<"chat"> | Only<"batch">
 
-/** `retrieve`, then any rankers, then what answers, one of each at most: another order does not compile. */
+/** Stages in the order `retrieve`, then any rankers, then stages that answer, at most one of each: another order does not compile. */
 type StagesInOrder =
   | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>]
   | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering]
   | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering]
   | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering, Answering]
 
-/** A pipeline as a program writes it: what the file says, with the order of stages checked by the compiler. */
+/** A pipeline as a program writes it: like a pipeline file, with the order of stages checked by the compiler. */
 export type PipelineInput = Omit<PipelineFile, "stages"> & { readonly stages?: StagesInOrder }
 
 /**
- * A pipeline written in TypeScript, every default filled in. Throws {@link PipelineInvalid} with every broken rule;
- * problems are placed by their path in the value.
+ * Makes a pipeline in TypeScript, with every default filled in. Throws {@link PipelineInvalid} with every broken rule;
+ * problems are located by their path in the value.
  *
  * @example
  * ```ts

@@ -17,7 +17,7 @@ const Name = Schema.String.check(
   })
 )
 
-/** Written out, so that declarations name each section and do not spell it out once more. */
+/** Written out, so that type declarations name each section instead of expanding it. */
 type Sections = {
   readonly name: typeof Name
   readonly renamedFrom: Schema.optionalKey<typeof Name>
@@ -39,25 +39,25 @@ type Sections = {
 }
 
 /**
- * A pipeline: where documents come from, how they are cut, the corpus they go into, and the stages that answer from
- * it. A plain value; `Encoded` is what a person writes in YAML, JSON or TypeScript, `Type` has every default filled
- * in and each choice tagged by `_tag`. What a corpus, an import and a retrieval may
- * ask for are the rules of the platform's API, which `domain` holds.
+ * The schema of a pipeline: where documents come from, how they are cut, the corpus they go into, and the stages that
+ * answer from it. `Encoded` is what a person writes in YAML, JSON or TypeScript; `Type` has every default filled in and
+ * each choice tagged by `_tag`. What a corpus, an import and a retrieval may request follows the rules of the platform's
+ * API, which are in `domain`.
  */
 export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> =>
   Schema.Struct({
     name: Name.annotate({
       description:
-        "The pipeline's name. What it put into a corpus is known by it: a pipeline with another name starts anew, unless `renamedFrom` gives the name it had."
+        "The pipeline's name. It identifies what the pipeline has stored in a corpus: under another name the pipeline starts from scratch, unless `renamedFrom` gives its former name."
     }),
     renamedFrom: Schema.optionalKey(Name.annotate({
       description:
-        "The name that the pipeline had. What was put into the corpus under it is taken over: nothing is stored or embedded again. For a pipeline that no longer runs under that name."
+        "The pipeline's former name. Files stored in the corpus under that name are taken over: nothing is stored or embedded again. Only for a pipeline that no longer runs under that name."
     })),
     use: Schema.optionalKey(
       Schema.Array(text).annotate({
         description:
-          "Modules that export connectors, parsers, chunkers and stages of your own, relative to the folder of the pipeline file: their kinds may then be used in it."
+          "Modules that export custom connectors, parsers, chunkers and stages, relative to the folder of the pipeline file: it can then use their kinds."
       })
     ),
     engine: withDefault(EngineChoice, "embedded"),
@@ -77,14 +77,14 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
     hooks: withDefault(
       Schema.Record(Name, HookSettings).annotate({
         description:
-          "Notices that start a run, by a name you choose: `sluice serve --hooks` takes them at /hooks/{pipeline}/{name}, and lists the sources that they are about.",
+          "Notices that start a run, by a name you choose: `sluice serve --hooks` receives them at /hooks/{pipeline}/{name}, and lists the sources that they concern.",
         messageUnexpectedKey: "a hook's name must be 1 to 63 letters, digits, dots, hyphens or underscores, starting with a letter or digit"
       }),
       {}
     ),
     notify: withDefault(
       Schema.Array(NotifySettings).annotate({
-        description: "Who is told of each run: `run`, `watch` and `serve --hooks` send its report."
+        description: "Recipients of notifications of runs: `run`, `watch` and `serve --hooks` send each run's report."
       }),
       []
     ),
@@ -94,9 +94,9 @@ export const pipelineSchema = (extensions: Extensions): Schema.Struct<Sections> 
 const settingsOf = (definitions: Extensions["connectors"] | Extensions["parsers"] | Extensions["chunkers"]) =>
   Object.fromEntries(Object.entries(definitions).map(([kind, { settings }]) => [kind, settings]))
 
-/** {@link pipelineSchema} of what comes with Sluice. */
+/** The schema of pipelines without extensions; see {@link pipelineSchema}. */
 export const Definition: Schema.Struct<Sections> = pipelineSchema(noExtensions)
 export interface Definition extends Schema.Schema.Type<typeof Definition> {}
 
-/** A pipeline as it is written. */
+/** A pipeline as a person writes it. */
 export interface PipelineFile extends Schema.Codec.Encoded<typeof Definition> {}

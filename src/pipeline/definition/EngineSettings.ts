@@ -15,7 +15,7 @@ const location = text.check(
 ).annotate({ description: "Region, for example us-central1." })
 
 const baseUrl = Schema.optionalKey(HttpUrl.annotate({
-  description: "Another address to talk to, for example a Sluice server. Unset: the region's own host."
+  description: "Another address of the service, for example a Sluice server. Unset: the region's own host."
 }))
 
 const quotaProject = Schema.optionalKey(
@@ -24,10 +24,10 @@ const quotaProject = Schema.optionalKey(
 
 const requestsPerMinute = Schema.optionalKey(positive.annotate({
   description:
-    "Calls a minute about corpora and files, uploads among them: the project's quota of VertexRagDataService management requests, or what a server of yours takes. Unset: 60, the service's default."
+    "Calls per minute that manage corpora and files, uploads included: the project's quota of VertexRagDataService management requests, or the limit of your own server. Unset: 60, the service's default."
 }))
 
-/** Where the pipeline runs. */
+/** Setting of where the pipeline runs. */
 export const EngineChoice = oneOf({
   bare: ["embedded"],
   description: "Where the pipeline runs: embedded (on this machine), or vertex.",
@@ -38,7 +38,7 @@ export const EngineChoice = oneOf({
 export type EngineChoice = typeof EngineChoice.Type
 export type EngineName = EngineChoice["_tag"]
 
-/** Sections that take the place of the pipeline's own, whole, on one engine. */
+/** Sections that replace the pipeline's own, as a whole, on one engine. */
 type Overrides = {
   readonly vectorDb: Schema.optionalKey<typeof VectorDbChoice>
   readonly embedding: Schema.optionalKey<typeof EmbeddingChoice>
@@ -49,7 +49,7 @@ type Overrides = {
   readonly judge: Schema.optionalKey<typeof JudgeSettings>
 }
 
-/** The same and the service's address, for Vertex AI. */
+/** Sections and the service's address, for Vertex AI. */
 type VertexOverrides = Overrides & {
   readonly project: Schema.optionalKey<typeof project>
   readonly location: Schema.optionalKey<typeof location>
@@ -68,13 +68,13 @@ const overrides = (own: OwnStages, chunkers: OwnCases): Overrides => ({
   judge: Schema.optionalKey(JudgeSettings)
 })
 
-/** What differs per engine. A section given here replaces the pipeline's own section whole; nothing is merged. */
+/** Settings per engine. A section given here replaces the pipeline's own section as a whole; nothing is merged. */
 export const engineOverrides = (own: OwnStages, chunkers: OwnCases): Schema.Struct<{
   readonly embedded: Schema.optionalKey<Schema.Struct<Overrides>>
   readonly vertex: Schema.optionalKey<Schema.Struct<VertexOverrides>>
 }> =>
   Schema.Struct({
-    embedded: Schema.optionalKey(Schema.Struct(overrides(own, chunkers)).annotate({ description: "What differs on the embedded engine." })),
+    embedded: Schema.optionalKey(Schema.Struct(overrides(own, chunkers)).annotate({ description: "Settings for the embedded engine." })),
     vertex: Schema.optionalKey(
       Schema.Struct({
         project: Schema.optionalKey(project),
@@ -83,8 +83,8 @@ export const engineOverrides = (own: OwnStages, chunkers: OwnCases): Schema.Stru
         quotaProject,
         requestsPerMinute,
         ...overrides(own, chunkers)
-      }).annotate({ description: "What differs on Vertex AI; project and location make `--engine vertex` possible." })
+      }).annotate({ description: "Settings for Vertex AI; project and location make `--engine vertex` possible." })
     )
   }).annotate({
-    description: "What differs per engine. A section given here replaces the pipeline's own section whole."
+    description: "Settings per engine. A section given here replaces the pipeline's own section as a whole."
   })

@@ -3,7 +3,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 interface Substituted {
   readonly text: string
-  /** The text was exactly one reference, so its value may stand for a number or a boolean. */
+  /** Whether the text was exactly one reference, so that its value may stand for a number or a boolean. */
   readonly whole: boolean
   readonly problems: ReadonlyArray<{ readonly rule: string; readonly fix: string }>
 }
@@ -13,7 +13,7 @@ const form = /^([A-Za-z_][A-Za-z0-9_]*)(?::([-?])([\s\S]*))?$/
 
 /**
  * Replaces `${VAR}`, `${VAR:-default}` (also when empty) and `${VAR:?message}` in one piece of text; `$${` stays a
- * literal `${`. What is put in is not looked at again.
+ * literal `${`. Inserted values are not scanned for references again.
  */
 export const substitute = (text: string, environment: Environment): Substituted => {
   const problems: Array<{ rule: string; fix: string }> = []

@@ -4,18 +4,15 @@ import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { suggest } from "./Suggest.ts"
 import { placesOfKey } from "./PlacesOfKey.ts"
 
-/** A problem, and, where text stands in the place of a number or a boolean, which of the two was wanted. */
+/** A problem and, where a text stands in the place of a number or a boolean, which of the two is expected. */
 export interface Finding extends Problem {
   readonly wants?: "number" | "boolean"
 }
 
-/**
- * Says in plain words what Schema found wrong with `value`. Never repeats a value: it may be a secret in the wrong
- * place.
- */
+/** Describes in plain words what Schema found wrong with `value`. Never repeats a value: it may be a secret in the wrong place. */
 export const explain = (issue: SchemaIssue.Issue, value: unknown): ReadonlyArray<Finding> => visit(issue, [], value, [])
 
-/** `bare` are the names that may stand in the place of an object, where that is so. */
+/** `bare` are the names that may stand in the place of an object here. */
 const visit = (
   issue: SchemaIssue.Issue,
   path: ValuePath,
@@ -66,11 +63,14 @@ const visit = (
 
 const child = (value: unknown, key: string | number): unknown =>
   typeof value === "object" && value !== null && Object.hasOwn(value, key)
-    // Only read, and only where the key is there.
+    // Only read, and only if the key exists.
     ? (value as Record<string | number, unknown>)[key]
     : undefined
 
-/** Schema checks the rules of a whole only once its parts are right; some can go first, so that all errors come at once. */
+/**
+ * Schema checks the rules of an object only once its parts are right; some rules can be checked earlier, so that all
+ * errors are reported at once.
+ */
 const earlyProblems = (issue: SchemaIssue.Composite, path: ValuePath, value: unknown): ReadonlyArray<Finding> => {
   const checked = issue.issues.some(({ _tag }) => _tag === "Filter")
   const misspelled = issue.issues.some((inner) => inner._tag === "Pointer" && inner.issue._tag === "UnexpectedKey")
@@ -156,11 +156,11 @@ const unexpectedKey = (ast: SchemaAST.AST, path: ValuePath, bare: ReadonlyArray<
   const record = ast.annotations?.["messageUnexpectedKey"]
   if (typeof record === "string") return { path, rule: record, place: "key" }
   if (bare.includes(key)) {
-    return { path, rule: `${key} has no settings`, fix: `write ${key} by itself, without braces`, place: "key" }
+    return { path, rule: `${key} has no settings`, fix: `write ${key} alone, without braces`, place: "key" }
   }
   const unexpected = { path, rule: "is not a key that belongs here", place: "key" } as const
   const elsewhere = placesOfKey(key)
-  // A key that is in many places says nothing about the one that was meant.
+  // A key that occurs in many places does not show which one was meant.
   if (elsewhere.length === 1 || elsewhere.length === 2) return { ...unexpected, fix: `${key} belongs in ${elsewhere.join(" or ")}` }
   const suggestion = suggest(key, known)
   return { ...unexpected, ...(suggestion === undefined ? { fix: `the keys here are ${known.join(", ")}` } : { suggestion }) }

@@ -15,18 +15,18 @@ import type { GeneratorSettings, StageSettings } from "./StageSettings.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { suggest } from "./Suggest.ts"
 
-/** What a pipeline may ask of an engine, by the names the file uses. */
+/** What a pipeline may require of an engine, by the names that the file uses. */
 interface Abilities {
   readonly vectorDb: VectorDb["_tag"]
   readonly embedding: EmbeddingChoice["_tag"]
   readonly source: BuiltInKind
   readonly chunking: Chunking["strategy"] | "chunker"
   readonly parsing: Parsing["_tag"]
-  /** The vector database that hybrid search works with. */
+  /** Vector databases with hybrid search. */
   readonly hybrid: VectorDb["_tag"]
-  /** Ranking inside `retrieve`. */
+  /** Rankers inside `retrieve`. */
   readonly retrieveRank: Ranking["_tag"]
-  /** The `rank` stage. */
+  /** Rankers of the `rank` stage. */
   readonly rank: Ranking["_tag"]
   readonly generate: GeneratorSettings["_tag"]
   readonly import: "resultSink" | "staging" | "keepEmbeddings" | "budget" | "limits" | "textRecognition"
@@ -36,15 +36,15 @@ type Family = keyof Abilities
 
 export type Ability = { [F in Family]: `${F}:${Abilities[F]}` }[Family]
 
-/** What an engine, with the connectors and models wired beside it, can do. */
+/** Abilities of an engine, with the connectors and models wired beside it. */
 export interface EngineCapabilities {
   readonly engine: EngineName
   readonly abilities: ReadonlySet<Ability>
-  /** The values `embedding.model` may have; absent where only the service knows. */
+  /** Values that `embedding.model` may have; absent where only the service knows them. */
   readonly embeddingModels?: ReadonlySet<string>
 }
 
-/** Which port would do it, and what to call it. */
+/** The port that would provide an ability, and names of the abilities. */
 const families: {
   readonly [F in Family]: { readonly port: string; readonly names: { readonly [N in Abilities[F]]: string } }
 } = {
@@ -85,7 +85,7 @@ const families: {
   },
   chunking: {
     port: "Files",
-    names: { fixed: "fixed chunking", structure: "structure chunking", chunker: "chunker of your own: it cuts documents by itself" }
+    names: { fixed: "fixed chunking", structure: "structure chunking", chunker: "custom chunkers: it cuts documents itself" }
   },
   parsing: {
     port: "Files",
@@ -146,7 +146,7 @@ const families: {
 }
 
 /**
- * What the pipeline asks for that the engine does not have, each with the port that would provide it. Sections under
+ * Lists what the pipeline requires and the engine lacks, each with the port that would provide it. Sections under
  * `engines` count for their engine. Empty: the pipeline can run.
  */
 export const fitness = (pipeline: Definition, capabilities: EngineCapabilities): ReadonlyArray<Problem> => {
@@ -229,14 +229,14 @@ const hookProblems = ({ hooks, sources }: Definition): ReadonlyArray<Problem> =>
     (hook.sources ?? []).flatMap((source, index) =>
       source in sources ? [] : [{
         path: ["hooks", name, hook._tag, "sources", index],
-        rule: "is no source of this pipeline",
+        rule: "is not a source of this pipeline",
         fix: `name one of ${Object.keys(sources).join(", ")}`,
         suggestion: suggest(source, Object.keys(sources))
       }]
     )
   )
 
-/** An engine that fetches files by itself is told where they are, and not what they say of themselves. */
+/** An engine that fetches files itself gets their addresses, and not the properties in the documents. */
 const metadataProblems = ({ metadata = {}, sources }: Definition, { abilities, engine }: EngineCapabilities): ReadonlyArray<Problem> => {
   if (!abilities.has("import:staging")) return []
   const fetched = Object.entries(sources).find(([, source]) =>
@@ -247,25 +247,25 @@ const metadataProblems = ({ metadata = {}, sources }: Definition, { abilities, e
   return Object.entries(metadata).flatMap(([key, { property, strict }]) =>
     property === undefined && !strict ? [] : [{
       path: ["metadata", key, property === undefined ? "strict" : "property"],
-      rule: `cannot hold for sources.${id}, whose files the ${engine} engine fetches by itself`,
+      rule: `cannot be applied to sources.${id}, whose files the ${engine} engine fetches itself`,
       fix: "make it a rule by path that is not strict, or leave the source out, or its staging"
     }]
   )
 }
 
-/** What an engine lists and fetches by itself, no parser here sees. */
+/** Files that an engine lists and fetches itself are not seen by parsers here. */
 const parserProblems = ({ parsers = [], sources }: Definition, { abilities, engine }: EngineCapabilities): ReadonlyArray<Problem> =>
   parsers.length === 0 || !abilities.has("import:staging") ?
     [] :
     Object.entries(sources).flatMap(([id, source]) =>
       commonSettings(source).listing !== "service" ? [] : [{
         path: ["sources", id, kindOf(source), "listing"],
-        rule: `has the ${engine} engine list and fetch the files by itself, so that parsers see none of them`,
+        rule: `has the ${engine} engine list and fetch the files itself, so that parsers see none of them`,
         fix: "leave listing out, or parsers"
       }]
     )
 
-/** A partner's model is not everywhere. */
+/** A partner's model is not available in every region. */
 const regionProblems = (model: GeneratorSettings, path: ValuePath, pipeline: Definition, engine: EngineName): ReadonlyArray<Problem> => {
   const fitted = forEngine(pipeline, engine)
   if (Result.isFailure(fitted) || fitted.success.engine._tag !== "vertex") return []

@@ -15,11 +15,11 @@ const ownPath: Readonly<Record<Section, ValuePath>> = {
   judge: ["judge"]
 }
 
-/** Where the section that holds on an engine is written: under `engines`, or at its own place. */
+/** The path of the section that applies on an engine: under `engines`, or at its own place. */
 export const sectionPath = (pipeline: Definition, engine: EngineName, section: Section): ValuePath =>
   pipeline.engines[engine]?.[section] === undefined ? ownPath[section] : ["engines", engine, section]
 
-/** Where something of the pipeline as it runs on an engine is written. */
+/** The written path of a part of the pipeline as it runs on an engine. */
 export const writtenPath = (pipeline: Definition, engine: EngineName, path: ValuePath): ValuePath => {
   const sections = Object.entries(ownPath) as ReadonlyArray<readonly [Section, ValuePath]>
   const [section, own] = sections.find(([, own]) => own.every((key, at) => path[at] === key)) ?? []
@@ -27,8 +27,8 @@ export const writtenPath = (pipeline: Definition, engine: EngineName, path: Valu
 }
 
 /**
- * The pipeline as it runs on one engine (default: its own): each section under `engines` in the place of the
- * pipeline's. Fails where the engine needs settings the pipeline does not have.
+ * The pipeline as it runs on one engine (default: its own): each section under `engines` replaces the pipeline's. Fails
+ * where the engine needs settings that the pipeline does not have.
  */
 export const forEngine = (
   pipeline: Definition,

@@ -4,15 +4,15 @@ import { type Entry, pathKey, type Range, type YamlText } from "./YamlText.ts"
 
 const secretKey = /(?:key|token|secret|passw(?:or)?d|pwd|credentials?|bearer|auth(?:orization)?)$/i
 const bareReference = /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/
-/** Control characters and those that turn the direction of writing: what a terminal would obey. */
+/** Control characters, and those that change the direction of writing, which a terminal would obey. */
 const unprintable = /[\u0000-\u001F\u007F-\u009F\u2028\u2029\u202A-\u202E\u2066-\u2069]/g
 const mask = "***"
 const context = 2
 const width = 100
 
 /**
- * Which stretches of the text no one may see: what stands where a secret's name belongs and is not one, what stands
- * under keys we do not know (a misspelled `token`), passwords in addresses.
+ * The ranges of the text that must not be shown: a value where a secret's name belongs that is not one, values of unknown
+ * keys (a misspelled `token`), passwords in addresses.
  */
 export const secretRanges = (source: YamlText, unknownKeys: ReadonlyArray<ValuePath>): ReadonlyArray<Range> => {
   const unknown = new Set(unknownKeys.map(pathKey))
@@ -40,7 +40,7 @@ const isHidden = ({ path, written }: Entry, unknownKeys: ReadonlySet<string>): b
   return written !== undefined && path.some((_, at) => unknownKeys.has(pathKey(path.slice(0, at + 1))))
 }
 
-/** In comments, and everywhere in a text whose structure is broken, secrets are known by the look of the line. */
+/** In comments, and everywhere in a text whose structure is broken, secrets are recognized by the line's look. */
 const lineRanges = (source: YamlText): ReadonlyArray<Range> => {
   const broken = source.problems.some(({ path }) => path.length === 0)
   const ranges: Array<Range> = []

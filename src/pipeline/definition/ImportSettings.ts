@@ -8,7 +8,7 @@ import { Amount, ByteSize, DeleteLimit, DurationText } from "../../domain/settin
 import { earlyRule, hasForm, integer, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
 import { chunkerChoice } from "./ParserSettings.ts"
 
-/** Decodes to the domain's `Chunking`, and a chunker of one's own beside it. */
+/** Decodes to the domain's `Chunking`, and a custom chunker beside it. */
 export const chunkingSettings = (own: OwnCases) =>
   Schema.Struct({
     strategy: withDefault(
@@ -33,7 +33,7 @@ export const chunkingSettings = (own: OwnCases) =>
     chunker: Schema.optionalKey(
       chunkerChoice(own).annotate({
         description:
-          "A chunker of your own in the place of strategy, by the kind that a module under use exports, with its settings; embedded engine only. size and overlap hold for it too."
+          "A custom chunker instead of strategy, by the kind that a module under use exports, with its settings; embedded engine only. size and overlap apply to it too."
       })
     )
   }).check(earlyRule((chunking) => {
@@ -47,20 +47,20 @@ export const chunkingSettings = (own: OwnCases) =>
 /** Decodes to the domain's `Parsing`. */
 export const ParsingChoice = oneOf({
   bare: ["default"],
-  description: "Who reads the bytes: default (the engine's own parsers), or exactly one hosted parser.",
+  description: "Which parser reads the files: default (the engine's own parsers), or exactly one hosted parser.",
   cases: {
     layout: Schema.Struct({
       processor: Processor,
       maxRequestsPerMinute: withDefault(
-        positive.annotate({ description: "Requests a minute to the processor, per job.", default: 120 }),
+        positive.annotate({ description: "Requests per minute to the processor, per job.", default: 120 }),
         120
       )
     }).annotate({ description: "A Document AI layout processor." }),
     llm: Schema.Struct({
       model: text.annotate({ description: "The model that reads the documents." }),
-      prompt: Schema.optionalKey(text.annotate({ description: "What the model is told. Unset: the service's own prompt." })),
+      prompt: Schema.optionalKey(text.annotate({ description: "The prompt for the model. Unset: the service's own prompt." })),
       maxRequestsPerMinute: withDefault(
-        positive.annotate({ description: "Requests a minute to the model, per job.", default: 5000 }),
+        positive.annotate({ description: "Requests per minute to the model, per job.", default: 5000 }),
         5000
       )
     }).annotate({ description: "A language model reads the documents." })
@@ -70,54 +70,61 @@ export const ParsingChoice = oneOf({
 const Budget = Schema.Struct({
   embeddedTokens: Schema.optionalKey(Amount.pipe(
     Schema.annotateEncoded({
-      description: "Tokens to embed in one run at most, for example 5M; embedded engine only. The rest stays pending."
+      description: "Most tokens to embed in one run, for example 5M; embedded engine only. The rest stays pending."
     })
   )),
   requests: Schema.optionalKey(Amount.pipe(
     Schema.annotateEncoded({
-      description: "Embedding requests in one run at most, those tried again among them; embedded engine only. The rest stays pending."
+      description: "Most embedding requests in one run, retries included; embedded engine only. The rest stays pending."
     })
   ))
-}).annotate({ description: "What one run may spend; it stops there, and the next run goes on." })
+}).annotate({ description: "Budget of one run; the run stops there, and the next one continues." })
 
-/** Bounds of one file and of the processes that read; embedded engine only. A file over one is skipped or fails, and the rest goes on. */
+/**
+ * Limits of one file and of the processes that read files; embedded engine only. A file over a limit is skipped or fails,
+ * and the run continues.
+ */
 const FileLimits = Schema.Struct({
-  maxBytes: Schema.optionalKey(ByteSize.pipe(Schema.annotateEncoded({ description: "Bytes of a file. Unset: 100MiB." }))),
-  maxPages: Schema.optionalKey(integer(1, 1_000_000).annotate({ description: "Pages, slides or sheets of a file. Unset: 5000." })),
+  maxBytes: Schema.optionalKey(ByteSize.pipe(Schema.annotateEncoded({ description: "Most bytes of a file. Unset: 100MiB." }))),
+  maxPages: Schema.optionalKey(integer(1, 1_000_000).annotate({ description: "Most pages, slides or sheets of a file. Unset: 5000." })),
   maxCharacters: Schema.optionalKey(
-    Amount.pipe(Schema.annotateEncoded({ description: "Characters of text read from a file. Unset: 120M." }))
+    Amount.pipe(Schema.annotateEncoded({ description: "Most characters of text read from a file. Unset: 120M." }))
   ),
   maxSeconds: Schema.optionalKey(
     integer(1, 3_600).annotate({
-      description: "Seconds of processor time to read and cut a file; one that needs more is tried once again, alone. Unset: 60."
+      description: "Most seconds of processor time to read and cut a file; a file that takes longer is retried once, alone. Unset: 60."
     })
   ),
-  maxParts: Schema.optionalKey(integer(1, 1_000_000).annotate({ description: "Files taken out of one mail or archive. Unset: 50000." })),
+  maxParts: Schema.optionalKey(
+    integer(1, 1_000_000).annotate({ description: "Most files taken out of one mail or archive. Unset: 50000." })
+  ),
   maxUnpackedBytes: Schema.optionalKey(
     ByteSize.pipe(
       Schema.annotateEncoded({
-        description: "Bytes of all files taken out of one mail or archive, or of the parts of an Office document. Unset: 512MiB."
+        description: "Most bytes of all files taken out of one mail or archive, or of the parts of an Office document. Unset: 512MiB."
       })
     )
   ),
   memory: Schema.optionalKey(
     ByteSize.pipe(
-      Schema.annotateEncoded({ description: "Memory of all processes that read files together, 256MiB or more. Unset: 1536MiB." })
+      Schema.annotateEncoded({ description: "Memory of all processes that read files, in total, 256MiB or more. Unset: 1536MiB." })
     )
   )
-}).annotate({ description: "What one file may take; embedded engine only. A file over a limit is skipped by name, and the rest goes on." })
+}).annotate({
+  description: "Limits of one file; embedded engine only. A file over a limit is skipped and reported by name, and the run continues."
+})
 
 export const ImportSettings = Schema.Struct({
   maxEmbeddingRequestsPerMinute: withDefault(
     positive.annotate({
-      description: "Requests a minute to the embedding model while documents are put in, those tried again among them.",
+      description: "Requests per minute to the embedding model while documents are stored, retries included.",
       default: 1000
     }),
     1000
   ),
   pricePerMillionTokens: Schema.optionalKey(
     Schema.Finite.check(rule<number>((price) => price > 0, { rule: "must be more than 0" }, { exclusiveMinimum: 0 }))
-      .annotate({ description: "What a million embedded tokens cost, in any currency: plan then says what a run costs." })
+      .annotate({ description: "Price of embedding a million tokens, in any currency: plan then shows what a run costs." })
   ),
   resultSink: Schema.optionalKey(
     hasForm(resultSinkForm).annotate({
@@ -134,12 +141,12 @@ export const ImportSettings = Schema.Struct({
     "continue"
   ),
   keepEmbeddings: Schema.optionalKey(DurationText.pipe(Schema.annotateEncoded({
-    description: "How long an embedding that no file uses any more is kept, should its text come back; embedded engine only. Unset: 24h."
+    description: "How long an embedding that no file uses any more is kept, in case its text comes back; embedded engine only. Unset: 24h."
   }))),
   archives: withDefault(
     Schema.Boolean.annotate({
       description:
-        "Open ZIP, tar, gzip and Zstandard archives and mailboxes: each file or message in them is a document of its own, beneath the archive's path. Off, archives are skipped by name and a mailbox is one document.",
+        "Open ZIP, tar, gzip and Zstandard archives and mailboxes: each file or message in them is a separate document, beneath the archive's path. If off, archives are skipped and reported by name, and a mailbox is one document.",
       default: false
     }),
     false
@@ -147,17 +154,17 @@ export const ImportSettings = Schema.Struct({
   limits: Schema.optionalKey(FileLimits),
   textRecognition: Schema.optionalKey(text.annotate({
     description:
-      "The language in which text in pictures and scanned pages is recognised, as npm's @tesseract.js-data packages are called: eng, deu; embedded engine only. Needs tesseract.js and that package installed; a page takes seconds. Unset: off, and the report counts the files that wait for it."
+      "The language in which text in pictures and scanned pages is recognised, by the names of npm's @tesseract.js-data packages: eng, deu; embedded engine only. Needs tesseract.js and that package to be installed; a page takes seconds. Unset: off, and the report counts the files that need it."
   })),
   concurrency: Schema.optionalKey(
-    integer(1, 64).annotate({ description: "Files in work at the same time. Unset: the engine's own number." })
+    integer(1, 64).annotate({ description: "Files processed concurrently. Unset: the engine's own number." })
   ),
   retries: withDefault(
     integer(0, 20).annotate({
-      description: "How often a call to the embedding server, or to the hosted service, that may succeed later is tried again.",
+      description: "How often a failed call to the embedding server, or to the hosted service, is retried if it may succeed later.",
       default: 5
     }),
     5
   )
-}).annotate({ description: "How documents are put into the corpus." })
+}).annotate({ description: "How documents are stored in the corpus." })
 export type ImportSettings = typeof ImportSettings.Type

@@ -3,8 +3,8 @@ import { type Extensions, noExtensions } from "../Extensions.ts"
 import { schemaWith } from "./Decode.ts"
 
 /**
- * The pipeline file as a JSON Schema (draft 07) for editors, from the schema that checks it. Looser in one thing:
- * wherever a scalar may stand, text with an environment variable may.
+ * The JSON Schema (draft 07) of pipeline files for editors, generated from the schema that checks them. Looser in one
+ * point: wherever a scalar may stand, so may a text with an environment variable.
  */
 export const pipelineJsonSchema = (extensions: Extensions = noExtensions): JsonSchema.JsonSchema => {
   const { definitions, schema } = JsonSchema.toDocumentDraft07(
@@ -54,7 +54,7 @@ const withVariables = (schema: Json): Json => {
   }
 }
 
-/** What is said twice (the sections under `engines`) points to where it was said first. */
+/** Replaces repeated parts (the sections under `engines`) with references to their first occurrence. */
 const withoutRepeats = (schema: Json): Json => {
   const seen = new Map<string, string>()
   const visit = (value: unknown, pointer: string): unknown => {

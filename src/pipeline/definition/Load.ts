@@ -18,11 +18,11 @@ import { readYaml, type YamlText } from "./YamlText.ts"
 
 /** A pipeline and the file it came from. */
 export interface LoadedPipeline extends ParsedPipeline {
-  /** Absolute. */
+  /** Absolute path of the file. */
   readonly file: string
-  /** Relative local paths were resolved against the file's folder. */
+  /** The pipeline, with relative local paths resolved against the file's folder. */
   readonly pipeline: Definition
-  /** {@link pipelineHash} of the pipeline as written, so it is the same wherever the file lies. */
+  /** {@link pipelineHash} of the pipeline as written, so that it does not depend on where the file is. */
   readonly hash: string
 }
 
@@ -31,8 +31,8 @@ const maxBytes = 256 * 1024
 const modules = new Set([".ts", ".mts", ".js", ".mjs"])
 
 /**
- * Reads a pipeline from YAML, JSON, or a TypeScript or JavaScript module (its `default` or `pipeline` export).
- * Fails with every problem at once. `env` is what `${VAR}` in YAML and JSON may refer to; modules read their own.
+ * Loads a pipeline from YAML, JSON, or a TypeScript or JavaScript module (its `default` or `pipeline` export). Fails with
+ * every problem at once. `env` holds the variables for `${VAR}` in YAML and JSON; modules read their own.
  */
 export const loadPipeline = Effect.fn("loadPipeline")(function*(
   file: string,
@@ -101,7 +101,7 @@ const failure = (file: string, rule: string, fix?: string): PipelineInvalid =>
 const notFound = (file: string): PipelineInvalid =>
   failure(file, "the file cannot be found or read", "check the name, or write one with sluice init")
 
-/** What a file may name besides what comes with Sluice, though the rest of it is not valid yet. */
+/** Loads the extensions that a file may use, even if the rest of the file is not valid yet. */
 export const loadExtensions = Effect.fn("loadExtensions")(function*(
   file: string,
   env: Environment = process.env
@@ -132,7 +132,7 @@ const readText = Effect.fnUntraced(function*(
   return yield* Effect.fromResult(parsePipeline(text, file, env, extensions))
 })
 
-/** What the modules export that a file names under `use`. */
+/** Loads the definitions in the modules that a file names under `use`. */
 const usedExtensions = Effect.fnUntraced(function*(
   source: YamlText,
   file: string,
@@ -146,7 +146,7 @@ const usedExtensions = Effect.fnUntraced(function*(
   const all = yield* Effect.forEach(
     names,
     Effect.fnUntraced(function*(name: unknown, at: number) {
-      // What is no text is for the schema to refuse.
+      // The schema refuses names that are not text.
       if (typeof name !== "string") return noExtensions
       const module = path.resolve(path.dirname(absolute), name)
       const exports = yield* Effect.tryPromise({
@@ -163,8 +163,8 @@ const usedExtensions = Effect.fnUntraced(function*(
       if (all.some(isOfAnotherEffect)) {
         return yield* refused(
           at,
-          "is made with another copy of effect than the one that runs",
-          "see that there is one (npm ls effect), and start the command again"
+          "is made with a copy of effect other than the running one",
+          "make sure that there is only one (npm ls effect), and run the command again"
         )
       }
       const kinds = [...Object.keys(found.connectors), ...Object.keys(found.stages)]
@@ -172,7 +172,7 @@ const usedExtensions = Effect.fnUntraced(function*(
         return yield* refused(
           at,
           "exports no connector, parser, chunker or stage",
-          "export what defineConnector, defineParser, defineChunker or defineStage gives"
+          "export what defineConnector, defineParser, defineChunker or defineStage returns"
         )
       }
       const taken = kinds.find((kind) => kind in builtInSources || builtInStageNames.has(kind))
@@ -208,16 +208,16 @@ const readModule = Effect.fnUntraced(function*(
   return { pipeline, extensions: noExtensions, invalid }
 })
 
-/** What a module exports for a file to name. */
+/** A definition that a module exports for pipeline files. */
 interface Made {
   readonly settings: Schema.Top
 }
 
-/** Schemas of two copies cannot be put together: each has signs of its own for what is missing. */
+/** Schemas of two copies of effect cannot be combined: each copy has its own symbols for missing values. */
 const isOfAnotherEffect = ({ settings }: Made): boolean => !(settings.ast instanceof Node)
-const Node: abstract new() => unknown = Object.getPrototypeOf(Schema.String.ast.constructor) // what all schemas of this copy are made of
+const Node: abstract new() => unknown = Object.getPrototypeOf(Schema.String.ast.constructor) // the class of all schemas of this copy
 
-/** Names what is missing. Of other errors nothing is repeated: what a module throws may hold anything. */
+/** Names a missing module. Of other errors nothing is repeated: a message from a module may contain anything. */
 const unloadable = (file: string, cause: unknown): PipelineInvalid => {
   const missing = missingModule(cause)
   if (missing !== undefined) {
@@ -231,15 +231,15 @@ const missingModule = (cause: unknown): string | undefined => {
   return cause instanceof Error && code === "ERR_MODULE_NOT_FOUND" ? /'([^']+)'/.exec(cause.message)?.[1] : undefined
 }
 
-/** By its tag: the module may have its own copy of this package. */
+/** Checked by its tag: the module may have its own copy of this package. */
 const isPipelineInvalid = (cause: unknown): cause is PipelineInvalid =>
   typeof cause === "object" && cause !== null && "_tag" in cause && cause._tag === "PipelineInvalid"
 
-/** Made by `Pipeline.make`: its connectors and stages come with it. */
+/** Whether it was made by `Pipeline.make`: its connectors and stages come with it. */
 const isTyped = (value: unknown): value is { readonly definition: Definition; readonly extensions: Extensions } =>
   typeof value === "object" && value !== null && "definition" in value && isDecoded(value.definition) && "extensions" in value
 
-/** Made by `definePipeline`: there the engine is a tagged value, as written it never is. */
+/** Whether it was made by `definePipeline`: there the engine is a tagged value, which a written pipeline never has. */
 const isDecoded = (value: unknown): value is Definition =>
   typeof value === "object" && value !== null && "engine" in value && typeof value.engine === "object" &&
   value.engine !== null && "_tag" in value.engine

@@ -18,21 +18,21 @@ const fields = {
       Schema.Array(PropertyName).check(rule<ReadonlyArray<string>>((names) => names.length > 0, { rule: "must name a property" }))
     ]).annotate({
       description:
-        "What the document says of itself under this name, or the first of several that it says: a key of its front matter, the name of an HTML meta element, a document property. Case does not count."
+        "The document's own property of this name, or the first it has of several: a key of its front matter, the name of an HTML meta element, a document property. Case does not matter."
     })
   ),
   type: withDefault(
     Schema.Literals(["string", "integer", "float", "boolean", "datetime", "list"]).annotate({
-      description: "What its values are. Filters compare them as that.",
+      description: "Type of its values, by which filters compare them.",
       default: "string"
     }),
     "string"
   ),
-  element: Schema.optionalKey(ScalarTypes.annotate({ description: "What a list has. Unset: string." })),
+  element: Schema.optionalKey(ScalarTypes.annotate({ description: "Type of a list's elements. Unset: string." })),
   values: Schema.optionalKey(
     Schema.Array(Schema.Union([Schema.String, Schema.Finite, Schema.Boolean]))
       .check(rule<ReadonlyArray<unknown>>((values) => values.length > 0, { rule: "must have a value" }))
-      .annotate({ description: "The only values there may be." })
+      .annotate({ description: "The values that are allowed." })
   ),
   required: withDefault(
     Schema.Boolean.annotate({ description: "true: a file without a value breaks the rule.", default: false }),
@@ -40,7 +40,7 @@ const fields = {
   ),
   strict: withDefault(
     Schema.Boolean.annotate({
-      description: "true: a file that breaks the rule fails. Otherwise it is taken without the value, and the report names it.",
+      description: "true: a file that breaks the rule fails. Otherwise it is stored without the value, and the report names it.",
       default: false
     }),
     false
@@ -50,8 +50,8 @@ const fields = {
 const Written = Schema.Struct(fields).check(
   exactlyOne(["path", "property"]),
   rule<{ readonly path?: string; readonly type: string }>(({ path, type }) => path === undefined || type !== "list", {
-    rule: "a path gives one value and no list",
-    fix: "take a property for a list"
+    rule: "a path gives one value, not a list",
+    fix: "use a property for a list"
   }),
   rule<{ readonly element?: string; readonly type: string }>(({ element, type }) => element === undefined || type === "list", {
     rule: "element is for lists only",
@@ -88,7 +88,7 @@ const mostKeys = 100
 
 /** Decodes to the domain's `MetadataRules`. */
 export const MetadataSettings = Schema.Record(Key, Rule).annotate({
-  description: "What is known of each file beside its text, by keys that filters name. Each key's rule says where its value comes from.",
+  description: "Metadata of each file, by keys that filters can use. The rule of a key says where its value comes from.",
   messageUnexpectedKey: keyRule
 }).check(
   rule<object>((rules) => Object.keys(rules).length <= mostKeys, { rule: `must have no more than ${mostKeys} keys` }),

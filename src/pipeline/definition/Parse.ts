@@ -10,13 +10,13 @@ import { pathKey, readYaml, type YamlText } from "./YamlText.ts"
 
 export interface ParsedPipeline {
   readonly pipeline: Definition
-  /** Of the modules that the file uses. */
+  /** Extensions of the modules that the file uses. */
   readonly extensions: Extensions
-  /** The error for problems found later, showing where in the file each is. */
+  /** Makes the error for problems found later, with the place of each in the file. */
   readonly invalid: (problems: ReadonlyArray<Problem>) => PipelineInvalid
 }
 
-/** A pipeline from YAML or JSON text; `file` is what errors call it. Local paths stay as written. */
+/** Parses a pipeline from YAML or JSON text; `file` is its name in errors. Local paths stay as written. */
 export const parsePipeline = (
   text: string,
   file: string,
@@ -31,13 +31,13 @@ export const parsePipeline = (
     return Result.succeed({ pipeline: decoded.success, extensions, invalid: (problems) => placed(file, source, problems) })
   }
   const findings = Result.isFailure(decoded) ? decoded.failure : []
-  // What a missing variable left empty breaks other rules too; saying so would only distract.
+  // A value left empty by a missing variable breaks other rules too; reporting those would only distract.
   const first = new Set(source.problems.map(({ path }) => pathKey(path)))
   const others = findings.filter(({ path }) => !first.has(pathKey(path)))
   return Result.fail(placed(file, source, [...source.problems, ...others]))
 }
 
-/** A variable's value is text; where the schema wants a number or a boolean, it is read as one. */
+/** A variable's value is text; where the schema expects a number or a boolean, it is read as one. */
 const decodeWithEnvironment = (source: YamlText, extensions: Extensions): Result.Result<Definition, ReadonlyArray<Finding>> => {
   const decoded = decode(source.value, extensions)
   if (Result.isSuccess(decoded)) return decoded

@@ -14,7 +14,7 @@ export interface OwnChunker extends OwnChoice {
   readonly settings: CommonChunkerSettings
 }
 
-/** A choice of what modules export; where they export none, all that is written is refused. */
+/** A choice among the definitions that modules export; where they export none, everything is refused. */
 const ownChoice = <O extends OwnChoice>(what: string, own: OwnCases) => {
   const description = `A ${what} that a module under use exports, with its settings.`
   if (Object.keys(own).length > 0) return oneOf<never, Record<never, never>, O>({ bare: [], description, cases: {}, own })
@@ -23,14 +23,14 @@ const ownChoice = <O extends OwnChoice>(what: string, own: OwnCases) => {
       rule: `names a ${what}, and no module under use exports one`,
       fix: `name the module that exports it: use: [./${what}s.ts]`
     })
-  ).annotate({ description }) as unknown as Schema.Codec<O, never> // it takes nothing
+  ).annotate({ description }) as unknown as Schema.Codec<O, never> // it accepts nothing
 }
 
-/** Parsers of one's own, of which the first that names a file reads it. */
+/** Custom parsers; the first that names a file reads it. */
 export const parsersSchema = (own: OwnCases) =>
   Schema.Array(ownChoice<OwnParser>("parser", own)).annotate({
     description:
-      "Parsers of your own, for files that are not read otherwise, or not as you want: each by the kind that a module under use exports, with its settings. Of several that name a file the first reads it; the built-in parsers read all others."
+      "Custom parsers, for files that are not read otherwise, or not as you want: each by the kind that a module under use exports, with its settings. If several name a file, the first one reads it; the built-in parsers read all other files."
   })
 
 export const chunkerChoice = (own: OwnCases) => ownChoice<OwnChunker>("chunker", own)

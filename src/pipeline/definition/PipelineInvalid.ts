@@ -1,10 +1,11 @@
 import { Runtime, Schema } from "effect"
 import { ExitCode } from "../../domain/Errors.ts"
+import { plural } from "../../domain/Numbers.ts"
 
-/** Where in the value: `["stages", 0, "retrieve", "topK"]`. */
+/** Path in the value: `["stages", 0, "retrieve", "topK"]`. */
 export type ValuePath = ReadonlyArray<string | number>
 
-/** A broken rule, before it is known where in the file it is. Never holds the offending value of a secret field. */
+/** A broken rule, before its place in the file is known. Never contains the value of a secret field. */
 export interface Problem {
   readonly path: ValuePath
   readonly rule: string
@@ -13,27 +14,27 @@ export interface Problem {
   readonly suggestion?: string
   /** Which part of the entry at `path` is wrong; default `value`. */
   readonly place?: "key" | "value"
-  /** The entry it has to do with, where the file has nothing of `path`. */
+  /** A related entry, for where the file has nothing at `path`. */
   readonly near?: ValuePath
 }
 
 /** One broken rule, for people and for `--json`. */
 export const PipelineIssue = Schema.Struct({
   file: Schema.String,
-  /** From 1; absent where the pipeline is a TypeScript value. */
+  /** Line from 1; absent where the pipeline is a TypeScript value. */
   line: Schema.optional(Schema.Int),
   column: Schema.optional(Schema.Int),
-  /** Such as `stages[0].retrieve.topK`; empty for the whole file. */
+  /** Path such as `stages[0].retrieve.topK`; empty for the whole file. */
   path: Schema.String,
   rule: Schema.String,
   fix: Schema.optional(Schema.String),
   suggestion: Schema.optional(Schema.String),
-  /** The lines around it, secrets masked, a caret under the place. */
+  /** The surrounding lines, with secrets masked and a caret under the place. */
   frame: Schema.optional(Schema.String)
 })
 export type PipelineIssue = typeof PipelineIssue.Type
 
-/** The pipeline cannot be used as it is written. Holds every broken rule, not the first. */
+/** The pipeline is not valid. Contains every broken rule, not just the first. */
 export class PipelineInvalid extends Schema.TaggedError<PipelineInvalid>()("PipelineInvalid", {
   file: Schema.String,
   issues: Schema.Array(PipelineIssue)
@@ -41,8 +42,7 @@ export class PipelineInvalid extends Schema.TaggedError<PipelineInvalid>()("Pipe
   override readonly [Runtime.errorExitCode] = ExitCode.invalid
 
   override get message(): string {
-    const count = this.issues.length === 1 ? "1 problem" : `${this.issues.length} problems`
-    return [`${this.file} is not a valid pipeline: ${count}`, ...this.issues.map(render)].join("\n\n")
+    return [`${this.file} is not a valid pipeline: ${plural(this.issues.length, "problem")}`, ...this.issues.map(render)].join("\n\n")
   }
 }
 
@@ -60,7 +60,7 @@ const render = (issue: PipelineIssue): string => {
   ].join("\n")
 }
 
-/** `stages[0].retrieve.topK`. */
+/** Formats a path as `stages[0].retrieve.topK`. */
 export const formatPath = (path: ValuePath): string =>
   path.map((key, at) => {
     if (typeof key === "number") return `[${key}]`

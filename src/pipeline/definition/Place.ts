@@ -8,7 +8,7 @@ import { pathKey, type YamlText } from "./YamlText.ts"
 
 const maxShown = 100
 
-/** Problems with their places, in the order of the file. */
+/** Makes the error of problems with their places, in the order of the file. */
 export const placed = (
   file: string,
   source: YamlText,
@@ -32,7 +32,7 @@ export const placed = (
   return new PipelineInvalid({ file, issues })
 }
 
-/** The entry itself, or the nearest one around it that is in the file. */
+/** Offset of the entry, or of the nearest enclosing one that is in the file. */
 const offsetOf = (source: YamlText, { near, path, place }: Problem): number => {
   if (near !== undefined && !source.entries.has(pathKey(path.slice(0, 1)))) return offsetOf(source, { path: near, rule: "", place: "key" })
   const entry = source.entries.get(pathKey(path))
@@ -43,7 +43,7 @@ const offsetOf = (source: YamlText, { near, path, place }: Problem): number => {
   return path.length === 0 ? 0 : offsetOf(source, { path: path.slice(0, -1), rule: "", place: "key" })
 }
 
-/** A problem of a value that has no text. */
+/** Makes the issue of a problem in a value without a source text. */
 export const issueOf = (file: string, { fix, path, rule, suggestion }: Problem): PipelineIssue => ({
   file,
   path: formatPath(path),
@@ -52,7 +52,7 @@ export const issueOf = (file: string, { fix, path, rule, suggestion }: Problem):
   suggestion
 })
 
-/** What is wrong with a pipeline that came from no file. */
+/** Makes the error of a pipeline that was not loaded from a file. */
 export const invalidPipeline = ({ name }: Definition, problems: ReadonlyArray<Problem>): PipelineInvalid => {
   const file = `pipeline ${JSON.stringify(name)}`
   return new PipelineInvalid({ file, issues: problems.map((problem) => issueOf(file, problem)) })
@@ -60,11 +60,11 @@ export const invalidPipeline = ({ name }: Definition, problems: ReadonlyArray<Pr
 
 type Invalid = (problems: ReadonlyArray<Problem>) => PipelineInvalid
 
-/** Places problems of a pipeline as it runs on an engine: at what is written under `engines` for it, where something is. */
+/** Locates problems of a pipeline as it runs on an engine: in its section under `engines`, where it has one. */
 export const invalidOn = (pipeline: Definition, engine: EngineName, invalid: Invalid): Invalid => (problems) =>
   invalid(problems.map((problem) => ({ ...problem, path: writtenPath(pipeline, engine, problem.path) })))
 
-/** An error that names a field of the pipeline, with the place of the field before it; any other as it is. */
+/** Adds the place of a pipeline's field to an error that names the field; returns other errors unchanged. */
 export const placedError = (invalid: Invalid) => <E>(error: E): E => {
   if (!(error instanceof ServiceError) || error.field === undefined || !error.message.startsWith(error.field)) return error
   const [issue] = invalid([{ path: error.field.split("."), rule: error.message }]).issues

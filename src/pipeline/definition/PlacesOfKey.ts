@@ -1,7 +1,7 @@
 import { SchemaAST } from "effect"
 import { Definition } from "./Definition.ts"
 
-/** Where a pipeline has a key of this name, such as `stages[].retrieve`. */
+/** Places where a pipeline can have a key of this name, such as `stages[].retrieve`. */
 export const placesOfKey = (key: string): ReadonlyArray<string> => {
   known ??= collect(SchemaAST.toEncoded(Definition.ast), "")
   return known.filter(([name, place]) => name === key && place !== "").map(([, place]) => place)
@@ -15,7 +15,7 @@ const collect = (ast: SchemaAST.AST, place: string): ReadonlyArray<readonly [key
   if (!SchemaAST.isObjects(ast)) return []
   const inside = (key: string) => place === "" ? key : `${place}.${key}`
   return [
-    // What `engines` repeats is better looked for at its own place.
+    // Keys that `engines` repeats are better looked up at their own place.
     ...ast.propertySignatures.filter(({ name }) => name !== "engines").flatMap(({ name, type }) => [
       [String(name), place] as const,
       ...collect(type, inside(String(name)))

@@ -5,24 +5,24 @@ import { type Extensions, noExtensions } from "../Extensions.ts"
 import type { Definition, PipelineFile } from "./Definition.ts"
 import { schemaWith } from "./Decode.ts"
 
-/** The written form of a pipeline, every default spelt out. */
+/** The written form of a pipeline, with every default spelt out. */
 export const writtenPipeline = (pipeline: Definition, extensions: Extensions = noExtensions): PipelineFile =>
   Schema.encodeSync(schemaWith(extensions))(pipeline)
 
-/** The pipeline as canonical YAML; loading it gives the same value. */
+/** Prints a pipeline as canonical YAML, with every default; loading it gives the same value. */
 export const printPipeline = (pipeline: Definition, extensions: Extensions = noExtensions): string => {
-  // `$${` is a literal `${`; without it a value that holds one would be taken for a reference.
+  // `$${` is a literal `${`; unescaped, a value that contains one would be taken for a reference.
   const document = new Document(escapeReferences(writtenPipeline(pipeline, extensions)), { aliasDuplicateObjects: false })
   visit(document, {
     Pair: (_, { key }) => {
-      // Unquoted, it would be a merge key.
+      // Unquoted, `<<` would be a merge key.
       if (isScalar(key) && key.value === "<<") key.type = Scalar.QUOTE_DOUBLE
     }
   })
   return document.toString({ lineWidth: 0 })
 }
 
-/** The value with each `${` as `$${`: what is read with references replaced has it as it was. */
+/** The value with each `${` escaped as `$${`: reading it with references replaced gives it back unchanged. */
 export const escapeReferences = (value: unknown): unknown => {
   if (typeof value === "string") return value.replaceAll("${", "$$${")
   if (Array.isArray(value)) return value.map(escapeReferences)
@@ -30,7 +30,7 @@ export const escapeReferences = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, escapeReferences(field)]))
 }
 
-/** SHA-256 (hex) of what the pipeline says: the same for files that differ in layout, key order or spelt-out defaults. */
+/** SHA-256 (hex) of the pipeline's content: the same for files that differ in layout, key order or spelt-out defaults. */
 export const pipelineHash = (pipeline: Definition, extensions: Extensions = noExtensions): string =>
   createHash("sha256").update(JSON.stringify(sorted(writtenPipeline(pipeline, extensions)))).digest("hex")
 

@@ -5,7 +5,7 @@ import { oneOf, type OwnCases } from "../../domain/settings/OneOf.ts"
 /** A source of a connector that does not come with Sluice. */
 export interface OwnSource {
   readonly _tag: "own"
-  /** The key under which a file writes it. */
+  /** Key under which a file writes it. */
   readonly kind: string
   readonly settings: {
     /** How often `watch` lists it. */
@@ -16,7 +16,7 @@ export interface OwnSource {
   }
 }
 
-/** Where documents come from: exactly one kind. `own`: the kinds of connectors that do not come with Sluice. */
+/** Setting of where documents come from: exactly one kind. `own`: kinds of connectors that do not come with Sluice. */
 export const sourceSettings = (own: OwnCases = {}) =>
   oneOf<never, typeof builtInSources, OwnSource>({
     bare: [],
@@ -26,10 +26,10 @@ export const sourceSettings = (own: OwnCases = {}) =>
   })
 export type SourceSettings = ReturnType<typeof sourceSettings>["Type"]
 
-/** The key under which a file writes the source. */
+/** Key under which a file writes the source. */
 export const kindOf = (source: SourceSettings): string => source._tag === "own" ? source.kind : source._tag
 
-/** What may be said of every source, whatever its kind. */
+/** Settings that every source has, whatever its kind. */
 export const commonSettings = (source: SourceSettings): {
   readonly poll?: Duration.Duration
   readonly staging?: string

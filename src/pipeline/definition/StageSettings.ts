@@ -62,7 +62,7 @@ const Retrieve = Schema.Struct({
         ).annotate({ description: "0: words only. 1: vectors only.", default: 0.5 }),
         0.5
       )
-    }).annotate({ description: "Search by words and by vectors, and how they are weighed. Unset: the engine's default." })
+    }).annotate({ description: "Search by words and by vectors, and how the two are weighted. Unset: the engine's default." })
   ),
   filter: Schema.optionalKey(Filter),
   files: Schema.optionalKey(
@@ -79,9 +79,9 @@ const Retrieve = Schema.Struct({
     ).annotate({ description: "Search only these files of the corpus: names or ids, as `sluice files list` shows them." })
   ),
   rank: Schema.optionalKey(RankChoice)
-}).annotate({ description: "Find the chunks that bear on the question." })
+}).annotate({ description: "Find the chunks that are relevant to the question." })
 
-/** Any server that speaks the `/v1/chat/completions` protocol. */
+/** Settings of a server that speaks the `/v1/chat/completions` protocol. */
 const OpenAiChat = Schema.Struct({
   url: HttpUrl.annotate({ description: "Base address, for example http://localhost:11434/v1." }),
   model: text.annotate({ description: "The model's name at that address." }),
@@ -89,16 +89,16 @@ const OpenAiChat = Schema.Struct({
 }).annotate({ description: "A chat server that speaks the OpenAI protocol." })
 
 export type GeneratorSettings =
-  /** Answers in sentences of the corpus; needs no model. */
+  /** Answers with sentences of the corpus; needs no model. */
   | { readonly _tag: "extractive" }
   /** A model of the hosted service. */
   | { readonly _tag: "hosted"; readonly model: string }
   | { readonly _tag: "openai" } & typeof OpenAiChat.Type
 
-/** A model as a person names it. */
+/** A model as a person writes it. */
 export type WrittenGenerator = string | { readonly openai: typeof OpenAiChat.Encoded }
 
-/** The settings of a model, by the name a person gives it. */
+/** Settings of a model, from what a person writes. */
 export const generatorOf = (written: WrittenGenerator): GeneratorSettings => Schema.decodeSync(GeneratorChoice)(written)
 
 const modelName = text.check(matches(/^(?!(?:(?:publishers\/anthropic\/models|anthropic)\/)?claude-[^@]*$)/, {
@@ -106,7 +106,7 @@ const modelName = text.check(matches(/^(?!(?:(?:publishers\/anthropic\/models|an
   fix: `write for example ${partnerModels[0]?.id}`
 }))
 
-/** Names a model, as a person does. */
+/** A setting that names a model. */
 const modelChoice = (
   annotations: { readonly description: string; readonly default?: string }
 ): Schema.Codec<GeneratorSettings, WrittenGenerator> =>
@@ -137,32 +137,36 @@ const GeneratorChoice = modelChoice({
   default: "extractive"
 })
 
-/** A model that says whether answers are right. */
+/** Settings of the model that judges answers. */
 export const JudgeSettings = Schema.Struct({
   model: modelChoice({ description: "The name of a hosted model, or an OpenAI-protocol server." }).check(
     rule<GeneratorSettings>(({ _tag }) => _tag !== "extractive", {
-      rule: "extractive calls no model, and judges nothing",
+      rule: "extractive calls no model, so it cannot judge",
       fix: "name a hosted model, or an OpenAI-protocol server"
     })
   )
 }).annotate({
   description:
-    "A model that `sluice eval` asks whether each answer says what its test expects, beside the exact checks. Unset: no model judges."
+    "The model with which `sluice eval` judges whether each answer says what its test expects, in addition to the exact checks. Unset: no model judges."
 })
 
-/** What stages that answer have in common. */
+/** Settings shared by the stages that answer. */
 const answering = {
   model: withDefault(GeneratorChoice, "extractive"),
-  instruction: Schema.optionalKey(text.annotate({ description: "What the answer should be like." })),
+  instruction: Schema.optionalKey(text.annotate({ description: "Instruction on the form of the answer." })),
   temperature: Schema.optionalKey(
     Schema.Finite.check(rule<number>((n) => n >= 0 && n <= 2, { rule: "must be from 0 to 2" }, { minimum: 0, maximum: 2 }))
-      .annotate({ description: "How freely a model draws its words: 0 takes the likeliest. Unset: the model's default." })
+      .annotate({ description: "Sampling temperature: 0 always takes the most likely words. Unset: the model's default." })
   ),
   topP: Schema.optionalKey(
     Schema.Finite.check(rule<number>((n) => n >= 0 && n <= 1, { rule: "must be from 0 to 1" }, { minimum: 0, maximum: 1 }))
-      .annotate({ description: "Draw from the likeliest words that make up this share. Unset: the model's default." })
+      .annotate({
+        description: "Sample from the most likely words that make up this share of the probability. Unset: the model's default."
+      })
   ),
-  seed: Schema.optionalKey(Schema.Int.annotate({ description: "Draw alike for equal requests, as far as the model can." }))
+  seed: Schema.optionalKey(
+    Schema.Int.annotate({ description: "Seed of the sampling: equal requests get equal answers, as far as the model can." })
+  )
 }
 
 const generateFields = {
@@ -170,7 +174,7 @@ const generateFields = {
   ground: Schema.optionalKey(
     Schema.Literals(["contexts", "corpus"]).annotate({
       description:
-        "contexts: answer from what was retrieved (the default). corpus: the hosted model searches the corpus by itself, with its own queries and the settings of retrieve.",
+        "contexts: answer from what was retrieved (the default). corpus: the hosted model searches the corpus itself, with its own queries and the settings of retrieve.",
       default: "contexts"
     })
   )
@@ -179,7 +183,7 @@ const generateFields = {
 const Generate = Schema.Struct(generateFields).check(
   rule<Schema.Struct.Type<typeof generateFields>>(
     ({ ground, model }) => ground !== "corpus" || model._tag === "hosted",
-    { rule: "only a hosted model can search the corpus by itself", fix: "name one as model, or leave ground out" }
+    { rule: "only a hosted model can search the corpus itself", fix: "name one as model, or leave ground out" }
   )
 ).annotate({ description: "Answer from the contexts, with citations." })
 
@@ -187,16 +191,22 @@ const Chat = Schema.Struct({
   ...answering,
   turns: Schema.optionalKey(
     Schema.Int.check(rule<number>((n) => n >= 0 && n <= 50, { rule: "must be from 0 to 50" }, { minimum: 0, maximum: 50 }))
-      .annotate({ description: "Earlier questions and answers that a question may lean on; 0 takes each by itself.", default: 6 })
+      .annotate({
+        description: "Number of earlier questions and answers that a question may refer to; 0 takes each question alone.",
+        default: 6
+      })
   )
-}).annotate({ description: "Answer the questions of a conversation: what one leaves unsaid is put in before it is retrieved for." })
+}).annotate({
+  description: "Answer the questions of a conversation: each question is completed from the earlier ones before contexts are retrieved."
+})
 
 const batchFields = {
   ...answering,
-  maxTokens: Schema.optionalKey(positive.annotate({ description: "Tokens of an answer at most. Unset: the model's own bound." })),
+  maxTokens: Schema.optionalKey(positive.annotate({ description: "Most tokens of an answer. Unset: the model's own limit." })),
   staging: Schema.optionalKey(
     hasForm(bucketUriForm).annotate({
-      description: "Where the questions with their contexts are put for a hosted model, and its answers come back: gs://bucket/folder."
+      description:
+        "Where the questions with their contexts are stored for a hosted model, and where it writes its answers: gs://bucket/folder."
     })
   )
 }
@@ -212,17 +222,17 @@ const builtInStages = { retrieve: Retrieve, rank: RankChoice, generate: Generate
 
 export const builtInStageNames: ReadonlySet<string> = new Set(Object.keys(builtInStages))
 
-/** What a stage takes or gives: the question, the question with contexts, or these with an answer. */
+/** What a stage takes or returns: the question, the question with contexts, or these with an answer. */
 export type StageValue = "question" | "retrieved" | "answered"
 
-/** A stage that does not come with Sluice, as a file may name it: what may be said of it, and where it fits. */
+/** A custom stage that a file can name: its settings, and where it fits. */
 export interface OwnStageCase {
   readonly settings: Schema.Codec<unknown, unknown>
   readonly takes: StageValue
   readonly gives: StageValue
 }
 
-/** Stages that do not come with Sluice, by the key under which a file writes them. */
+/** Custom stages, by the keys under which a file writes them. */
 export type OwnStages = Readonly<Record<string, OwnStageCase>>
 
 /** A stage of {@link OwnStages}. */
@@ -232,7 +242,7 @@ export interface OwnStage {
   readonly settings: object
 }
 
-/** One step from question to answer. */
+/** Setting of one step from question to answer. */
 const stageSettings = (own: OwnStages) =>
   oneOf<never, typeof builtInStages, OwnStage>({
     bare: [],
@@ -241,7 +251,7 @@ const stageSettings = (own: OwnStages) =>
     own: Object.fromEntries(Object.entries(own).map(([kind, { settings }]) => [kind, settings]))
   })
 export type StageSettings = ReturnType<typeof stageSettings>["Type"]
-/** A stage as a file writes it, whether or not it keeps the rules. */
+/** A stage as a file writes it, whether or not it is valid. */
 export const writtenStage = (settings: StageSettings): unknown => Schema.encodeSync(builtInStageSettings, { disableChecks: true })(settings)
 
 const builtInStageSettings = stageSettings({})
@@ -257,7 +267,7 @@ const nameOf = (stage: unknown): unknown =>
     ? (stage._tag === "own" && "kind" in stage ? stage.kind : stage._tag)
     : Object.keys(stage)[0]
 
-/** The stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
+/** Stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
 const last: ReadonlyArray<unknown> = ["generate", "chat", "batch"]
 
 const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>, own: OwnStages): string | undefined => {
@@ -266,7 +276,7 @@ const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>, own: OwnStag
     const given = valueAfter(earlier, own)
     return given === case_.takes
       ? undefined
-      : `${String(stage)} takes what ${stagesGiving[case_.takes]} gives, and comes where there is ${valueNames[given]}`
+      : `${String(stage)} takes what ${stagesGiving[case_.takes]} returns, but follows a stage that returns ${valueNames[given]}`
   }
   if (stage === "retrieve") return earlier.includes("retrieve") ? "comes a second time; a pipeline retrieves once" : undefined
   if (stage !== "rank" && !last.includes(stage)) return undefined
@@ -281,7 +291,7 @@ const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>, own: OwnStag
 const valueNames: Readonly<Record<StageValue, string>> = { question: "a question", retrieved: "contexts", answered: "an answer" }
 const stagesGiving: Readonly<Record<StageValue, string>> = { question: "no other stage", retrieved: "retrieve", answered: "generate" }
 
-/** What there is after these stages. */
+/** The value that these stages return. */
 const valueAfter = (names: ReadonlyArray<unknown>, own: OwnStages): StageValue =>
   names.reduce((value: StageValue, name) => {
     if (typeof name === "string" && own[name] !== undefined) return own[name].gives
@@ -298,7 +308,7 @@ const inOrder = (own: OwnStages) =>
     })
   })
 
-/** The model retrieves, so that no contexts come from the stages before it. */
+/** Whether the model retrieves itself, so that no contexts come from the stages before it. */
 export const searchesItself = (stage: StageSettings): boolean => stage._tag === "generate" && stage.ground === "corpus"
 
 export const stagesSchema = (own: OwnStages) =>
@@ -320,5 +330,5 @@ export const stagesSchema = (own: OwnStages) =>
     description: "From question to answer, in order: retrieve, then rank where wanted, then generate, chat, batch or several of these."
   })
 
-/** What `stages` is when a file leaves it out: answers in the corpus's own sentences. */
+/** Stages of a pipeline whose file has none: it answers with the corpus's own sentences. */
 export const defaultStages = [{ retrieve: {} }, { generate: { model: "extractive" } }] as const

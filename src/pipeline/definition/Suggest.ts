@@ -21,7 +21,7 @@ const distance = (a: string, b: string): number => {
 const maxLength = 64
 
 /**
- * The one of `known` that `word` was probably meant to be: the same but for case and punctuation, at most a third of
+ * The word of `known` that was probably meant by `word`: equal apart from case and punctuation, with at most a third of
  * its letters wrong, or with a word put before or after it (`chunkSize` for `size`).
  */
 export const suggest = (word: string, known: ReadonlyArray<string>): string | undefined => {

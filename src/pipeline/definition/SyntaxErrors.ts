@@ -16,7 +16,7 @@ const sentences: Partial<Record<ErrorCode, Wording>> = {
   UNEXPECTED_TOKEN: { rule: "this does not belong here", fix: "check the quotes, brackets and indentation before it" }
 }
 
-/** The parser's own messages can quote the file, and so a secret in it; these do not. */
+/** Describes a syntax error. The parser's own messages can quote the file, and so a secret in it; these do not. */
 export const describeSyntaxError = (code: ErrorCode): Wording => sentences[code] ?? { rule: "this is not valid YAML" }
 
 const oftenCascades: ReadonlySet<ErrorCode> = new Set(["UNEXPECTED_TOKEN", "BAD_INDENT", "MISSING_CHAR", "MULTILINE_IMPLICIT_KEY"])
@@ -26,7 +26,7 @@ interface SyntaxError {
   readonly offset: number
 }
 
-/** The document's errors in order, without those that an earlier one usually brings with it. */
+/** The document's errors in order, without those that an earlier one usually causes. */
 export const syntaxErrors = (document: Document.Parsed): ReadonlyArray<SyntaxError> =>
   [...document.errors, ...document.warnings]
     .map(({ code, pos }) => ({ code, offset: pos[0] }))

@@ -14,34 +14,34 @@ const isPattern = (source: string): boolean => {
 
 const ExpectedFile = Schema.Struct({
   path: text.annotate({ description: "The file, by its path in its source or by its address." }),
-  rank: Schema.optionalKey(positive.annotate({ description: "Its place among the files found, or a better one. Default: any." }))
+  rank: Schema.optionalKey(positive.annotate({ description: "The worst rank it may have among the files found. Default: any." }))
 })
 
 const ExpectedAnswer = Schema.Struct({
-  contains: texts("What it must hold, whatever the case."),
+  contains: texts("Texts that it must contain, in upper or lower case."),
   matches: Schema.optionalKey(
     Schema.String.check(
       matches(/\S/, textForm),
       rule<string>(isPattern, { rule: "must be a regular expression", fix: "try it in a JavaScript console: new RegExp(text, \"u\")" })
-    ).annotate({ description: "A regular expression that it must match, whatever the case." })
+    ).annotate({ description: "A regular expression that it must match, ignoring case." })
   ),
   means: Schema.optionalKey(text.annotate({
     description:
-      "The right answer, in any words: the pipeline's judge holds the answer against it. Beside contains and matches, these decide."
+      "The right answer, in any words: the pipeline's judge compares the answer with it. Where contains or matches are given too, those decide."
   }))
 }).check(atLeastOne(["contains", "matches", "means"]))
 
 const expectations = ["files", "contexts", "answer", "cites", "refused"]
 
-/** One question, and what is expected of the corpus. */
+/** One question, and the expected result. */
 export const EvaluationTest = Schema.Struct({
-  question: text.annotate({ description: "What is asked." }),
-  id: Schema.optionalKey(text.annotate({ description: "By which two evaluations are compared. Default: the question." })),
+  question: text.annotate({ description: "The question." }),
+  id: Schema.optionalKey(text.annotate({ description: "Identifies the test when two evaluations are compared. Default: the question." })),
   principal: Schema.optionalKey(
-    text.annotate({ description: "Who asks; only what this principal may read is found. Default: the owner, who reads all." })
+    text.annotate({ description: "Who asks; only files that this principal may read are found. Default: the owner, who may read all." })
   ),
   files: Schema.optionalKey(Schema.Array(Schema.Union([text, ExpectedFile])).annotate({ description: "Files that must be found." })),
-  contexts: texts("Text that must be in a context, to the letter but for white space."),
+  contexts: texts("Texts that must be in a context, exactly except for white space."),
   answer: Schema.optionalKey(ExpectedAnswer.annotate({ description: "What the answer must say." })),
   cites: texts("Files that the answer must cite."),
   refused: Schema.optionalKey(Schema.Boolean.annotate({ description: "true: the corpus does not answer it, and the answer must say so." }))
@@ -49,20 +49,20 @@ export const EvaluationTest = Schema.Struct({
   atLeastOne(expectations),
   rule<{ readonly refused?: boolean; readonly answer?: unknown; readonly cites?: unknown }>(
     ({ answer, cites, refused }) => refused !== true || (answer === undefined && cites === undefined),
-    { rule: "a refusal says and cites nothing", fix: "leave answer and cites out, or refused" }
+    { rule: "a refusal has no answer and no citations", fix: "leave answer and cites out, or refused" }
   )
 )
 export interface EvaluationTest extends Schema.Schema.Type<typeof EvaluationTest> {}
 
-/** The tests of a file: a list of them. */
+/** A list of tests, as in a file. */
 export const EvaluationTests = Schema.Array(EvaluationTest).check(
   rule<ReadonlyArray<EvaluationTest>>(
     (tests) => new Set(tests.map(idOf)).size === tests.length,
-    { rule: "two tests have the same id", fix: "give each an id of its own; without one it is known by its question" }
+    { rule: "two tests have the same id", fix: "give each its own id; without one a test is identified by its question" }
   )
 )
 
-/** What a test is known by. */
+/** Identity of a test. */
 export const idOf = ({ id, principal, question }: EvaluationTest): string =>
   id ?? (principal === undefined ? question : `${question} (as ${principal})`)
 

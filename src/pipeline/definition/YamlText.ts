@@ -3,10 +3,10 @@ import { type Environment, substitute } from "./Environment.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { describeSyntaxError, syntaxErrors } from "./SyntaxErrors.ts"
 
-/** A stretch of the text, in UTF-16 offsets, end excluded. */
+/** A range of the text, in UTF-16 offsets, end excluded. */
 export type Range = readonly [start: number, end: number]
 
-/** A problem of the text itself, placed in it already. */
+/** A problem of the text itself, with its offset. */
 interface TextProblem extends Problem {
   readonly offset: number
 }
@@ -15,22 +15,22 @@ export interface Entry {
   readonly path: ValuePath
   readonly key?: Range
   readonly value: Range
-  /** Where the value's own text stands: behind an alias, not where the alias is. */
+  /** Range of the value's own text: for an alias, of the text it refers to. */
   readonly content: Range
   /** The scalar's text as written; absent for lists and mappings. */
   readonly written?: string
-  /** The value was exactly one environment reference. */
+  /** Whether the value was exactly one environment reference. */
   readonly fromEnvironment: boolean
 }
 
-/** A YAML or JSON text as a plain value, knowing where each part of it stands. */
+/** A YAML or JSON text as a plain value, with the place of each of its parts. */
 export interface YamlText {
   readonly text: string
   readonly value: unknown
   readonly problems: ReadonlyArray<TextProblem>
-  /** By {@link pathKey}. */
+  /** Entries by {@link pathKey}. */
   readonly entries: ReadonlyMap<string, Entry>
-  /** Values that were not read: of duplicate keys, of keys that are not text. */
+  /** Ranges of values that were not read: those of duplicate keys, and of keys that are not text. */
   readonly unread: ReadonlyArray<Range>
   readonly lines: LineCounter
 }
@@ -60,7 +60,7 @@ export const readYaml = (text: string, environment: Environment): YamlText => {
     if (problems.length < maxProblems) problems.push({ path, offset, rule, fix })
   }
 
-  /** Counts a node; past the bounds says so once, and then nothing more is read. */
+  /** Counts a node; beyond the limits reports that once, after which nothing more is read. */
   const isSpent = (path: ValuePath, offset: number): boolean => {
     if (nodes > maxNodes) return true
     nodes = path.length > maxDepth ? maxNodes + 1 : nodes + 1
@@ -111,7 +111,7 @@ export const readYaml = (text: string, environment: Environment): YamlText => {
     return value
   }
 
-  /** The entries of a mapping; what `<<` brings comes after, and only where the key is not there. */
+  /** The entries of a mapping; those merged by `<<` come last, and only for keys that are not there. */
   const readMap = (map: YAMLMap, path: ValuePath, taken: Set<string>): ReadonlyArray<readonly [string, unknown]> => {
     const own: Array<readonly [string, unknown]> = []
     const merged: Array<unknown> = []
@@ -185,8 +185,8 @@ const structural = /[{}[\],:#]/g
 const veiled = /[\uE000-\uE07F]/g
 
 /**
- * YAML would take the braces of `${VAR}` inside `{ ... }` for its own. While it parses they are other characters, one
- * for one, so positions hold; a text that uses those characters itself is left as it is.
+ * YAML would take the braces of `${VAR}` inside `{ ... }` for its own. During parsing they are replaced by other
+ * characters, one for one, so that offsets stay right; a text that uses those characters itself is left unchanged.
  */
 const makeVeil = (text: string): { readonly text: string; readonly lift: (part: string) => string } =>
   text.search(veiled) !== -1 ? { text, lift: (part) => part } : {

@@ -2,40 +2,40 @@ import type { Evaluation, TestResult } from "./Evaluation.ts"
 import { type Measure, measures } from "./Measures.ts"
 import { chanceOf, type Estimate, estimate } from "./Statistics.ts"
 
-/** A question whose outcome is another than it was. */
+/** A question whose outcome differs between two evaluations. */
 export interface ChangedTest {
   readonly id: string
   readonly change: "fixed" | "broken" | "added" | "removed"
-  /** The documents among those expected or found that were edited, added or deleted between the two, as far as both looked for them. */
+  /** Documents expected or found that were edited, added or deleted between the two evaluations, as far as both looked for them. */
   readonly documents: ReadonlyArray<string>
 }
 
-/** How a measure moved, over the questions that both have. */
+/** How a measure changed, over the questions that both evaluations have. */
 export interface MeasureChange {
   readonly measure: Measure
   readonly before: number
   readonly after: number
   readonly difference: Estimate
-  /** How likely such a difference is by chance, 0..1. */
+  /** Probability of such a difference by chance, 0 to 1. */
   readonly chance: number
-  /** Chance below 5%. */
+  /** Whether `chance` is below 5%. */
   readonly significant: boolean
-  /** Whether it moved to the worse. */
+  /** Whether it changed for the worse. */
   readonly worse: boolean
 }
 
-/** Two evaluations side by side. */
+/** Comparison of two evaluations. */
 export interface Comparison {
   readonly before: number
   readonly tests: ReadonlyArray<ChangedTest>
   readonly measures: ReadonlyArray<MeasureChange>
 }
 
-/** What only one of them looked for, such as a file that only one found, tells nothing of edits. */
+/** Files that only one evaluation looked for, such as one that only it found, show nothing about edits. */
 const wasEdited = (before: string | undefined, after: string | undefined): boolean =>
   before !== undefined && after !== undefined && before !== after
 
-/** How an evaluation differs from an earlier one, question by question: measures are compared in pairs. */
+/** Compares an evaluation with an earlier one, question by question: measures are compared in pairs. */
 export const compare = (before: Evaluation, after: Evaluation): Comparison => {
   const earlier = new Map(before.results.map((result) => [result.id, result]))
   const later = new Set(after.results.map(({ id }) => id))
@@ -63,7 +63,7 @@ export const compare = (before: Evaluation, after: Evaluation): Comparison => {
     before: before.started,
     tests,
     measures: measures.flatMap((measure): ReadonlyArray<MeasureChange> => {
-      // Two judges differ in what they call right.
+      // Verdicts of different judges cannot be compared.
       if (measure === "judgedRight" && before.judge?.model !== after.judge?.model) return []
       const pairs = after.results.flatMap((result) => {
         const [old, now] = [earlier.get(result.id)?.measures[measure], result.measures[measure]]
@@ -87,6 +87,6 @@ export const compare = (before: Evaluation, after: Evaluation): Comparison => {
   }
 }
 
-/** Whether a measure is worse than before by more than `tolerance` (0..1), noise or not. */
+/** Measures that are worse than before by more than `tolerance` (0 to 1), whether or not by chance. */
 export const dropped = ({ measures }: Comparison, tolerance: number): ReadonlyArray<MeasureChange> =>
   measures.filter(({ difference, worse }) => worse && Math.abs(difference.mean) > tolerance + 1e-9)

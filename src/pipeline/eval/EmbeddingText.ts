@@ -12,9 +12,9 @@ import type { NamedEmbedding } from "./Tuning.ts"
 const decode = Schema.decodeUnknownResult(EmbeddingChoice, { errors: "all", onExcessProperty: "error" })
 
 /**
- * Embedders as a person writes each on one line: `default`, the engine's own; a model of this machine by its folder or its
- * name on the hub; a hosted one by its name; or, in braces, what a pipeline file has under `corpus.embedding`. Relative
- * folders are relative to the working directory. `where` is what mistakes are said to be in.
+ * Reads embedders, each written on one line: `default`, the engine's own; a local model by its folder or its name on the
+ * hub; a hosted model by its name; or, in braces, settings as under `corpus.embedding` in a pipeline file. Relative
+ * folders are relative to the working directory. `where` names the input in errors.
  */
 export const readEmbeddings = (
   where: string,

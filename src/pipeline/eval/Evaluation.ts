@@ -17,25 +17,25 @@ import { type Measure, type Measures, measures } from "./Measures.ts"
 import { whyNotFound } from "./WhyNot.ts"
 import { type Estimate, estimate, quantile } from "./Statistics.ts"
 
-/** One expectation of a test, and whether it held. */
+/** One expectation of a test, and whether it was met. */
 export interface Check {
   readonly kind: "file" | "context" | "answer" | "judgement" | "citation" | "refusal"
   readonly expected: string
   readonly passed: boolean
-  /** What was found instead, of one that did not hold. */
+  /** What was found instead, where the check failed. */
   readonly found?: string
 }
 
-/** What became of one test. */
+/** Result of one test. */
 export interface TestResult {
   readonly id: string
   readonly question: string
   readonly principal?: string
-  /** Whether every check held. */
+  /** Whether every check passed. */
   readonly passed: boolean
   readonly checks: ReadonlyArray<Check>
   readonly measures: Measures
-  /** The files found, best first, by the names that citations show. */
+  /** Files found, best first, by the names that citations show. */
   readonly files: ReadonlyArray<string>
   readonly answer?: {
     readonly text: string
@@ -43,58 +43,58 @@ export interface TestResult {
     readonly cites: ReadonlyArray<string>
     readonly confidence?: number
   }
-  /** What the judge says of the answer, where there is one and something is expected of the answer. */
+  /** The judge's verdict on the answer, where there is a judge and the test expects something of the answer. */
   readonly judgement?: Judgement
-  /** Why it could not be given. */
+  /** Why the question could not be answered. */
   readonly error?: { readonly code: string; readonly message: string }
   readonly milliseconds: number
 }
 
-/** What became of all tests of a pipeline. */
+/** Results of all tests of a pipeline. */
 export interface Evaluation {
   readonly version: 1
   readonly pipeline: string
-  /** When it began, in milliseconds since the epoch. */
+  /** When it started, in milliseconds since the epoch. */
   readonly started: number
   readonly passed: number
   readonly failed: number
   readonly measures: { readonly [M in Measure]?: Estimate }
-  /** Milliseconds from question to answer: the median, and what 95% stay below. */
+  /** Milliseconds from question to answer: the median and the 95th percentile. */
   readonly latency: { readonly p50: number; readonly p95: number }
   readonly results: ReadonlyArray<TestResult>
-  /** What a judge said of the answers, where one was asked. */
+  /** Verdicts of the judge over all answers, where one was used. */
   readonly judge?: Judging
   /**
-   * The version of each file that was expected or found, as the ledger has it, "" where it has none: whether a document
-   * changed meanwhile is told by it.
+   * Version of each file that was expected or found, from the ledger, "" where it has none: shows whether a document
+   * changed between two evaluations.
    */
   readonly documents: Readonly<Record<string, string>>
 }
 
-/** What to ask, and how. */
+/** Options of an evaluation. */
 export interface EvaluateOptions {
   readonly tests: ReadonlyArray<EvaluationTest>
-  /** What to ask of retrieval other than the pipeline does. */
+  /** Options of retrieval that differ from the pipeline's. */
   readonly overrides?: RetrieveOptions
-  /** Questions under way at once. Default 4. */
+  /** Questions answered concurrently. Default 4. */
   readonly concurrency?: number
-  /** Whether the model that the pipeline names under `judge` judges the answers. Default true. Without it `means` is held against nothing. */
+  /** Whether the pipeline's `judge` judges the answers. Default true. Without a judge, `means` is not checked. */
   readonly judge?: boolean
-  /** Files whose versions are looked up though no question finds them: those of an earlier result that this one is held against. */
+  /** Files whose versions are looked up although no question finds them: those of an earlier result to compare with. */
   readonly documents?: Iterable<string>
-  /** Told of each result as it comes. */
+  /** Called with each result as it is ready. */
   readonly observe?: (result: TestResult) => Effect.Effect<void>
 }
 
-/** Contexts looked through for a file that was expected and not found. */
+/** Contexts searched for a file that was expected and not found. */
 const farthest = 100
 
 /**
- * Asks a pipeline's corpus every question and holds what it gives against what was expected. A test that says something
- * of the answer runs all stages, any other those up to the contexts. A question that fails counts as failed. Before the
- * first run it is `NOT_FOUND`; without tests, where answers are expected of a pipeline without a generate stage, and where
- * only a judge could tell and the pipeline names none, it is `FAILED_PRECONDITION`. Exact checks decide before a judge
- * does; a judge that fails is counted in the result, and fails no test.
+ * Runs a pipeline's tests and checks the results against what they expect. A test that expects something of the answer
+ * runs all stages, any other the stages up to the contexts. A question that fails counts as failed. `NOT_FOUND` before
+ * the pipeline's first run; `FAILED_PRECONDITION` without tests, where answers are expected of a pipeline without a
+ * generate stage, and where a test needs a judge and the pipeline names none. Exact checks take precedence over a judge;
+ * a judge that fails is counted in the result, and fails no test.
  */
 export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
   pipeline: Definition,
@@ -114,7 +114,7 @@ export const evaluatePipeline = Effect.fn("evaluatePipeline")(function*(
     ? yield* (yield* Models).judge(pipeline.judge.model)
     : undefined
   const judgeAnswer = judge === undefined ? undefined : judging(judge)
-  // Without a corpus every question would fail for one reason.
+  // Without a corpus every question would fail for the same reason.
   yield* corpusOf(pipeline)
   const started = yield* Clock.currentTimeMillis
   const results = yield* Effect.forEach(
@@ -150,7 +150,7 @@ const expectedFiles = ({ files = [] }: EvaluationTest) => files.map((file) => (t
 
 const filesIn = (test: EvaluationTest): ReadonlyArray<string> => [...expectedFiles(test).map(({ path }) => path), ...test.cites ?? []]
 
-/** What a test is held against: the answer, where one was asked for, and what it was made from. */
+/** The answer to a test's question, where the test needs one, and the contexts it was made from. */
 const outcome = Effect.fnUntraced(function*(pipeline: Definition, test: EvaluationTest, question: Question, overrides: RetrieveOptions) {
   if (!wantsAnswer(test)) return { answer: undefined, contexts: (yield* retrieveFrom(pipeline, question, overrides)).contexts }
   const { answer, contexts } = yield* askPipeline(pipeline, question, overrides)
@@ -179,7 +179,7 @@ const evaluateTest = (
       const at = rankOf(files, path)
       return at === undefined || at > rank
     })
-    // Where it would have been found, and why not, is looked up for a failure only: it takes further searches.
+    // Where a file would have been found, and why it was not, is only looked up for a failure: it takes further searches.
     const all = missed.length > 0
       ? yield* retrieveFrom(pipeline, question, { ...overrides, topK: farthest }).pipe(
         Effect.map((found) => rankedFiles(found.contexts)),
@@ -188,7 +188,7 @@ const evaluateTest = (
       : files
     const reasons = new Map(
       yield* Effect.forEach(missed, ({ path }) =>
-        // The end of an address may begin above the source: the file that has it is known by its own path.
+        // The expected path may start above the source's root: the ledger knows the file by its own path.
         whyNotFound(pipeline, question, all.find((file) => isFile(file, path))?.name ?? path, overrides).pipe(
           Effect.orElseSucceed(() => undefined),
           Effect.map((why) => [path, why] as const)
@@ -229,7 +229,7 @@ interface FoundFile {
   readonly uri: string
 }
 
-/** The files of contexts, each at the place of its best one. */
+/** The files of the contexts, each at the rank of its best context. */
 const rankedFiles = (
   contexts: ReadonlyArray<Context>
 ): ReadonlyArray<FoundFile> => [
@@ -246,7 +246,7 @@ const decoded = (uri: string): string => {
   }
 }
 
-/** From 1. */
+/** Rank of a file, from 1; undefined where it was not found. */
 const rankOf = (files: ReadonlyArray<FoundFile>, path: string): number | undefined => {
   const at = files.findIndex((file) => isFile(file, path))
   return at === -1 ? undefined : at + 1
@@ -322,7 +322,7 @@ const answerChecks = (test: EvaluationTest, answer: Answer | undefined): Readonl
   ]
 }
 
-/** A judge's word fails a test only where nothing exact was said of the answer. */
+/** A judge's verdict fails a test only where the test has no exact expectation of the answer. */
 const judgementChecks = (
   { answer: expected = {} }: EvaluationTest,
   answer: Answer | undefined,
@@ -366,16 +366,16 @@ const measuresOf = (
   })
 }
 
-/** Discounted cumulative gain of files of worth 1 at these ranks. */
+/** Discounted cumulative gain of files of relevance 1 at these ranks. */
 const gain = (ranks: ReadonlyArray<number>): number => ranks.reduce((sum, rank) => sum + 1 / Math.log2(rank + 1), 0)
 
-/** What the ledger has of the files with these names. */
+/** The ledger's versions of the files with these names. */
 const versionsOf = Effect.fnUntraced(function*(pipeline: Definition, names: ReadonlySet<string>) {
   const scope = yield* findScope(namesIn(pipeline))
   const versions: Record<string, string> = Object.fromEntries([...names].map((name) => [name, ""]))
   yield* Stream.runForEach((yield* Ledger).entries(scope, ["done"]), ({ fingerprint, path }) =>
     Effect.sync(() => {
-      // The content's part of a fingerprint: what else is in it is how it was stored.
+      // The content part of the fingerprint: the other parts say how the file was stored.
       if (names.has(path)) versions[path] = fingerprint.split(".")[0] ?? fingerprint
     }))
   return versions

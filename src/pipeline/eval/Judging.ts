@@ -7,45 +7,45 @@ import type { EvaluationTest } from "../definition/TestSettings.ts"
 import type { Measures } from "./Measures.ts"
 import { type Estimate, estimate } from "./Statistics.ts"
 
-/** What a judge said of an answer: whether it is right, or else why that is not known. */
+/** A judge's verdict on an answer: whether it is right, or why that is unknown. */
 export interface Judgement {
   readonly right?: boolean
   readonly problem?: {
-    /** `failed`: the model could not be asked. `unclear`: it wrote no verdict. `not asked`: it had failed too often. */
+    /** `failed`: the call of the model failed. `unclear`: it returned no verdict. `not asked`: it had failed too often. */
     readonly kind: "failed" | "unclear" | "not asked"
     readonly message?: string
   }
-  /** Absent where the model did not tell. */
+  /** Absent where the model did not report it. */
   readonly usage?: ChatUsage
 }
 
-/** The part of a test's result that a judge and the exact checks are compared by. */
+/** The part of a test's result by which a judge and the exact checks are compared. */
 interface JudgedResult {
   readonly judgement?: Judgement
   readonly measures: Measures
 }
 
-/** What a judge said of all answers. */
+/** Verdicts of a judge over all answers. */
 export interface Judging {
   readonly model: string
   readonly right: number
   readonly wrong: number
-  /** Of the answers that exact checks were held against too, those of which both say the same. */
+  /** Number of answers on which the judge and exact checks agree, among those that have both. */
   readonly agreed: number
-  /** Their share, over `n` such answers. Absent where there is none. */
+  /** Share of `agreed`, over the `n` answers that have both. Absent where there are none. */
   readonly agreement?: Estimate
-  /** Answers without a verdict, by why. */
+  /** Answers without a verdict because the call of the judge failed. */
   readonly failed: number
   readonly unclear: number
   readonly notAsked: number
-  /** Tokens of all its calls that told them; `untold` counts those that did not. */
+  /** Tokens of all calls that reported them; `untold` counts the calls that did not. */
   readonly tokens: { readonly input: number; readonly output: number; readonly untold: number }
 }
 
-/** Failures without a verdict between them, after which a judge is asked no more: each costs all of its retries. */
+/** Failures in a row, without a verdict, after which the judge is not called again: each costs all of its retries. */
 const mostFailures = 5
 
-/** Asks a judge answer by answer. Never fails: what could not be judged says so. */
+/** Judges answers one by one. Never fails: an answer that could not be judged says so. */
 export const judging = (judge: Judge["Service"]): (request: JudgeRequest) => Effect.Effect<Judgement> => {
   let failures = 0
   return Effect.fnUntraced(function*(request: JudgeRequest): Effect.fn.Return<Judgement> {
@@ -63,11 +63,11 @@ export const judging = (judge: Judge["Service"]): (request: JudgeRequest) => Eff
   })
 }
 
-/** Whether a judge and the exact checks were both held against an answer, and say different things of it. */
+/** Whether a judge and the exact checks both decided about an answer, and differ. */
 export const disagrees = ({ judgement, measures: { answerRight } }: JudgedResult): boolean =>
   judgement?.right !== undefined && answerRight !== undefined && Number(judgement.right) !== answerRight
 
-/** What a judge said over all results, and how far the exact checks bear it out. */
+/** Summarizes a judge's verdicts over all results, and how far the exact checks confirm them. */
 export const judgingOf = (model: string, results: ReadonlyArray<JudgedResult>): Judging => {
   const judgements = results.flatMap(({ judgement }) => judgement ?? [])
   const both = results.filter(({ judgement, measures }) => judgement?.right !== undefined && measures.answerRight !== undefined)
@@ -91,14 +91,14 @@ export const judgingOf = (model: string, results: ReadonlyArray<JudgedResult>): 
   })
 }
 
-/** How many tests expect an answer that only a judge can tell. */
+/** Number of tests whose expected answer only a judge can check. */
 export const onlyJudged = (tests: ReadonlyArray<EvaluationTest>): number =>
   tests.filter(({ answer }) => answer?.means !== undefined && answer.contains === undefined && answer.matches === undefined).length
 
-/** Tests that expect an answer which only a judge can tell, of a pipeline that names none. */
+/** Error: tests need a judge, and the pipeline names none. */
 export const needsJudge = ({ name }: { readonly name: string }, tests: number): ServiceError =>
   new ServiceError({
     code: "FAILED_PRECONDITION",
-    message: `pipeline ${name} names no judge, and what is expected of ${tests} answers by \`means\` alone only a judge can tell`,
-    fix: "name one: judge: { model: ... }; or say what the answers must hold: answer: { contains: [...] }"
+    message: `pipeline ${name} names no judge, and ${tests} answers are expected by \`means\` alone, which only a judge can check`,
+    fix: "name one: judge: { model: ... }; or say what the answers must contain: answer: { contains: [...] }"
   })

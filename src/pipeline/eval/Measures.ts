@@ -1,31 +1,31 @@
-/** The measures of a question, each from 0 to 1; those that its test says nothing of are absent. */
+/** Measures of a question, each from 0 to 1; a measure that its test does not define is absent. */
 export interface Measures {
   /** Whether the first file is an expected one. */
   readonly hitAt1?: number
   /** Whether an expected file was found at all. */
   readonly hit?: number
-  /** One over the place of the first expected file. */
+  /** Reciprocal of the rank of the first expected file. */
   readonly reciprocalRank?: number
-  /** nDCG over the first ten files, every expected file of equal worth. */
+  /** nDCG over the first ten files, with all expected files equally relevant. */
   readonly ndcgAt10?: number
-  /** Share of the expected texts that a context holds. */
+  /** Share of the expected texts that are in a context. */
   readonly contextRecall?: number
-  /** Whether the answer says what it must. */
+  /** Whether the answer passes the exact checks. */
   readonly answerRight?: number
-  /** Whether the answer is right in the words of a judge. */
+  /** Whether the answer is right according to the judge. */
   readonly judgedRight?: number
-  /** Share of the files to be cited that are. */
+  /** Share of the expected citations that the answer has. */
   readonly citationRight?: number
   /** Whether a question that the corpus does not answer was refused. */
   readonly refusedRight?: number
-  /** Whether a question that it answers was refused. */
+  /** Whether a question that the corpus answers was refused. */
   readonly refusedFalse?: number
 }
 
 /** The name of a measure. */
 export type Measure = keyof Measures
 
-/** What each measure is called. */
+/** Titles of the measures. */
 export const measureTitles: Readonly<Record<Measure, string>> = {
   hitAt1: "right file first",
   hit: "right file found",
@@ -39,7 +39,7 @@ export const measureTitles: Readonly<Record<Measure, string>> = {
   refusedFalse: "wrongly refused"
 }
 
-/** The measures in the order in which they are shown; of the last, less is better. */
+/** Measures in the order in which they are shown; for the last one, less is better. */
 export const measures: ReadonlyArray<Measure> = [
   "hitAt1",
   "hit",

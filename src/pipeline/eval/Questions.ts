@@ -19,78 +19,81 @@ export interface Draft {
   readonly span: string
 }
 
-/** Why a draft is not among the tests. */
+/** Why a draft was rejected. */
 export type Rejection =
-  /** The same was asked of another passage: it has no one answer. */
+  /** The same question was drafted from another passage: it has no single answer. */
   | "ambiguous"
-  /** A model drafted it, and the words that answer it are not in the passage. */
+  /** A model drafted it, and the passage does not contain the words that should answer it. */
   | "invented"
-  /** The file is not among those found. */
+  /** The file is not found. */
   | "not found"
-  /** The file is found, and none of its contexts has the span. */
+  /** The file is found, but none of its contexts has the span. */
   | "other passage"
   | "refused"
-  /** It is answered by other words. */
+  /** The answer cites other words. */
   | "other words"
-  /** It could not be asked. */
+  /** The question could not be answered. */
   | "failed"
 
-/** What a model did that drafted. */
+/** What the model that drafted did. */
 export interface Drafting {
   readonly model: string
-  /** Passages that it was given. */
+  /** Passages it was given. */
   readonly passages: number
-  /** Of them, those for which it failed. */
+  /** Passages for which it failed. */
   readonly failed: number
-  /** Tokens of the calls that told them; `untold` counts those that did not. */
+  /** Tokens of the calls that reported them; `untold` counts the calls that did not. */
   readonly tokens: { readonly input: number; readonly output: number; readonly untold: number }
 }
 
-/** What was drafted of a corpus. */
+/** Result of drafting questions of a corpus. */
 export interface Drafted {
   readonly tests: ReadonlyArray<EvaluationTest>
   readonly drafts: number
   readonly rejected: Readonly<Record<Rejection, number>>
-  /** Files that were read for it. */
+  /** Files read. */
   readonly files: number
-  /** Absent where no model drafted. */
+  /** What the model did; absent where no model drafted. */
   readonly drafting?: Drafting
-  /** Why it ended before its time: what failed again and again. */
+  /** Why it stopped early: the error that kept occurring. */
   readonly stopped?: string
 }
 
-/** What to draft. */
+/** Options of drafting questions. */
 export interface DraftOptions {
-  /** Tests wanted. Default 20. */
+  /** Number of tests to make. Default 20. */
   readonly count?: number
-  /** Another gives others, of the same corpus; the same one the same, where no model drafts. Default 1. */
+  /**
+   * Seed of the selection: another seed selects other questions of the same corpus; the same seed the same ones, where no
+   * model drafts. Default 1.
+   */
   readonly seed?: number
-  /** Only files of the source of this name, or under this folder. Default: all. */
+  /** Restricts files to the source of this name, or to this folder. Default: all files. */
   readonly from?: string
-  /** Whether the model drafts that the pipeline answers with, where there is one. Default true. */
+  /** Whether the pipeline's answering model drafts, where there is one. Default true. */
   readonly model?: boolean
 }
 
 const defaultCount = 20
-/** Files looked at for one test that is wanted: most have no definition, and most drafts are not taken. */
+/** Files examined per requested test: most have no definition, and most drafts are rejected. */
 const filesPerTest = 10
-/** Chunks looked at of one file, and tests made of it. */
+/** Chunks examined per file, and tests made of it, at most. */
 const chunksPerFile = 50
 const testsPerFile = 3
-/** Chunks of one file that a model is given, each a call, and the questions that it may draft of one. */
+/** Chunks per file that a model is given, each in one call, and questions that it may draft of each, at most. */
 const passagesPerFile = 4
 const draftsPerPassage = 2
-/** Files under way at once. */
+/** Files processed concurrently. */
 const concurrency = 4
-/** Failures without a success between them, after which nothing is asked any more: each has had all of its retries. */
+/** Failures in a row after which nothing more is asked: each has had all of its retries. */
 const mostFailures = 5
 
 /**
- * Drafts tests of a pipeline's corpus: questions by the model that it answers with, or from headings and definitions where
- * there is none. Each is asked, and kept only where its file is found, a context has its span, and the answer cites it
- * there; a pipeline without a generate stage is searched only. Files and passages are chosen by `seed` and what they hold,
- * so that without a model the same corpus gives the same tests whatever its history. `UNIMPLEMENTED` where the engine gives
- * no texts back.
+ * Drafts tests of a pipeline's corpus: with the pipeline's answering model, or from headings and definitions where there
+ * is none. Each question is asked, and kept only if its file is found, a context has its span, and the answer cites it
+ * there; a pipeline without a generate stage is only searched. Files and passages are selected by `seed` and their
+ * content, so that without a model the same corpus gives the same tests whatever its history. `UNIMPLEMENTED` where the
+ * engine does not return texts.
  */
 export const draftQuestions = Effect.fn("draftQuestions")(function*(
   pipeline: Definition,
@@ -111,12 +114,12 @@ export const draftQuestions = Effect.fn("draftQuestions")(function*(
   const drafter = model ? yield* modelDrafts(pipeline, trying) : undefined
   const draft = drafter?.draft ?? ((chunk: Passage) => Effect.succeed(draftsOf(chunk)))
 
-  /** What became of the drafts of one file, in their order. */
+  /** The drafts of one file with their outcomes, in order. */
   const ofFile = Effect.fnUntraced(function*(file: RagFile) {
     const { items } = yield* files.chunks(file.name, { size: chunksPerFile })
     const outcomes: Array<{ readonly question: string; readonly problem?: Rejection; readonly test: EvaluationTest }> = []
     const made = () => outcomes.filter(({ problem }) => problem === undefined).length
-    // The order of passages is drawn too: a document does not begin with what is worth asking.
+    // The order of passages is random too: a document does not start with what is worth asking.
     const passages = items.toSorted((a, b) => order(a.text) < order(b.text) ? -1 : 1)
     for (
       const chunk of drafter === undefined
@@ -172,13 +175,13 @@ export const draftQuestions = Effect.fn("draftQuestions")(function*(
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-/** Counts failures that come one after the other. */
+/** Counts failures in a row. */
 class Trying {
-  /** What failed last, once it is enough. */
+  /** Message of the last failure, once there are too many. */
   stopped: string | undefined
   #failures = 0
 
-  /** An effect, or what stands for it where it fails. */
+  /** Runs an effect, and returns `failed()` where it fails. */
   once<A, B, E extends { readonly message: string }, R>(effect: Effect.Effect<A, E, R>, failed: () => B): Effect.Effect<A | B, never, R> {
     return effect.pipe(
       Effect.tap(() => Effect.sync(() => void (this.#failures = 0))),
@@ -192,7 +195,7 @@ class Trying {
   }
 }
 
-/** Drafts by the model that the pipeline answers with; undefined where it has none. */
+/** Drafts with the pipeline's answering model; undefined where it has none. */
 const modelDrafts = Effect.fnUntraced(function*(pipeline: Definition, trying: Trying) {
   const settings = yield* Effect.orElseSucceed(generateStage(pipeline), () => undefined)
   if (settings === undefined || settings.model._tag === "extractive") return undefined
@@ -215,14 +218,14 @@ const modelDrafts = Effect.fnUntraced(function*(pipeline: Definition, trying: Tr
   }
 })
 
-/** Whether a file is of a source, or under a folder. */
+/** Whether a file is of a source, or in a folder. */
 const isFrom = (pipeline: string, from: string, { displayName, marker, sourceUri }: RagFile): boolean => {
   const folder = from.replace(/^\.\//, "").replace(/\/+$/, "")
   return marker?.source === `${pipeline}/${from}` || displayName.startsWith(`${folder}/`) ||
     (URL.parse(sourceUri, "sluice:///")?.pathname.includes(`/${encodeURI(folder.replace(/^\//, ""))}/`) ?? false)
 }
 
-/** The values of the lowest keys, in their order; no more than `most` are held. */
+/** The values with the lowest keys, in their order; keeps at most `most`. */
 class Lowest<A> {
   readonly #most: number
   #kept: Array<readonly [key: string, value: A]> = []
@@ -252,7 +255,7 @@ interface Verified extends Draft {
   readonly answers: boolean
 }
 
-/** Why the corpus does not answer a question from where it was drafted; undefined where it does. */
+/** Why the corpus does not answer a question from the passage it was drafted from; undefined where it does. */
 const verify = Effect.fnUntraced(function*(pipeline: Definition, { answers, file, question, span }: Verified) {
   const { answer, contexts } = answers
     ? yield* askPipeline(pipeline, { question })
@@ -272,10 +275,10 @@ const verify = Effect.fnUntraced(function*(pipeline: Definition, { answers, file
 
 const plain = (text: string): string => text.replace(/\s+/g, " ").trim()
 
-/** What a term may be called: a few words. */
+/** Pattern of a term: a few words. */
 const term = "[\\p{L}\\p{N}][\\p{L}\\p{N}'’./+ -]{1,58}?"
 
-/** Sentences that say what something is, and what is asked for them. Languages that have no row here have their headings. */
+/** Patterns of sentences that define something, and the questions made of them. Languages without a row here have only their headings. */
 const definitions: ReadonlyArray<{ readonly form: RegExp; readonly question: (named: string) => string }> = [
   { form: new RegExp(`^((?:An?|The) )?(${term}) (?:is|refers to) (?:an?|the|any|one of) `, "u"), question: (named) => `What is ${named}?` },
   { form: new RegExp(`^((?:The) )?(${term}) are (?:the |all |those )?\\p{Ll}`, "u"), question: (named) => `What are ${named}?` },
@@ -285,19 +288,19 @@ const definitions: ReadonlyArray<{ readonly form: RegExp; readonly question: (na
   { form: new RegExp(`^((?:Eine?|Der|Die|Das) )?(${term}) bedeutet `, "u"), question: (named) => `Was bedeutet ${named}?` }
 ]
 
-/** What begins like a term and refers to something that was said before. */
+/** Words that look like the start of a term but refer to something said before. */
 const refers =
   /^(?:its?|their|his|her|our|your|my|another|other|this|that|these|those|they|he|she|there|here|which|what|who|we|you|i|one|if|when|where|each|all|some|such|both|es|dies\p{L}*|er|sie|wir|das|man|hier|dort|wenn|alle)\b/iu
 
-/** What ends so names nothing: "Frequently criticized are …". */
+/** Words with these endings are not terms: "Frequently criticized are …". */
 const isNoName = /(?:ly|ed)$/u
 
-/** Units of a sentence that answers something: a shorter one says nothing, a longer one too much. */
+/** Length of a sentence that can answer a question, in UTF-16 units: a shorter one says too little, a longer one too much. */
 const [shortest, longest] = [25, 400]
-/** Units of what a model may quote: fewer are anywhere. */
+/** Least length of a model's quote, in UTF-16 units: shorter ones occur anywhere. */
 const shortestQuoted = 10
 
-/** Questions that a passage answers by its own words, without a model: its headings where they ask, and its definitions. */
+/** Questions that a passage answers in its own words, without a model: its headings that are questions, and its definitions. */
 export const draftsOf = ({ headings, text }: Passage): ReadonlyArray<Draft> => {
   const sentences = Array.from(segmenter.segment(text), ({ segment }) => segment.trim())
     .filter((sentence) =>
@@ -320,7 +323,7 @@ export const draftsOf = ({ headings, text }: Passage): ReadonlyArray<Draft> => {
   return [...asked, ...defined, ...about]
 }
 
-/** A heading of several words that names what stands under it. */
+/** Whether a heading of several words names the subject of its section. */
 const isTitle = (heading: string): boolean => /^\p{L}[^?!:]{6,80}$/u.test(heading) && heading.split(/\s+/).length >= 2
 
 const segmenter = new Intl.Segmenter("en", { granularity: "sentence" })

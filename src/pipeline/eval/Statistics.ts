@@ -1,15 +1,15 @@
-/** A mean with the interval in which 95% of resampled means lie. */
+/** A mean with its 95% confidence interval, by resampling. */
 export interface Estimate {
   readonly mean: number
   readonly low: number
   readonly high: number
-  /** How many values it is of. */
+  /** Number of values. */
   readonly n: number
 }
 
 const resamples = 2_000
 
-/** Numbers from 0 to 1, the same ones every time: an evaluation that is repeated has the same intervals. */
+/** Random numbers from 0 to 1, the same every time, so that a repeated evaluation has the same intervals. */
 const random = (): () => number => {
   let state = 0x9e3779b9
   return () => {
@@ -20,7 +20,7 @@ const random = (): () => number => {
 
 const meanOf = (values: ReadonlyArray<number>): number => values.reduce((sum, value) => sum + value, 0) / values.length
 
-/** The mean of a measure over questions, by the percentile bootstrap. Undefined of none. */
+/** The mean of a measure over questions, by the percentile bootstrap. Undefined without values. */
 export const estimate = (values: ReadonlyArray<number>): Estimate | undefined => {
   if (values.length === 0) return undefined
   const next = random()
@@ -37,10 +37,7 @@ export const estimate = (values: ReadonlyArray<number>): Estimate | undefined =>
   }
 }
 
-/**
- * How likely differences like these are where there is none: by turning their signs at random (a paired permutation
- * test, two-sided).
- */
+/** Probability of such differences if there is no real one, by flipping their signs at random (a paired permutation test, two-sided). */
 export const chanceOf = (differences: ReadonlyArray<number>): number => {
   const changed = differences.filter((difference) => difference !== 0)
   if (changed.length === 0) return 1
@@ -55,7 +52,7 @@ export const chanceOf = (differences: ReadonlyArray<number>): number => {
   return asFar / resamples
 }
 
-/** The value below which `share` of them lie. */
+/** The quantile of values: the one below which `share` of them lie. */
 export const quantile = (values: ReadonlyArray<number>, share: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

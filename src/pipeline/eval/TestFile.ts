@@ -10,10 +10,10 @@ import { readYaml } from "../definition/YamlText.ts"
 
 const decode = Schema.decodeUnknownResult(EvaluationTests, { errors: "all", onExcessProperty: "error" })
 
-/** Bytes of a file of tests. */
+/** Most bytes of a file of tests. */
 const maxBytes = 4 * 1024 * 1024
 
-/** What a column of a CSV file says; of those with several values, `;` is between them. */
+/** How each column of a CSV file is read; several values are separated by `;`. */
 const columns: Readonly<Record<string, (cell: string) => Partial<Record<keyof EvaluationTest, unknown>>>> = {
   question: (question) => ({ question }),
   id: (id) => ({ id }),
@@ -43,7 +43,7 @@ const readCsv = (file: string, text: string): Result.Result<ReadonlyArray<Evalua
       column: 1,
       path: unknown[0] ?? "question",
       rule: unknown.length > 0
-        ? `${unknown.join(", ")} ${unknown.length === 1 ? "is no column" : "are no columns"} of tests`
+        ? `${unknown.join(", ")} ${unknown.length === 1 ? "is not a column" : "are not columns"} of tests`
         : "there is no column for the question",
       fix: `name the columns in the first row: ${Object.keys(columns).join(", ")}`
     }])
@@ -69,8 +69,8 @@ const readCsv = (file: string, text: string): Result.Result<ReadonlyArray<Evalua
 }
 
 /**
- * Reads tests from a file: YAML or JSON with a list of them, `.jsonl` with one a line, `.csv` with one a row. Fails with
- * every mistake, each with its line and, but for CSV, its column.
+ * Reads tests from a file: YAML or JSON with a list of them, `.jsonl` with one per line, `.csv` with one per row. Fails
+ * with every mistake, each with its line and, except for CSV, its column.
  */
 export const readTests = Effect.fn("readTests")(function*(
   file: string
@@ -78,17 +78,17 @@ export const readTests = Effect.fn("readTests")(function*(
   const fs = yield* FileSystem.FileSystem
   const failure = (rule: string, fix: string) => new PipelineInvalid({ file, issues: [{ file, path: "", rule, fix }] })
   const { size } = yield* fs.stat(file).pipe(Effect.mapError(() => failure("the file cannot be found or read", "check the name")))
-  if (size > maxBytes) return yield* failure(`is larger than ${maxBytes / 1024 / 1024} MiB, too large for tests`, "make several of it")
+  if (size > maxBytes) return yield* failure(`is larger than ${maxBytes / 1024 / 1024} MiB, too large for tests`, "split it into several")
   const text = yield* fs.readFileString(file).pipe(Effect.mapError(() => failure("the file cannot be read", "check its permissions")))
   if (/\.csv$/i.test(file)) return yield* Effect.fromResult(readCsv(file, text))
-  // Lines become the items of a list, each on its own line still.
+  // Lines become the items of a list, each still on its own line.
   const source = readYaml(file.endsWith(".jsonl") ? `[${text.trimEnd().split("\n").join(",\n")}]` : text, {})
   if (source.problems.length > 0) return yield* placed(file, source, source.problems)
   const decoded = decode(source.value)
   return Result.isSuccess(decoded) ? decoded.success : yield* placed(file, source, explain(decoded.failure.issue, source.value))
 })
 
-/** Tests as {@link readTests} reads them. */
+/** Writes tests in a form that {@link readTests} reads. */
 export const writtenTests = (tests: ReadonlyArray<EvaluationTest>, form: "jsonl" | "yaml"): string => {
   const written = tests.map(escapeReferences)
   return form === "yaml"

@@ -13,98 +13,98 @@ import { ExtensionsInUse } from "../Extensions.ts"
 import type { Access } from "../Host.ts"
 import { corpusOf, runPipeline } from "../RunPipeline.ts"
 import type { Services } from "../Services.ts"
-import { scopeOf } from "../sync/Generations.ts"
+import { pipelineKeyOf } from "../sync/Generations.ts"
 import { compare } from "./Comparison.ts"
 import { type EvaluateOptions, type Evaluation, evaluatePipeline } from "./Evaluation.ts"
 import { type Measure, measures } from "./Measures.ts"
 import type { Estimate } from "./Statistics.ts"
 
-/** Settings to try, each in turn with each of the others. What is left out stays as the pipeline has it. */
+/** Values of settings to try, in all combinations. Absent settings stay as in the pipeline. */
 export interface Grid {
   readonly topK?: ReadonlyArray<number>
   readonly alpha?: ReadonlyArray<number>
   readonly rank?: ReadonlyArray<"none" | "lexical">
-  /** Tokens of a chunk; each builds a corpus of its own for as long as it is tried. */
+  /** Chunk sizes in tokens; a corpus is built for each while it is tried. */
   readonly size?: ReadonlyArray<number>
   readonly overlap?: ReadonlyArray<number>
-  /** Each embeds a corpus of its own; the pipeline's own embedder among them stays with the pipeline's corpus. */
+  /** Embedders; a corpus is built for each, except for the pipeline's own embedder. */
   readonly embedder?: ReadonlyArray<NamedEmbedding>
 }
 
-/** An embedder, and what a person calls it. */
+/** An embedder with a name. */
 export interface NamedEmbedding {
-  /** Unlike that of any other. */
+  /** Unique name. */
   readonly name: string
-  /** Absent: the engine's default. */
+  /** Settings of the embedder. Absent: the engine's default. */
   readonly embedding?: EmbeddingChoice
 }
 
-/** One of the settings of a {@link Grid}. */
+/** One combination of the values of a {@link Grid}. */
 export interface Setting {
   readonly topK?: number
   readonly alpha?: number
   readonly rank?: "none" | "lexical"
   readonly size?: number
   readonly overlap?: number
-  /** {@link NamedEmbedding.name}. */
+  /** Name of the embedder; see {@link NamedEmbedding.name}. */
   readonly embedder?: string
 }
 
-/** What became of a setting. */
+/** Result of trying a setting. */
 export interface Tried {
   readonly setting: Setting
   readonly mean: number
-  /** Against the pipeline as it is, question by question. */
+  /** Difference from the current pipeline, question by question. */
   readonly difference: Estimate
-  /** How likely such a difference is by chance, 0..1, corrected (Holm) for how many settings were tried. */
+  /** Probability of such a difference by chance, 0 to 1, corrected for the number of settings tried (Holm). */
   readonly chance: number
   readonly significant: boolean
-  /** Milliseconds from question to answer, the median. */
+  /** Median time from question to answer, in milliseconds. */
   readonly p50: number
-  /** Of files that could not be put into the corpus built for it, how many, and of how many. Absent where all were. */
+  /** Number of files that could not be stored in the corpus built for it, and of all files. Absent where all were stored. */
   readonly missing?: { readonly files: number; readonly of: number }
 }
 
-/** What came of trying settings. */
+/** Result of trying settings. */
 export interface Tuning {
   readonly version: 1
   readonly pipeline: string
   readonly measure: Measure
-  /** The pipeline as it is. */
+  /** The current pipeline. */
   readonly current: Estimate & { readonly p50: number }
-  /** Best first. */
+  /** Settings tried, best first. */
   readonly tried: ReadonlyArray<Tried>
-  /** The best setting, where it is better than the pipeline by more than chance. */
+  /** The best setting, where it is significantly better than the current pipeline. */
   readonly recommended?: Setting
 }
 
-/** What a part of tuning needs of the engine, and how it fails. */
+/** A part of tuning, with its services and errors. */
 type Part<A> = Effect.Effect<A, Effect.Error<ReturnType<typeof evaluatePipeline> | ReturnType<typeof runPipeline>>, Services | Scope.Scope>
 
 export interface TuneOptions<E, R> {
   /**
-   * Opens the engine as a pipeline needs it and runs a part of the work there: the embedder of what is written belongs to
-   * the engine. The parts come one after the other.
+   * Opens the engine for a pipeline and runs a part of the work there: the embedder of a corpus belongs to the engine.
+   * Parts run one after the other.
    */
   readonly session: <A>(pipeline: Definition, access: Access, part: Part<A>) => Effect.Effect<A, E, R>
   readonly tests: ReadonlyArray<EvaluationTest>
   readonly grid: Grid
-  /** What is to be made better. Default: the first of nDCG@10, text in contexts, answers right that the tests say something of. */
+  /** Measure to improve. Default: the first of nDCG@10, text in contexts, answers right that the tests define. */
   readonly measure?: Measure
-  /** Told of each setting before it is tried. */
+  /** Called with each setting before it is tried. */
   readonly observe?: (setting: Setting, at: number, of: number) => Effect.Effect<void>
 }
 
-/** Settings tried at most. */
+/** Most settings tried. */
 const mostSettings = 200
 
 const reading: Access = { mode: "read" }
 const writing: Access = { mode: "write", of: "candidate", holder: "sluice tune" }
 
 /**
- * Tries settings on a pipeline's tests. Corpora of other chunks and embedders are built beside the pipeline's, from the same
- * sources, with every text embedded once by each embedder, and are deleted when they are tried; the pipeline's own is not
- * touched. An embedder that cannot be had fails before anything is built.
+ * Tries settings on a pipeline's tests. Corpora with other chunks and embedders are built beside the pipeline's, from the
+ * same sources, with every text embedded once per embedder, and are deleted after they are tried; the pipeline's own
+ * corpus is not changed. An embedder that is not available fails before anything is built.
  */
 export const tunePipeline = Effect.fn("tunePipeline")(function*<E, R>(
   pipeline: Definition,
@@ -118,7 +118,7 @@ export const tunePipeline = Effect.fn("tunePipeline")(function*<E, R>(
       "try fewer values at once"
     )
   }
-  // A judge costs a call for each answer of each setting, so only one who asks for its measure pays for it.
+  // A judge takes a call for each answer of each setting, so it is only used where its measure is requested.
   const asking = { tests, judge: wanted === "judgedRight" }
   const base = yield* session(pipeline, reading, baseline(pipeline, asking, grid))
   const measure = wanted ?? usual.find((measure) => base.measures[measure] !== undefined) ?? "ndcgAt10"
@@ -126,7 +126,7 @@ export const tunePipeline = Effect.fn("tunePipeline")(function*<E, R>(
   if (current === undefined) {
     return yield* ServiceError.invalid(
       "measure",
-      `no test says anything of ${measure}`,
+      `no test defines ${measure}`,
       `take one of ${measures.filter((name) => base.measures[name] !== undefined).join(", ")}`
     )
   }
@@ -184,7 +184,7 @@ export const tunePipeline = Effect.fn("tunePipeline")(function*<E, R>(
   return tuning
 })
 
-/** The pipeline as it is, on the tests. */
+/** Evaluates the current pipeline. */
 const baseline = Effect.fnUntraced(function*(pipeline: Definition, asking: EvaluateOptions, grid: Grid) {
   if (grid.rank !== undefined && (yield* ExtensionsInUse).composed !== undefined) {
     return yield* ServiceError.invalid("rank", "cannot be tried on stages that are composed in code", "compare two pipelines instead")
@@ -192,14 +192,14 @@ const baseline = Effect.fnUntraced(function*(pipeline: Definition, asking: Evalu
   return yield* evaluatePipeline(pipeline, asking)
 })
 
-/** The pipeline with another embedder; itself, where it has that one already. */
+/** The pipeline with another embedder; the pipeline itself, where it has that embedder already. */
 const embeddedBy = (pipeline: Definition, named: NamedEmbedding | undefined): Definition => {
   if (named === undefined || isDeepStrictEqual(named.embedding, pipeline.corpus.embedding)) return pipeline
   const { embedding: _, ...corpus } = pipeline.corpus
   return { ...pipeline, corpus: defined({ ...corpus, embedding: named.embedding }) }
 }
 
-/** Fails where the embedder of a pipeline, which is open, cannot be had, or where the corpus's database does not take its vectors. */
+/** Fails where the embedder of an open pipeline is not available, or where the corpus's database does not accept its vectors. */
 const check = Effect.fnUntraced(function*({ corpus: { vectorDb } }: Definition) {
   const { checkEmbedder = Effect.void, checkVectors } = yield* Engine
   yield* checkEmbedder
@@ -215,7 +215,7 @@ const usual: ReadonlyArray<Measure> = ["ndcgAt10", "contextRecall", "answerRight
 
 const settingsOf = ({ alpha, embedder, overlap, rank, size, topK }: Grid): ReadonlyArray<Setting> => {
   const each = <A>(values: ReadonlyArray<A> | undefined): ReadonlyArray<A | undefined> => values ?? [undefined]
-  // Embedders come first: each is opened once.
+  // Embedders come first, so that each is opened once.
   const settings = each(embedder?.map(({ name }) => name)).flatMap((embedder) =>
     each(size).flatMap((size) =>
       each(overlap).flatMap((overlap) =>
@@ -236,13 +236,13 @@ const ranked = (pipeline: Definition, rank: Setting["rank"]): Definition => {
   return { ...pipeline, stages: stages.toSpliced(at, 0, { _tag: "rank", rank: { _tag: "lexical" } }) }
 }
 
-/** A corpus that was built to be tried. */
+/** A corpus that was built for a setting. */
 interface Built {
   readonly pipeline: Definition
   readonly missing?: Tried["missing"]
 }
 
-/** A corpus with other chunks or another embedder beside the pipeline's, which goes with the scope. */
+/** Builds a corpus with other chunks or another embedder beside the pipeline's; it is deleted with the scope. */
 const beside = Effect.fnUntraced(function*(pipeline: Definition, chunking: Definition["chunking"]) {
   const embedder = createHash("sha256").update(JSON.stringify(pipeline.corpus.embedding ?? null)).digest("hex").slice(0, 6)
   const key = `${chunking.size}-${chunking.overlap}-${embedder}`
@@ -252,7 +252,7 @@ const beside = Effect.fnUntraced(function*(pipeline: Definition, chunking: Defin
     name: `${pipeline.name.slice(0, 40)}.tune-${key}`,
     chunking,
     corpus: { ...pipeline.corpus, displayName: `${pipeline.corpus.displayName.slice(0, 90)} (tuning ${key})` },
-    // Whom a run is told to has not asked for this one.
+    // The pipeline's recipients did not ask about this corpus.
     notify: []
   }
   yield* Effect.addFinalizer(() => Effect.ignore(forget(variant)))
@@ -263,10 +263,10 @@ const beside = Effect.fnUntraced(function*(pipeline: Definition, chunking: Defin
 
 const forget = Effect.fnUntraced(function*(pipeline: Definition) {
   yield* (yield* Corpora).delete((yield* corpusOf(pipeline)).name, { force: true })
-  yield* (yield* Ledger).forget(scopeOf(yield* Engine, pipeline.name))
+  yield* (yield* Ledger).forget(pipelineKeyOf(yield* Engine, pipeline.name))
 })
 
-/** Holm's correction: of many settings, some look better by chance alone. */
+/** Holm's correction: with many settings, some look better by chance alone. */
 const corrected = (tried: ReadonlyArray<Omit<Tried, "significant">>): ReadonlyArray<Tried> => {
   let highest = 0
   return tried.toSorted((a, b) => a.chance - b.chance).map((one, at) => {

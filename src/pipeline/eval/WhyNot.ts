@@ -8,9 +8,9 @@ import type { Question, RetrieveOptions } from "../stages/Retrieve.ts"
 import { findScope, namesIn } from "../sync/Generations.ts"
 
 /**
- * Why a question does not find a file, or finds others before it, in a sentence for a person: no source has it, it could
- * not be read, the asker may not read it, a filter keeps it out, or what its best passage has of the question and what
- * the first one found has. `path` is one in a source, or the end of one.
+ * Explains, in a sentence for people, why a question does not find a file, or finds others before it: no source has it,
+ * it could not be read, the asker may not read it, a filter excludes it, or its best passage matches the question less
+ * than the first result. `path` is a path in a source, or the end of one.
  */
 export const whyNotFound = Effect.fn("whyNotFound")(function*(
   pipeline: Definition,
@@ -25,7 +25,10 @@ export const whyNotFound = Effect.fn("whyNotFound")(function*(
     ))
 })
 
-/** {@link whyNotFound} by what the ledger has under a key, and by a search that gives its first passage, of some files or of all. */
+/**
+ * Explains like {@link whyNotFound}, from the ledger's entries under a key, and with a search that returns the first
+ * passage of some files or of all.
+ */
 export const whyNotIn = Effect.fnUntraced(function*<E, R>(
   scope: string,
   path: string,
@@ -50,23 +53,23 @@ export const whyNotIn = Effect.fnUntraced(function*<E, R>(
   const had = whatItHas(own)
   return best === undefined || best.file === own.file
     ? `its best passage has ${had}`
-    : `its best passage has ${had}; that of ${best.sourceDisplayName}, found first, ${whatItHas(best)}`
+    : `its best passage has ${had}; the passage of ${best.sourceDisplayName}, found first, ${whatItHas(best)}`
 })
 
 const notTaken = ({ message, reason, state }: LedgerEntry): string => {
   const why = [reason, message].filter((part) => part !== undefined).join(": ")
   return state === "intent"
-    ? "it is not in the corpus yet: a run that was to put it there did not end"
+    ? "it is not in the corpus yet: the run that was to store it did not finish"
     : `it is ${state}${why === "" ? "" : `: ${why}`}`
 }
 
-/** Words listed. */
+/** Most words listed. */
 const shownWords = 6
 
 const whatItHas = ({ explanation }: Context): string => {
   if (explanation === undefined) return "no explanation on this engine"
   const words = (terms: typeof explanation.terms) => [...new Set(terms.map(({ from, term }) => from ?? term))]
-  // Words that were added are none of the question's.
+  // Words that were added are not the question's.
   const asked = explanation.terms.filter(({ shared }) => shared !== true)
   const all = words(asked)
   const had = words(asked.filter(({ termFrequency }) => termFrequency > 0))

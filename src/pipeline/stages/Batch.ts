@@ -16,12 +16,12 @@ import { gatherResults } from "../../text/rows/JoinResults.ts"
 import { lineGroups } from "../../text/rows/ReadRows.ts"
 import type { BatchQuestion } from "../batch/Questions.ts"
 
-/** A question of a batch with the evidence for it. */
+/** A question of a batch with the contexts retrieved for it. */
 export interface BatchRetrieved extends BatchQuestion {
   readonly contexts: ReadonlyArray<Context>
 }
 
-/** What came of one question. */
+/** The result for one question: its answer, or the error that prevented one. */
 export interface BatchAnswered extends BatchQuestion {
   readonly answer?: Answer
   readonly error?: RowFailure
@@ -29,7 +29,7 @@ export interface BatchAnswered extends BatchQuestion {
 
 type Options = Pick<GroundedRequest, "instruction" | "sampling">
 
-/** What fails one question, with what it says; what would fail every other one too fails the batch. */
+/** Turns a failure of one question into its result; a failure that would hit every other question too fails the batch. */
 export const orFailed = <A, E, R>(
   question: BatchQuestion,
   done: Effect.Effect<A, E | ServiceError, R>
@@ -39,7 +39,7 @@ export const orFailed = <A, E, R>(
 const isOfQuestion = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.code !== "UNAUTHENTICATED" && error.code !== "PERMISSION_DENIED"
 
-/** Answers a question by the generator there is, at once. */
+/** Answers a question at once, with the generator in context. */
 export const answerNow = (options: Options) => (retrieved: BatchRetrieved): Effect.Effect<BatchAnswered, ServiceError, Generator> =>
   Effect.gen(function*() {
     const { contexts, ...question } = retrieved
@@ -47,32 +47,32 @@ export const answerNow = (options: Options) => (retrieved: BatchRetrieved): Effe
     return { ...question, answer: yield* generator.answer({ ...options, question: question.question, contexts }) }
   }).pipe(Effect.withSpan("stage.batch"))
 
-/** How a hosted model is asked in one job. */
+/** Options of a batch job of a hosted model. */
 export interface BatchJobOptions extends Options {
   readonly model: string
-  /** `gs://bucket/folder`, for this batch alone: what is there of an earlier attempt is gone on from. */
+  /** `gs://bucket/folder`, for this batch alone: an earlier attempt's objects there are continued from. */
   readonly folder: string
-  /** What the job is called; a job of this name that has not failed is taken for this one's. */
+  /** Display name of the job; an existing job of this name that has not failed is taken for this one. */
   readonly displayName: string
   /** Makes a chat model answer from contexts and nothing else. */
   readonly grounded: (chat: ChatModel["Service"]) => Effect.Effect<Generator["Service"]>
   readonly observe?: (job: BatchJob) => Effect.Effect<void>
 }
 
-/** A line of what is kept for a job: a question with its contexts, or one that has its error already. */
+/** A line kept for a job: a question with its contexts, or one that already failed. */
 type Kept = BatchRetrieved | BatchAnswered
 
 /**
- * Answers all questions by one batch job. The questions with their contexts, and the prompts made of them, are put into
- * object storage first; the model's answers are then verified against those very contexts, as answers given at once are.
- * Every step that is done is found done by whoever comes again: nothing is asked for twice.
+ * Answers all questions with one batch job. The questions with their contexts, and the prompts made of them, are written
+ * to object storage first; the model's answers are then verified against those very contexts, like answers given at once.
+ * Run again after an interruption, it continues with the first step not done yet.
  */
 export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieved: Stream.Stream<Kept, E, R>, options: BatchJobOptions) {
   const objects = yield* ObjectStore
   const tables = yield* TableStore
   const contexts = `${options.folder}/contexts.jsonl`
   const prompts = `${options.folder}/prompts.jsonl`
-  // An object is there when it is whole. What goes wrong with the questions on the way to one is ours to fail with.
+  // An object exists only once it is complete. A failure of the questions themselves is reported instead of that of the upload.
   const keep = Effect.fnUntraced(function*<E2, R2>(uri: string, lines: Stream.Stream<object, E2, R2>) {
     if (yield* isThere(objects, uri)) return
     let failure: E2 | undefined
@@ -115,7 +115,7 @@ const missing: Pick<BatchResult, "error" | "response"> = {
   error: { code: "NOT_FOUND", message: "the job has no result for this question" }
 }
 
-/** Without evidence there is nothing to ask. */
+/** Without contexts there is nothing to ask the model. */
 const needsModel = (line: Kept): line is BatchRetrieved => "contexts" in line && line.contexts.length > 0
 
 const isThere = (objects: ObjectStore["Service"], uri: string): Effect.Effect<boolean, ServiceError> =>
@@ -134,7 +134,7 @@ const keptLines = (objects: ObjectStore["Service"], uri: string): Stream.Stream<
     )
   )
 
-/** The row that asks for an answer: what the generator would have said to the model. */
+/** The request row of a question: what the generator would have sent to the model. */
 const promptRow = ({ contexts, customId, question }: BatchRetrieved, options: BatchJobOptions) => {
   let prompted: ChatRequest | undefined
   const listens = ChatModel.of({
@@ -161,14 +161,14 @@ const bodyOf = ({ maxTokens, seed, system, temperature, topP, turns }: ChatReque
   seed
 })
 
-/** A model that has said what it has to say. */
+/** A chat model that returns this text, whatever the request. */
 const saying = (model: string, text: string): ChatModel["Service"] =>
   ChatModel.of({
     model,
     stream: () => Stream.fromIterable<ChatEvent>([{ type: "text", candidate: 0, text }, { type: "end", candidate: 0, reason: "stop" }])
   })
 
-/** The job over these prompts, made or found, once it has ended with results. */
+/** Creates or finds the job over these prompts, and returns it once it has ended with results. */
 const followedJob = Effect.fnUntraced(function*(prompts: string, { displayName, folder, model, observe }: BatchJobOptions) {
   const jobs = yield* BatchPrediction
   const spec: BatchSpec = {

@@ -8,14 +8,14 @@ import { type Answered, type AnswerOptions, generate } from "./Generate.ts"
 import { type CorpusInUse, retrieve, type RetrieveOptions } from "./Retrieve.ts"
 import { compose, type Stage } from "./Stage.ts"
 
-/** How a conversation is held: what is remembered of it, how contexts are found, and how answers are written. */
+/** Options of a conversation: how much of it is remembered, how contexts are retrieved, and how answers are written. */
 export interface ChatOptions extends AnswerOptions {
-  /** Earlier exchanges that a question may lean on. Default 6. */
+  /** How many earlier exchanges a question may refer to. Default 6. */
   readonly turns?: number
   readonly retrieve?: RetrieveOptions
 }
 
-/** A turn of a conversation over a corpus: the question made to stand by itself, contexts for it, an answer from them. */
+/** Answers a question of a conversation: rewrites it to be understood alone, retrieves contexts, and answers from them. */
 export const chat = (
   { retrieve: options, turns, ...answer }: ChatOptions = {}
 ): Stage<FollowUp, Answered, ServiceError | SecretError, QueryRewriter | Retrieval | Models | CorpusInUse | TextPool> =>

@@ -7,14 +7,14 @@ import type { Stage } from "./Stage.ts"
 
 /** A question within a conversation. */
 export interface FollowUp extends Question {
-  /** Oldest first. */
+  /** Earlier exchanges, oldest first. */
   readonly history: ReadonlyArray<Exchange>
 }
 
-/** Earlier exchanges looked at, when a pipeline does not say how many. */
+/** Earlier exchanges considered, unless the pipeline says otherwise. */
 const defaultTurns = 6
 
-/** Turns a question of a conversation into one that stands by itself, ready to be retrieved for. */
+/** Rewrites a question of a conversation so that it can be understood, and searched for, alone. */
 export const condense =
   (options: { readonly turns?: number } = {}): Stage<FollowUp, Question, ServiceError, QueryRewriter> => ({ history, ...input }) =>
     Effect.gen(function*() {

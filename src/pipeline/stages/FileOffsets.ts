@@ -7,14 +7,14 @@ import type { Answer, Citation } from "../../domain/Answer.ts"
 import { defaultLimits, type Located, type Locating } from "../../text/Prepared.ts"
 import { TextPool } from "../../text/TextPool.ts"
 
-/** Bytes of a file that is read again for the sake of a citation: an answer does not wait for a larger one. */
+/** Most bytes of a file that is read again for a citation: an answer does not wait for a larger one. */
 const maxBytes = 16 * 1024 * 1024
-/** Bytes that are looked through in this thread, some 10 ms of it; what is more goes to a process of the text pool. */
+/** Most bytes searched in this thread, which takes some 10 ms; larger files go to a process of the text pool. */
 const hereBytes = 32 * 1024
 
 /**
- * Lets citations of files of this machine point into the file as it is, where it is text and still says the quote at its
- * place. All others keep their span of the parsed text.
+ * Gives citations of local files offsets into the file itself, where it is text and still has the quote at that place.
+ * All others keep their span of the parsed text.
  */
 export const withFileOffsets = Effect.fn("stage.generate.offsets")(function*(answer: Answer) {
   const cited = [...answer.citations, ...answer.nearest ?? []]
@@ -38,8 +38,8 @@ export const withFileOffsets = Effect.fn("stage.generate.offsets")(function*(ans
 type Span = Located["spans"][number]
 
 /**
- * What was found of quotes, by the content of the file that they are of, those asked for last at the end: a file of 1 MiB
- * takes most of a second to look through. Of the process, as content is the same in every pipeline.
+ * Spans found for quotes, by the content of their file, least recently used first: searching a file of 1 MiB takes most
+ * of a second. Shared by the whole process, as content is the same in every pipeline.
  */
 const found = new Map<string, Span>()
 const mostFound = 4096
@@ -50,7 +50,7 @@ const remember = (key: string, span: Span): void => {
   if (found.size > mostFound) found.delete(found.keys().next().value!)
 }
 
-/** Adds what is found of the citations of one file. One that is gone, changed or unreadable is no failure of the answer. */
+/** Adds the spans found for the citations of one file. A file that is gone, changed or unreadable does not fail the answer. */
 const locate = (uri: string, citations: ReadonlyArray<Citation>, moved: Map<Citation, Citation>) =>
   Effect.gen(function*() {
     const content = yield* Effect.tryPromise(() => contentOf(uri))

@@ -10,19 +10,19 @@ import { withFileOffsets } from "./FileOffsets.ts"
 import { type CorpusInUse, type Question, retrievalRequest, type Retrieved, type RetrieveOptions } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
-/** What a `generate` stage gives: the question, the contexts it was answered from, best first, and the answer. */
+/** Output of a `generate` stage: the question, the contexts it was answered from, best first, and the answer. */
 export interface Answered extends Retrieved {
   readonly answer: Answer
 }
 
-/** How the answer should be, and how a model draws its words. */
+/** The answer's instruction, and the model's sampling settings. */
 export interface AnswerOptions extends Omit<GenerateSettings, "_tag" | "model" | "ground"> {}
 
-/** What a model needs of the engine: only one that has hosted models can run a pipeline that names one. */
+/** Services a model needs: only an engine that has hosted models can run a pipeline that names one. */
 type Needs<M extends WrittenGenerator> = (M extends "extractive" | object ? Models : Models | HostedModels) | TextPool
 
 /**
- * Answers the question from the contexts, citing them. `model`: `extractive` (the default: sentences of the corpus, no
+ * Answers the question from the contexts, citing them. `model` is `extractive` (the default: sentences of the corpus, no
  * model), a hosted model's name, or an OpenAI-protocol server.
  */
 export const generate = <const M extends WrittenGenerator = "extractive">(
@@ -30,7 +30,7 @@ export const generate = <const M extends WrittenGenerator = "extractive">(
 ): Stage<Retrieved, Answered, ServiceError | SecretError, Needs<M>> =>
   generateBySettings({ _tag: "generate", model: generatorOf(model ?? "extractive"), ...options })
 
-/** The stage that a pipeline file's `generate` or `chat` makes. */
+/** Makes the stage of a pipeline file's `generate` or `chat`. */
 export const generateBySettings = (
   settings: GenerateSettings
 ): Stage<Retrieved, Answered, ServiceError | SecretError, Models | TextPool> => {
@@ -38,19 +38,19 @@ export const generateBySettings = (
   return grounded(settings, options, () => Effect.flatMap(Models, (models) => models.generator(model)), contextsOf)
 }
 
-/** Answers by a generator of one's own: see `Generator`. */
+/** Answers with a custom generator: see `Generator`. */
 export const generateBy = (
   generator: Generator["Service"],
   options: AnswerOptions = {}
 ): Stage<Retrieved, Answered, ServiceError, TextPool> => grounded(undefined, options, () => Effect.succeed(generator), contextsOf)
 
-/** A hosted model that searches the corpus by itself, with its own queries and these settings of `retrieve`. */
+/** Answers with a hosted model that searches the corpus itself, with its own queries and these settings of `retrieve`. */
 export const generateFromCorpus = (
   { model, retrieve, ...options }: AnswerOptions & { readonly model: string; readonly retrieve?: RetrieveOptions }
 ): Stage<Question, Answered, ServiceError | SecretError, Models | HostedModels | CorpusInUse | TextPool> =>
   searching({ _tag: "generate", ground: "corpus", model: { _tag: "hosted", model }, ...options }, model, retrieve)
 
-/** The stage that a pipeline file's `generate` with `ground: corpus` makes. */
+/** Makes the stage of a pipeline file's `generate` with `ground: corpus`. */
 export const searching = (
   settings: GenerateSettings,
   name: string,

@@ -6,10 +6,10 @@ import { Models } from "../Services.ts"
 import type { Retrieved } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
-/** What a ranker needs of the engine beyond its models. */
+/** Services a ranker needs of the engine. */
 type Needs<R extends Ranking> = R extends { readonly _tag: "lexical" } ? Models : Models | HostedModels
 
-/** Puts the contexts in a better order. Default: the lexical ranker, which needs no model. */
+/** Reorders the contexts by relevance. Default: the lexical ranker, which needs no model. */
 export const rank = <const R extends Ranking = { readonly _tag: "lexical" }>(
   ranking?: R
 ): Stage<Retrieved, Retrieved, ServiceError | SecretError, Needs<R>> => {

@@ -9,33 +9,33 @@ import { retrievalTime } from "../Metrics.ts"
 import type { RetrieveSettings } from "../definition/StageSettings.ts"
 import { described, type Stage } from "./Stage.ts"
 
-/** What a chain of stages starts from. */
+/** The question that a chain of stages starts from. */
 export interface Question {
   readonly question: string
-  /** What is searched in place of the question, which is still what is answered. Default: the question. */
+  /** Text to search for instead of the question, which is still what is answered. Default: the question. */
   readonly query?: string
-  /** Answer only from what this principal may read; absent means the owner, who reads all. */
+  /** Answer only from files that this principal may read; absent means the owner, who may read all. */
   readonly principal?: string
 }
 
-/** What a `retrieve` stage gives: the question with the contexts found for it, best first. */
+/** Output of a `retrieve` stage: the question with the contexts found for it, best first. */
 export interface Retrieved extends Question {
   readonly contexts: ReadonlyArray<RetrievedContext>
 }
 
-/** The corpus that stages search: that of the pipeline they belong to. */
+/** The corpus that stages search: their pipeline's. */
 export class CorpusInUse extends Context.Service<CorpusInUse, CorpusName>()("sluice/pipeline/CorpusInUse") {}
 
-/** How to retrieve: a {@link RetrievalRequest} but for what the question and the pipeline bring. */
+/** How to retrieve: a {@link RetrievalRequest} without what the question and the pipeline supply. */
 export interface RetrieveOptions extends Omit<RetrievalRequest, "corpus" | "query" | "principal" | "files"> {
-  /** Names or ids of the corpus's files. Default: all of them. */
+  /** Names or ids of files of the corpus to search. Default: all files. */
   readonly files?: ReadonlyArray<string>
 }
 
-/** What one question asks of `retrieve` differently from the pipeline: `--top-k` of the command line, for one. */
+/** Options of `retrieve` that one question overrides, such as `--top-k` on the command line. */
 export const RetrieveOverrides = Context.Reference<RetrieveOptions>("sluice/pipeline/RetrieveOverrides", { defaultValue: () => ({}) })
 
-/** The request that a question makes of a corpus. */
+/** Builds the retrieval request of a question. */
 export const retrievalRequest = (
   question: Question,
   options: RetrieveOptions
@@ -61,7 +61,7 @@ const requestIn = (
   }
 }
 
-/** A question narrows what the pipeline lets through, and sets a threshold of its own. */
+/** A question's filter narrows the pipeline's, and its threshold replaces the pipeline's. */
 const bothFilters = (ofPipeline: RetrieveOptions["filter"] = {}, ofQuestion: RetrieveOptions["filter"] = {}) => {
   const { maxDistance, metadata, metadataFilter, minSimilarity } = ofQuestion
   const threshold = isEmpty({ maxDistance, minSimilarity }) ? ofPipeline : ofQuestion
@@ -74,10 +74,10 @@ const bothFilters = (ofPipeline: RetrieveOptions["filter"] = {}, ofQuestion: Ret
   })
 }
 
-/** Made once: it notes where it was made, which would be a tenth of what a question costs. */
+/** Made once: a span records where it was made, which would take a tenth of a question's time. */
 const spanOfStage = Effect.withSpan("stage.retrieve")
 
-/** Finds the contexts of the pipeline's corpus that bear on the question, best first. */
+/** Finds the contexts in the pipeline's corpus that are relevant to the question, best first. */
 export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retrieved, ServiceError, Retrieval | CorpusInUse> =>
   described(settingsOf(options), (input) =>
     Effect.flatMap(Effect.context<Retrieval | CorpusInUse>(), (around) =>

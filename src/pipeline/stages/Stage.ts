@@ -1,27 +1,28 @@
-import { Effect, Schema, type Stream } from "effect"
+import { Effect, type Schema, type Stream } from "effect"
 import type { AnswerPart } from "../../domain/Answer.ts"
+import { type Definition, isDefinitionOf, marked, settingsSchema } from "../../ports/Definition.ts"
 import type { OwnStageCase, StageSettings, StageValue } from "../definition/StageSettings.ts"
 
 /**
- * One step from a question towards an answer: a function from one value to the effect of another. Any function of that
- * shape is a stage; those that Sluice makes also say what a pipeline file would say of them.
+ * One step from a question towards an answer: a function from a value to the effect of another. Any function of that
+ * shape is a stage; Sluice's own stages also carry their settings as a pipeline file writes them.
  */
 export interface Stage<in In, out Out, out E = never, out R = never> {
   (input: In): Effect.Effect<Out, E, R>
-  /** The stage as a pipeline file writes it. Absent: a function of one's own. */
+  /** The stage as a pipeline file writes it. Absent: a custom function. */
   readonly settings?: StageSettings
-  /** The output as it is made, where the stage can give it piece by piece. */
+  /** Streams the output as it is generated, where the stage can. */
   readonly stream?: ((input: In) => Stream.Stream<AnswerPart, E, R>) | undefined
-  /** What it was composed of, in order. Absent: it is a single stage. */
+  /** The stages it was composed of, in order. Absent: a single stage. */
   readonly parts?: ReadonlyArray<AnyStage>
 }
 
-/** A stage of which only the order is known. */
+/** A stage whose types are not known. */
 export interface AnyStage extends Stage<never, unknown, unknown, unknown> {}
 
 /**
- * Composes stages left to right. Each takes what the one before gives, so that the compiler refuses an order that
- * makes no sense (`generate` before `retrieve`).
+ * Composes stages left to right. Each takes what the one before returns, so the compiler refuses an order that makes no
+ * sense (`generate` before `retrieve`).
  *
  * @example
  * ```ts
@@ -51,7 +52,7 @@ export const compose: {
   ): Stage<A, G, E1 | E2 | E3 | E4 | E5, R1 | R2 | R3 | R4 | R5>
 } = (...stages: ReadonlyArray<AnyStage>) => sequence(stages.flatMap((stage) => stage.parts ?? [stage])) as never // the overloads have checked it
 
-/** Stages whose order is known to make sense. */
+/** Composes stages whose order is known to be valid. */
 export const sequence = (parts: ReadonlyArray<AnyStage>): AnyStage =>
   Object.assign(
     (input: never) =>
@@ -62,31 +63,24 @@ export const sequence = (parts: ReadonlyArray<AnyStage>): AnyStage =>
     { parts }
   )
 
-/** A stage together with what a pipeline file says of it. */
+/** A stage with its settings as a pipeline file writes them. */
 export const described = <In, Out, E, R>(
   settings: StageSettings | undefined,
   run: (input: In) => Effect.Effect<Out, E, R>,
   stream?: (input: In) => Stream.Stream<AnswerPart, E, R>
 ): Stage<In, Out, E, R> => Object.assign((input: In) => run(input), { settings, stream })
 
-/** A stage of one's own that a pipeline file may name. */
-export interface StageDefinition<Options = never, S extends AnyStage = AnyStage> extends OwnStageCase {
-  (options: Options): S
-  readonly [stageDefinition]: true
-  /** The key under which a file writes it. */
-  readonly kind: string
-}
+/** A custom stage that a pipeline file can name. */
+export interface StageDefinition<Options = never, S extends AnyStage = AnyStage> extends Definition<"Stage", Options, S>, OwnStageCase {}
 
-/** A definition of which only the kind is known. */
+/** A stage definition whose options' types are not known. */
 export interface AnyStageDefinition extends StageDefinition {}
 
-const stageDefinition: unique symbol = Symbol.for("sluice/StageDefinition") as never // by name: a module may have its own copy of this package
-
-/** Whether a value is a {@link StageDefinition}, of whichever copy of this package. */
-export const isStageDefinition = (value: unknown): value is AnyStageDefinition => typeof value === "function" && stageDefinition in value
+/** Whether a value is a {@link StageDefinition}, from whichever copy of this package. */
+export const isStageDefinition = isDefinitionOf<AnyStageDefinition>("Stage")
 
 /**
- * A stage of one's own for pipeline files: export it from a module that the file names under `use`. `takes` and `gives`
+ * Defines a custom stage for pipeline files: export it from a module that the file names under `use`. `takes` and `gives`
  * say where it fits, and a file that puts it elsewhere is refused.
  *
  * @example
@@ -106,16 +100,15 @@ export const defineStage = <const F extends Schema.Struct.Fields, S extends AnyS
   readonly description: string
   readonly takes: StageValue
   readonly gives: StageValue
-  /** What may be said of it. Default: nothing. */
+  /** Its settings. Default: none. */
   readonly fields?: F
   readonly make: (settings: Schema.Struct.Type<F>) => S
 }): StageDefinition<Schema.Struct.Type<F>, S> => {
-  const settings = Schema.Struct(options.fields ?? {}).annotate({ description: options.description }) as unknown as Schema.Codec<
-    unknown,
-    unknown
-  >
-  return Object.assign(
-    (given: Schema.Struct.Type<F>): S => options.make(given),
-    { [stageDefinition]: true as const, kind: options.kind, settings, takes: options.takes, gives: options.gives }
-  )
+  const { description, fields, gives, kind, make, takes } = options
+  return marked<StageDefinition<Schema.Struct.Type<F>, S>>("Stage", (given: Schema.Struct.Type<F>): S => make(given), {
+    kind,
+    settings: settingsSchema(fields ?? {}, {}, description),
+    takes,
+    gives
+  })
 }

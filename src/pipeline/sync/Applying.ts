@@ -4,6 +4,7 @@ import { joinedRemarks } from "../../domain/Document.ts"
 import { asServiceError, type DocumentError, type SecretError, ServiceError, type StateError } from "../../domain/Errors.ts"
 import type { RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
 import { budgetSpent } from "../../ports/EmbeddingBudget.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
@@ -17,16 +18,19 @@ import * as Fingerprint from "./Fingerprint.ts"
 import type { Handed } from "./ServiceFiles.ts"
 import { markerSource, Session, type SyncSource, type Work } from "./Session.ts"
 
-/** Bytes of items in progress at once, whatever the concurrency: a larger one goes alone. What is not told is taken to be so large. */
+/**
+ * Most bytes of items in progress at once, whatever the concurrency: a larger item is processed alone. An item of unknown
+ * size counts as `assumedSize`.
+ */
 const bytesInProgress = 32 * 1024 * 1024
 const assumedSize = 256 * 1024
 
-/** What became of an item, or that its bytes are where the engine fetches them: of that, the import tells. */
+/** Outcome of an item; or `staged`: its bytes are where the engine fetches them, and the import reports the outcome. */
 export type Applied =
   | {
     readonly _tag: "settled"
     readonly outcome: FileOutcome
-    /** Undefined where the engine does not tell. */
+    /** Undefined where the engine does not report it. */
     readonly embeddedTokens: number | undefined
   }
   | { readonly _tag: "staged"; readonly handed: Handed }
@@ -35,8 +39,9 @@ type Upload = Extract<Decision, { readonly _tag: "upload" }>
 type Failure = StateError | ServiceError | SecretError | OverBudget
 
 /**
- * What brings the target in line with one item: decides, notes the intent, writes, confirms. A failure of the item is an
- * outcome; only what concerns every item (state, credentials, quota, the budget) fails the effect.
+ * Makes the function that brings the target in line with one item: decides, records the intent, writes, confirms. A
+ * failure of the item is an outcome; the effect fails only for what concerns every item (state, credentials, quota, the
+ * budget).
  */
 export const makeApply = Effect.fnUntraced(function*(corpus: CorpusName, sources: ReadonlyArray<SyncSource>, scan: Scan) {
   const bytes = yield* Semaphore.make(bytesInProgress)
@@ -98,11 +103,11 @@ const settled = ({ item: { path, size }, source }: Work, outcome: Omit<FileOutco
     embeddedTokens: 0
   }) satisfies Applied
 
-/** The entry that waited under its path's hash for the listing to name it. */
+/** The entry to remove that was recorded under its path's hash until the listing named the path. */
 const renamed = ({ known }: Work, entry: LedgerEntry): LedgerEntry | undefined =>
   known !== undefined && known.path !== entry.path ? known : undefined
 
-/** An entry to set, and one to remove in the same transaction: the path that a moved item had. */
+/** Sets an entry, and removes another in the same transaction: that of the path a moved item had. */
 const change = (entry: LedgerEntry, drop: LedgerEntry | undefined): LedgerChange => ({
   put: [entry],
   remove: drop === undefined ? [] : [drop]
@@ -119,7 +124,7 @@ const markerOf = (pipeline: string, { fingerprint, path, source }: LedgerEntry) 
   fingerprint
 })
 
-/** Brings the facts about a file up to date, and answers which rules for metadata it breaks. `from` as in {@link Decision}. */
+/** Updates the facts about a file, and returns which metadata rules it breaks. `from` as in {@link Decision}. */
 const updateFacts = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, from: LedgerEntry | undefined, source: SyncSource) {
   if (entry.file === undefined) return undefined
   const { item, known } = work
@@ -132,13 +137,13 @@ const updateFacts = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, 
     Effect.flatMap((content) => parser === undefined ? Effect.succeed({ content }) : parser.read(item, content))
   )
   const described = yield* describeAgain(item, from ?? known, entry, read)
-  // What cannot be changed keeps its old marker: should the ledger be lost, its content tells that it has moved.
+  // Files that cannot be changed keep their old marker: should the ledger be lost, the content shows that the file has moved.
   if (engine.immutableFiles !== true) {
     yield* files.update(entry.file, {
       displayName: item.displayName,
       sourceUri: item.uri,
       marker: markerOf(pipeline, entry),
-      // What the source no longer has is taken away here, too.
+      // `null` removes what the source no longer has.
       metadata: item.metadata ?? null,
       permissions: item.permissions ?? null,
       described
@@ -170,14 +175,14 @@ const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { con
     sourceUri: uri,
     chunking: spec.chunking,
     cutting: spec.cutting,
-    // A service's parser has nothing to read of what ours has read.
+    // A service's parser has nothing to do for Markdown that a parser made here.
     parsing: made === undefined ? spec.parsing : { _tag: "default" },
     marker: markerOf(spec.pipeline, entry),
     mimeType: made?.mimeType ?? mimeType,
     metadata: made?.remark === undefined ? metadata : { ...metadata, remark: made.remark },
     permissions,
     opened,
-    // What earlier rules made goes where there are none any more.
+    // Without rules, this removes metadata that earlier rules made.
     describing: after === undefined && engine.metadata !== undefined && (spec.metadata !== undefined || entry.file !== undefined)
       ? describing(spec.metadata ?? {}, work.item.path)
       : undefined,
@@ -205,18 +210,18 @@ const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { con
   }
 })
 
-/** The intent stays, and the next run looks what is there. */
+/** The intent stays, and the next run checks what is stored. */
 const undescribed = (error: ServiceError): ServiceError =>
   new ServiceError({ code: "UNKNOWN", message: `the file is stored, and its metadata may not be: ${error.message}`, fix: error.fix })
 
-/** Characters of a name, its end rather than its beginning: object names have up to 1,024 bytes. */
+/** Most characters of a name, counted from its end: object names have up to 1,024 bytes. */
 const longestName = 128
 
 /**
- * Puts the content where the engine fetches it: `{prefix}/{path hash}/{content hash}/{name}`. The name is what the
- * service calls the file, and tells it the format. The same content is the same object, so that nothing is sent twice,
- * and another content another one, so that an import sees that it has changed. The hash is of the pipeline, its source
- * and the place of its corpus too: no other pipeline waits for an object that this one removes.
+ * Puts the content where the engine fetches it: `{prefix}/{path hash}/{content hash}/{name}`. The service takes the name
+ * for the file's, and detects the format by it. Equal content is the same object, so that nothing is sent twice;
+ * different content is another object, so that an import sees the change. The path hash also covers the pipeline, its
+ * source and the place of its corpus: no other pipeline waits for an object that this one removes.
  */
 const stage = Effect.fnUntraced(function*(work: Work, { content, entry, from }: Upload, prefix: string, objects: ObjectStore["Service"]) {
   const { parent } = yield* Engine
@@ -224,7 +229,7 @@ const stage = Effect.fnUntraced(function*(work: Work, { content, entry, from }: 
   const { item: { displayName, mimeType, path }, source } = work
   const made = yield* parserOf(work.item)?.read(work.item, content) ?? Effect.undefined
   const owner = Fingerprint.pathHash([parent, markerSource(pipeline, source), path].join("\n"))
-  const name = displayName.slice(displayName.lastIndexOf("/") + 1).replace(/[\r\n]/g, " ")
+  const name = lastSegment(displayName).replace(/[\r\n]/g, " ")
   const uri = [
     prefix.replace(/\/+$/, ""),
     owner,
@@ -237,7 +242,7 @@ const stage = Effect.fnUntraced(function*(work: Work, { content, entry, from }: 
   return { _tag: "staged", handed: { uri, entry, staged: true, from: from ?? renamed(work, entry) } } satisfies Applied
 })
 
-/** The item is not taken: what the target held of it is deleted, and the ledger remembers why. */
+/** Skips an item: deletes what the target has of it, and records why in the ledger. */
 const refuse = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, { message, problem }: DocumentError) {
   if (entry.file !== undefined) yield* (yield* Files).delete(entry.file).pipe(ignoreMissing)
   const { file: _, ...rest } = entry
@@ -245,19 +250,19 @@ const refuse = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, { mes
   return settled(work, { outcome: "skipped", reason: problem, message })
 })
 
-/** Takes the intent back. */
+/** Undoes the intent. */
 const overBudget = Effect.fnUntraced(function*({ known }: Work, entry: LedgerEntry) {
   const { scope } = yield* Session
   yield* (yield* Ledger).write(scope, { remove: [entry], put: known === undefined ? [] : [known] })
   return yield* new OverBudget()
 })
 
-/** The item could not be stored. */
+/** Records that an item could not be stored. */
 const fail = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, error: ServiceError | DocumentError | StateError) {
   if (error._tag === "StateError" || (error._tag === "ServiceError" && concernsAll(error))) return yield* error
   const { message } = error
   const [reason, retryable] = error._tag === "ServiceError" ? [error.code, error.retryable] : [error.problem, false]
-  // UNKNOWN: it may be stored all the same. The intent stays, and the next run looks before it sends again.
+  // UNKNOWN: it may have been stored all the same. The intent stays, and the next run checks before it sends again.
   const state = reason === "UNKNOWN" ? "intent" : retryable ? "failed" : "quarantined"
   yield* record({ ...entry, state, reason, message })
   return settled(work, { outcome: "failed", reason, message, retryable })

@@ -3,9 +3,9 @@ import { defined } from "../../domain/Defined.ts"
 import type { Definition } from "../definition/Definition.ts"
 
 /**
- * The settings of a pipeline that decide what is stored for a document: kept with each generation of its corpus, so that
- * one can be kept up to date, and asked, by its own settings while the pipeline's file describes another. Secrets are
- * named in it by their versions, as in the file.
+ * The settings of a pipeline that determine what is stored for a document. They are kept with each generation of its
+ * corpus, so that a generation can be kept up to date, and queried, with its own settings while the pipeline's file
+ * describes another. Secrets are named by their versions, as in the file.
  */
 export interface Built {
   readonly chunking: Definition["chunking"]
@@ -15,20 +15,20 @@ export interface Built {
   readonly embedding?: Definition["corpus"]["embedding"]
   readonly limits?: Definition["import"]["limits"]
   readonly textRecognition?: Definition["import"]["textRecognition"]
-  /** What the engine brings to it: the versions of its parsers and embedder. */
+  /** Versions of the engine's parsers and embedder. */
   readonly engine: string
 }
 
-/** How a pipeline builds its corpus on an engine, as JSON. */
+/** The settings with which a pipeline builds its corpus on an engine, as JSON. */
 export const builtBy = (
   { chunking, corpus: { embedding, vectorDb }, import: { limits, textRecognition }, parsers, parsing }: Definition,
   engine: string
 ): string => JSON.stringify(defined({ chunking, parsing, parsers, vectorDb, embedding, limits, textRecognition, engine } satisfies Built))
 
-/** What was written by {@link builtBy}. */
+/** Decodes JSON that {@link builtBy} wrote. */
 export const decodeBuilt = (built: string): Built => JSON.parse(built) as Built // our own
 
-/** The pipeline as it would have to be written to build what was built like that. */
+/** The pipeline with the settings of a generation in the place of its own. */
 export const asBuilt = ({ parsers, ...pipeline }: Definition, built: Built): Definition => ({
   ...pipeline,
   ...defined({ parsers: sameSection("parsers", built, parsers) ? parsers : built.parsers }),
@@ -45,10 +45,10 @@ export const asBuilt = ({ parsers, ...pipeline }: Definition, built: Built): Def
 const sameSection = (name: "parsing" | "parsers" | "vectorDb" | "embedding", built: Built, now: unknown): boolean =>
   isDeepStrictEqual(stored(built[name]), stored(now))
 
-/** Rates, keys and sizes of requests: how a thing is done, not what comes of it. */
+/** Rates, keys and sizes of requests: they do not change what is stored. */
 const manners = new Set(["maxRequestsPerMinute", "apiKey", "batch"])
 
-/** The part of a section that decides what is stored, each field with its name. */
+/** The fields of a section that determine what is stored, by name. */
 const stored = (section: unknown): Readonly<Record<string, unknown>> =>
   typeof section !== "object" || section === null
     ? section === undefined ? {} : { "": section }
@@ -65,18 +65,18 @@ const inFile: Readonly<Record<typeof sections[number], string>> = {
   textRecognition: "import.textRecognition"
 }
 
-/** One setting that two generations have differently. */
+/** A setting that differs between two generations. */
 export interface Difference {
-  /** As the pipeline's file calls it; `engine`: the versions of parsers and embedder. */
+  /** Name of the setting in the pipeline's file; `engine`: the versions of parsers and embedder. */
   readonly field: string
-  /** `(unset)` where it is not there. */
+  /** Value before; `(unset)` where there was none. */
   readonly from: string
   readonly to: string
 }
 
 const told = (value: unknown): string => value === undefined ? "(unset)" : typeof value === "string" ? value : JSON.stringify(value)
 
-/** What of the settings differs, field by field. Versions of the engine are told where nothing else explains them. */
+/** Lists the settings that differ, field by field. Versions of the engine are listed only where nothing else explains the difference. */
 export const differences = (before: Built, now: Built): ReadonlyArray<Difference> => {
   const settings = sections.flatMap((section): ReadonlyArray<Difference> => {
     const [from, to] = [stored(before[section]), stored(now[section])]
@@ -93,6 +93,6 @@ export const differences = (before: Built, now: Built): ReadonlyArray<Difference
   return settings.length > 0 || before.engine === now.engine ? settings : [{ field: "engine", from: before.engine, to: now.engine }]
 }
 
-/** Whether a pipeline written like that builds the same, but for the versions that the engine brings. */
+/** Whether the declared settings build the same corpus, apart from the engine's versions. */
 export const describes = (declared: Built, built: Built): boolean =>
   sections.every((section) => isDeepStrictEqual(stored(declared[section]), stored(built[section])))

@@ -8,23 +8,23 @@ import { unreadableOutcome } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { badMetadata, drifted, overlap, Session, type Work } from "./Session.ts"
 
-/** What an item's bytes call for. Made by looking only, so that `plan` and `run` cannot disagree. */
+/** What to do with an item, given its bytes. Deciding writes nothing, so that `plan` and `run` cannot disagree. */
 export type Decision =
-  /** The target stays as it is: it is right, the item is known not to be taken, or its bytes cannot be read. */
+  /** The target stays as it is: it is current, the item is known to be unusable, or its bytes cannot be read. */
   | {
     readonly _tag: "keep"
     readonly outcome: Pick<FileOutcome, "outcome" | "reason" | "message" | "retryable">
-    /** What the ledger is to have of it, where that is new. */
+    /** The item's new ledger entry, where it changes. */
     readonly entry?: LedgerEntry
   }
-  /** Same content: only facts about the file change. `from` where it had another path. */
+  /** Same content: only facts about the file change. `from` is the entry of the path it had before, if another. */
   | { readonly _tag: "facts"; readonly entry: LedgerEntry; readonly from?: LedgerEntry }
   | {
     readonly _tag: "upload"
     readonly outcome: "added" | "changed"
     readonly content: Uint8Array
     readonly entry: LedgerEntry
-    /** An entry under another path that this upload takes the place of. */
+    /** The entry of another path that this upload replaces. */
     readonly from?: LedgerEntry
   }
 
@@ -33,7 +33,7 @@ export const decide = (work: Work, connector: Connector, scan: Scan): Effect.Eff
   return decideReadable(work, connector, scan).pipe(Effect.catchTags({ ServiceError: unreadable, SecretError: unreadable }))
 }
 
-/** {@link decide}, which fails where the bytes cannot be read. */
+/** Decides like {@link decide}, but fails where the bytes cannot be read. */
 const decideReadable = Effect.fnUntraced(function*(
   { item, known, source }: Work,
   connector: Connector,
@@ -44,7 +44,7 @@ const decideReadable = Effect.fnUntraced(function*(
   const settings = settingsOf(item)
   const facts = Fingerprint.factsHash(item, engine, rules)
   const before = known === undefined ? undefined : Fingerprint.parse(known.fingerprint)
-  // Asked before the bytes are read: by then the file that was young when it was listed may have grown old enough.
+  // Checked before the bytes are read: a file too young when it was listed may have become old enough.
   const settled = item.unsettled !== true ||
     (item.within === undefined && connector.settled !== undefined && (yield* connector.settled(item)))
   const entryWith = (content: string, size: number | undefined): LedgerEntry => ({
@@ -57,7 +57,7 @@ const decideReadable = Effect.fnUntraced(function*(
     file: known?.file
   })
 
-  // The bytes are known to be the same: nothing to read, except where they have to be sent.
+  // The bytes are known to be equal: they need not be read, unless they have to be sent.
   const mayChange = (stored: string): boolean => engine.immutableFiles !== true || Fingerprint.sameFacts(stored, facts)
   if (
     before !== undefined && mayChange(before.facts) &&
@@ -107,15 +107,16 @@ const decideReadable = Effect.fnUntraced(function*(
   return { _tag: "upload", outcome: known?.file === undefined ? "added" : "changed", content, entry }
 })
 
-/** Why a file is stored again that the source did not change. */
+/** Why a file is stored again although the source did not change it. */
 export const whyDrifted = ({ known }: Pick<Work, "known">): Pick<FileOutcome, "reason" | "message"> =>
   known?.reason === drifted ? { reason: drifted, message: known.message } : {}
 
-/** An item that changes while it is read is read again, this often. */
+/** How often an item that changes while it is read is read again. */
 const rereads = 3
-const rereading = Schedule.jittered(Schedule.exponential("200 millis"))
+const beforeReread = "200 millis"
+const rereading = Schedule.jittered(Schedule.exponential("400 millis"))
 
-/** The whole of an item's bytes, bounded by `maxBytes`. */
+/** Reads all of an item's bytes, at most `maxBytes`. */
 export const readItem = (
   connector: Connector,
   item: SourceItem,
@@ -125,20 +126,17 @@ export const readItem = (
     Stream.runCollect,
     Effect.map((parts) => parts.length === 1 && parts[0] !== undefined ? parts[0] : concat(parts))
   )
-  // Nearly all do not change meanwhile, and need no schedule.
-  return Effect.catchIf(read, isChanging, (error) => {
-    let again: typeof read = Effect.fail(error)
-    const once = Effect.suspend(() => {
-      const now = again
-      again = read
-      return now
-    })
-    return Effect.retry(once, { schedule: rereading, times: rereads, while: isChanging })
-  })
+  // Hardly any item changes meanwhile: a schedule is only made for one that has.
+  return Effect.catchIf(
+    read,
+    isChanging,
+    () => Effect.retry(read, { schedule: rereading, times: rereads - 1, while: isChanging }).pipe(Effect.delay(beforeReread))
+  )
 }
 
 const isChanging = (error: ServiceError | SecretError): boolean => error._tag === "ServiceError" && error.code === "ABORTED"
 
+/** Unlike `Buffer.concat`, never a view of a pool of small buffers, which would be copied whole to another process. */
 const concat = (parts: ReadonlyArray<Uint8Array>): Uint8Array => {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
   let at = 0

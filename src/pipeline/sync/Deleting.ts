@@ -4,21 +4,22 @@ import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
 import { Held, ignoreMissing } from "./Failures.ts"
 import { filesText, Session, type SyncSpec } from "./Session.ts"
 
-/** So many deletes are never held, except where they are all that a source had. */
+/** Deletes up to this number are never held, unless they are all the files of a source. */
 const freeDeletes = 20
-/** Deletes in progress at once, and entries taken out of the ledger in one go. */
+/** Concurrent deletes, and the number of entries removed from the ledger at a time. */
 const concurrency = 8
 const batchSize = 256
 /** Paths named in a held event. */
 const namedPaths = 20
 
-/** How many of the known files may go without anybody's consent. */
+/** Number of known files that may be deleted without consent. */
 const deleteLimit = (maxDelete: SyncSpec["maxDelete"], known: number): number =>
   Math.max(freeDeletes, "percent" in maxDelete ? Math.floor((known * maxDelete.percent) / 100) : maxDelete.count)
 
 /**
- * Why the deletes of a source wait for a person: too many of the files that were known before the run, or all of them,
- * as where a disk is not mounted. A source that was taken out of the pipeline is expected to lose all.
+ * Why the deletes of a source wait for a person: there are too many, relative to the files known before the run, or they
+ * are all of its files, as when a disk is not mounted. A source that was removed from the pipeline is expected to lose
+ * all.
  */
 const holdReason = (
   { known, missing }: { readonly known: number; readonly missing: number },
@@ -34,17 +35,14 @@ const holdReason = (
     : undefined
 }
 
-/** What a scan found missing in one source, and why the guard holds it, where it does. */
+/** Files a scan found missing in one source, and why the guard holds their deletes, where it does. */
 export interface Missing {
   readonly source: string
   readonly count: number
   readonly held?: string
 }
 
-/**
- * Sources with something missing, among the pipeline's and those the ledger still knows from before. What `plan` says
- * and what `run` does is decided here.
- */
+/** Finds the sources with missing files, among the pipeline's and those still in the ledger. `plan` and `run` both use this decision. */
 export const findMissing = Effect.fn("sync.findMissing")(function*(scan: Scan) {
   const ledger = yield* Ledger
   const { scope, spec, yes } = yield* Session
@@ -58,7 +56,7 @@ export const findMissing = Effect.fn("sync.findMissing")(function*(scan: Scan) {
   return missing
 })
 
-/** Deletes from the target what complete listings no longer have, except what is held. */
+/** Deletes from the target the files that complete listings no longer have, except held ones. */
 export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(scan: Scan) {
   const { emit, tally } = yield* Session
   const missing = yield* findMissing(scan)
@@ -73,7 +71,7 @@ export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(scan: Sca
       }
       yield* deleteEntries(free)
       for (const { file, path, source } of free) {
-        // Only what the target held was deleted from it.
+        // Only entries with a file were deleted from the target.
         if (file === undefined) continue
         tally.add(source, "deleted", 1)
         yield* emit({ type: "deleted", source, path })
@@ -88,7 +86,7 @@ export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(scan: Sca
   }
 })
 
-/** Deletes what the target has of these entries, and then the entries. */
+/** Deletes the files of these entries, and then the entries. */
 const deleteEntries = Effect.fnUntraced(function*(entries: ReadonlyArray<LedgerEntry>) {
   const files = yield* Files
   const ledger = yield* Ledger
@@ -101,11 +99,11 @@ const deleteEntries = Effect.fnUntraced(function*(entries: ReadonlyArray<LedgerE
 })
 
 /**
- * Somebody else lists a source now: what the one who listed it before had put into the corpus is deleted, as soon as all
- * that the other one lists is there. Readers find both until then, and never neither. Far fewer files than there were,
- * or none, are not taken for all of it without consent: that fails with {@link Held}.
+ * Deletes a source's files when its lister has changed (from here to the engine, or the reverse), once all that the new
+ * lister lists is stored. Until then readers find both, never neither. Fails with {@link Held}, unless consented to,
+ * where the new files are far fewer than the old ones, or none.
  *
- * @param stored how many files have come in their place
+ * @param stored number of files that replace them
  */
 export const deleteSuperseded = Effect.fn("sync.deleteSuperseded")(function*(entries: ReadonlyArray<LedgerEntry>, stored: number) {
   const { spec: { maxDelete }, yes } = yield* Session
@@ -113,23 +111,23 @@ export const deleteSuperseded = Effect.fn("sync.deleteSuperseded")(function*(ent
   if (!yes && there > 0 && (stored === 0 || there - stored > deleteLimit(maxDelete, there))) {
     const why = `${
       filesText(there)
-    } would give way to ${stored}, fewer than maxDelete allows, now that somebody else lists the source; --yes deletes them`
+    } would be replaced by ${stored}, fewer than maxDelete allows, since another side lists the source now; --yes deletes them`
     return yield* new Held({ count: entries.length, why })
   }
   yield* Stream.fromIterable(entries).pipe(Stream.grouped(batchSize), Stream.runForEach(deleteEntries))
 })
 
-/** What decides whether a corpus may take the place of one that has files which it has not. */
+/** Rules for whether a corpus may replace one that has files it lacks. */
 export interface LossRules extends Pick<SyncSpec, "maxDelete"> {
   /** Ids of the sources that the pipeline has. */
   readonly sources: ReadonlyArray<string>
-  /** It may, whatever is missing. */
+  /** Allows it, whatever is missing. */
   readonly yes: boolean
 }
 
 /**
- * Fails with {@link Held} where a corpus that was built may not serve yet: by the rule that holds deletes, of the files
- * that the one which serves has and the new one has not. Both are given by the keys of their entries.
+ * Fails with {@link Held} where a built corpus may not become live yet: applies the guard of deletes to the files that
+ * the live corpus has and the new one lacks. Both are given by the keys of their entries.
  */
 export const checkLosses = Effect.fn("sync.checkLosses")(
   function*(serving: string, candidate: string, { maxDelete, sources, yes }: LossRules) {

@@ -5,6 +5,7 @@ import type { DataSchema, FileMetadata, NewFileMetadata } from "../../domain/Fil
 import type { DataSchemaSpec } from "../../domain/MetadataValue.ts"
 import { describe, type Described, describing, isRuleId, type MetadataRules, ruleId, schemasOf, unfit } from "../../domain/MetadataRules.ts"
 import type { RagFileName } from "../../domain/RagFile.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
 import type { SourceItem } from "../../ports/Connector.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { LedgerEntry } from "../../ports/Ledger.ts"
@@ -13,10 +14,10 @@ import * as Fingerprint from "./Fingerprint.ts"
 import { Session, type SyncSpec } from "./Session.ts"
 import type { Change } from "./Target.ts"
 
-/** Keys and pieces of metadata per page of a listing. */
+/** Page size of listings of keys and metadata. */
 const pageSize = 100
 
-/** What the pipeline's rules need of the corpus: data schemas to make, and those of earlier rules that they take the place of. */
+/** Data schemas that the pipeline's rules need in the corpus, and those of earlier rules that they replace. */
 interface SchemaWork {
   readonly make: ReadonlyArray<DataSchemaSpec & { readonly id: string }>
   readonly instead: ReadonlyArray<DataSchema>
@@ -42,7 +43,7 @@ const schemaWork = Effect.fnUntraced(function*(corpus: CorpusName, rules: Metada
     return found === undefined || typeText(found) !== typeText(wanted) || found.search === "none"
   })
   const instead = make.flatMap(({ key }) => there.get(key) ?? [])
-  const foreign = instead.find(({ name }) => !isRuleId(name.slice(name.lastIndexOf("/") + 1)))
+  const foreign = instead.find(({ name }) => !isRuleId(lastSegment(name)))
   if (foreign !== undefined) {
     const field = `metadata.${foreign.key}`
     return yield* new ServiceError({
@@ -56,7 +57,7 @@ const schemaWork = Effect.fnUntraced(function*(corpus: CorpusName, rules: Metada
   return { make, instead } satisfies SchemaWork
 })
 
-/** What a run would change about the keys of a corpus. */
+/** Lists what a run would change about the keys of a corpus. */
 export const schemaChanges = Effect.fn("sync.schemaChanges")(function*(corpus: CorpusName, { metadata }: Pick<SyncSpec, "metadata">) {
   if (metadata === undefined) return []
   const { instead, make } = yield* schemaWork(corpus, metadata)
@@ -71,7 +72,7 @@ export const schemaChanges = Effect.fn("sync.schemaChanges")(function*(corpus: C
   })
 })
 
-/** Gives the corpus the keys that the pipeline's rules make, typed. Those that no rule makes any more stay. */
+/** Creates the typed keys of the pipeline's rules in the corpus. Keys of former rules stay. */
 export const readySchemas = Effect.fn("sync.readySchemas")(function*(corpus: CorpusName, { metadata: rules }: Pick<SyncSpec, "metadata">) {
   if (rules === undefined) return
   const { instead, make } = yield* schemaWork(corpus, rules)
@@ -81,17 +82,17 @@ export const readySchemas = Effect.fn("sync.readySchemas")(function*(corpus: Cor
   yield* metadata.store.createSchemas(corpus, make)
 })
 
-/** Whether something of an item breaks a strict rule. */
+/** Fails where an item breaks a strict rule. */
 const held = (described: Described): Effect.Effect<Described, DocumentError> =>
   described.fails ? Effect.fail(unfit(described)) : Effect.succeed(described)
 
-/** What is read of an item: its bytes, or Markdown that was made of them and is called so. */
+/** Reads an item: its bytes, or Markdown made of them, with a name and type to match. */
 type Read = Effect.Effect<
   { readonly content: Uint8Array; readonly name?: string; readonly mimeType?: string },
   ServiceError | DocumentError
 >
 
-/** What the rules make of an item, from its content. Without rules: nothing, in the place of what earlier ones made. */
+/** Metadata that the rules make of an item, from its content. Without rules: nothing, which replaces what earlier rules made. */
 export const describeWhole = Effect.fn("sync.describe")(function*(item: SourceItem, read: Read) {
   const { metadata } = yield* Engine
   const { spec } = yield* Session
@@ -102,7 +103,7 @@ export const describeWhole = Effect.fn("sync.describe")(function*(item: SourceIt
   return yield* Effect.flatMap(read, (file) => metadata.properties({ name, mimeType, ...file }, names)).pipe(
     Effect.map(describe),
     Effect.catchTag("DocumentError", ({ message }) => {
-      // The engine may read what we cannot.
+      // The engine may be able to read what cannot be read here.
       const described = describe({})
       const fails = Object.values(spec.metadata ?? {}).some(({ property, strict }) => strict && property !== undefined)
       return Effect.succeed<Described>({ ...described, broken: [`what it says of itself cannot be read: ${message}`], fails })
@@ -111,7 +112,7 @@ export const describeWhole = Effect.fn("sync.describe")(function*(item: SourceIt
   )
 })
 
-/** What changes about the metadata of a file whose content is as it was; undefined: nothing. */
+/** New metadata of a file whose content is unchanged; undefined where the metadata is unchanged too. */
 export const describeAgain = Effect.fnUntraced(function*(
   item: SourceItem,
   before: LedgerEntry | undefined,
@@ -128,31 +129,29 @@ export const describeAgain = Effect.fnUntraced(function*(
   return before.path === now.path ? undefined : yield* held(describe(rules, item.path, undefined))
 })
 
-/** What was written of a file, other than by rules. */
+/** Metadata of a file that people wrote, not rules. */
 export const writtenByPeople = Effect.fnUntraced(function*(file: RagFileName | undefined) {
   const { metadata } = yield* Engine
   const { spec } = yield* Session
   if (metadata === undefined || spec.metadata === undefined || file === undefined) return []
   const all = yield* listMetadata(file).pipe(Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed([])))
-  return all.filter((one) => !isRuleId(idOf(one)))
+  return all.filter(({ name }) => !isRuleId(lastSegment(name)))
 })
-
-const idOf = ({ name }: FileMetadata): string => name.slice(name.lastIndexOf("/") + 1)
 
 const listMetadata = Effect.fnUntraced(function*(file: RagFileName) {
   const { metadata } = yield* Engine
   return metadata === undefined ? [] : yield* Stream.runCollect(pages((page) => metadata.store.list(file, page), pageSize))
 })
 
-/** What rules make of a file that the engine has fetched by itself; see {@link cannotDescribe}. */
+/** Metadata that rules make of a file which the engine has fetched itself; see {@link cannotDescribe}. */
 export const describeByPath = ({ metadata }: Pick<SyncSpec, "metadata">, path: string): Described | undefined =>
   metadata === undefined ? undefined : describe(metadata, path, {})
 
 /**
- * Makes the metadata of a file what its description says, where the engine does not write it with the file. What is as
- * it should be is not written again, so that it may be done twice.
+ * Writes the metadata of a file, where the engine does not write it with the file. Values that are already right are not
+ * written again, so repeating this is harmless.
  *
- * @param kept what people wrote of the version that the file took the place of
+ * @param kept metadata that people wrote of the version that this file replaced
  */
 export const writeDescribed = Effect.fn("sync.writeDescribed")(function*(
   file: RagFileName,
@@ -166,7 +165,7 @@ export const writeDescribed = Effect.fn("sync.writeDescribed")(function*(
   const there = fresh ? [] : yield* listMetadata(file)
   const byKey = new Map(there.map((one) => [one.key, one]))
   const wanted = new Map(values.map((spec) => [spec.key, spec]))
-  const gone = there.filter((one) => !wanted.has(one.key) && (keys.includes(one.key) || (whole && isRuleId(idOf(one)))))
+  const gone = there.filter((one) => !wanted.has(one.key) && (keys.includes(one.key) || (whole && isRuleId(lastSegment(one.name)))))
   if (gone.length > 0) yield* store.delete(file, gone.map(({ name }) => name))
   const make: Array<NewFileMetadata> = []
   for (const spec of values) {
@@ -178,11 +177,11 @@ export const writeDescribed = Effect.fn("sync.writeDescribed")(function*(
   if (make.length > 0) yield* store.create(file, make)
 })
 
-/** Which rules a file breaks that is taken all the same. */
+/** The rules that a file breaks, which is stored all the same. */
 export const unfitText = (described: Described | undefined): string | undefined =>
   described === undefined || described.broken.length === 0 ? undefined : described.broken.join("; ")
 
-/** Why the rules cannot hold for a source whose files the engine fetches by itself: it is given no bytes and knows no paths. */
+/** Why the rules cannot be applied to a source whose files the engine fetches itself: no bytes and no paths are known here. */
 export const cannotDescribe = (
   { metadata: rules = {} }: Pick<SyncSpec, "metadata">,
   listed: boolean

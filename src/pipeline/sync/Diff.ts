@@ -14,31 +14,34 @@ import { filesText, markerSource, type Named, namesOf, type SyncSpec } from "./S
 import { findGeneration } from "./Generations.ts"
 import { findTarget } from "./Target.ts"
 
-/** One difference between what the ledger says we put and what the target holds. */
+/** A difference between what the ledger says was stored and what the target has. */
 export type Difference =
-  /** In the ledger, not in the target: someone deleted it there. */
+  /** In the ledger but not in the target: someone deleted it there. */
   | { readonly type: "missing"; readonly source: string; readonly path: string; readonly file: RagFileName }
-  /** In both, but the target holds another version, or one it cannot use. */
+  /** In both, but the target has another version, or one it cannot use. */
   | { readonly type: "differs"; readonly source: string; readonly path: string; readonly file: RagFileName; readonly why: string }
-  /** In the target with this pipeline's marker, and unknown to the ledger. */
+  /** In the target with this pipeline's marker, but not in the ledger. */
   | { readonly type: "stray"; readonly file: RagFileName; readonly displayName: string }
-  /** In the target without a marker of this pipeline: never touched by it. Absent `pipeline`: without any marker. */
+  /**
+   * In the target without this pipeline's marker; the pipeline never touches it. `pipeline` is the pipeline in its
+   * marker; absent: it has no marker.
+   */
   | { readonly type: "foreign"; readonly file: RagFileName; readonly displayName: string; readonly pipeline?: string }
   /** A write that was begun and not confirmed; the next run settles it. */
   | { readonly type: "open"; readonly source: string; readonly path: string }
 
-/** How the ledger and the target compare, in numbers of files. */
+/** Comparison of the ledger with the target, in numbers of files. */
 export interface Diff {
   readonly corpus: "found" | "missing"
-  /** It holds nothing of this pipeline's, and these: the next run joins them. */
+  /** Files of others in a corpus that has none of this pipeline's: the next run joins them. */
   readonly joins?: Others
-  /** Files that are in both and agree. */
+  /** Files that are equal in both. */
   readonly same: number
   readonly differences: Readonly<Record<Difference["type"], number>>
 }
 
 /**
- * Holds the ledger against the target, reading both and writing neither. The sources are not asked: `plan` does that.
+ * Compares the ledger with the target, reading both and writing neither. The sources are not read: `plan` does that.
  * Keeps a row in memory for each file the ledger knows.
  */
 export const diff = Effect.fn("diff")(function*(
@@ -51,7 +54,7 @@ export const diff = Effect.fn("diff")(function*(
   const others = countOthers({})
   let same = 0
   yield* compareTarget(scope, spec, {
-    // A ledger that belongs to another corpus, or to none, knows nothing of this one.
+    // A ledger of another corpus, or of none, knows nothing of this one.
     known: target._tag === "missing" || !target.adopted,
     corpus: target._tag === "missing" ? undefined : target.corpus.name
   }, (comparison) => {
@@ -63,11 +66,11 @@ export const diff = Effect.fn("diff")(function*(
   return { corpus: target._tag, joins: others.joined(), same, differences }
 })
 
-/** How a file stands in the ledger and in the target; as in {@link Difference}. */
+/** Comparison of a file in the ledger and in the target; see {@link Difference}. */
 export type Comparison =
   | { readonly _tag: "same" }
   | { readonly _tag: "missing"; readonly entry: Known }
-  /** `broken`: the target cannot use what it holds. */
+  /** `broken`: the target cannot use its version. */
   | { readonly _tag: "differs"; readonly entry: Known; readonly why: string; readonly broken: boolean }
   | { readonly _tag: "stray"; readonly file: HeldFile; readonly marker: Marker }
   | { readonly _tag: "foreign"; readonly file: HeldFile }
@@ -75,15 +78,15 @@ export type Comparison =
 
 type Known = LedgerEntry & { readonly file: RagFileName }
 
-/** Files per page of the target's listing: what any engine gives, and what one gives that tells no more than is compared. */
+/** Page sizes of the target's listing: what any engine supports, and what one supports that lists only the compared fields. */
 const pageSize = 100
 const heldPageSize = 1_000
 
 /**
- * Holds the ledger against the target's own list of files, reading both and writing neither. Keeps a row in memory for
+ * Compares the ledger with the target's own list of files, reading both and writing neither. Keeps a row in memory for
  * each file the ledger knows.
  *
- * @param target.corpus absent: there is none
+ * @param target.corpus absent: there is no corpus
  * @param target.known whether the ledger's entries are about this corpus
  */
 export const compareTarget = Effect.fn("sync.compareTarget")(function*<E = never, R = never>(
@@ -95,7 +98,7 @@ export const compareTarget = Effect.fn("sync.compareTarget")(function*<E = never
   const ledger = yield* Ledger
   const files = yield* Files
   const known = new Map<RagFileName, Known>()
-  /** An effect for each file would take longer than to compare it: most are the same, and nothing is done about them. */
+  /** An effect for each file would take longer than comparing it: most are equal, and need nothing. */
   const observeAll = <A>(items: ReadonlyArray<A>, compare: (item: A) => Comparison | undefined): Effect.Effect<void, E, R> => {
     const wanted: Array<Effect.Effect<void, E, R>> = []
     for (const item of items) {
@@ -103,7 +106,7 @@ export const compareTarget = Effect.fn("sync.compareTarget")(function*<E = never
       const effect = comparison === undefined ? undefined : observe(comparison)
       if (Effect.isEffect(effect)) wanted.push(effect)
     }
-    // Both lists are read where it stands: between their pages others have the event loop, and the bounds of the heap among them.
+    // Both lists are read in this thread: between their pages, other work gets the event loop, the heap's guard included.
     return Effect.andThen(Effect.yieldNow, Effect.forEach(wanted, (effect) => effect, { discard: true }))
   }
   if (target.known) {
@@ -141,7 +144,7 @@ export const compareTarget = Effect.fn("sync.compareTarget")(function*<E = never
 
 const whyDifferent = ({ errorStatus, marker, state }: HeldFile, entry: Known): string | undefined => {
   if (state === "ERROR") return errorStatus ?? "the target could not process it"
-  // Only of what is done does the ledger say which version the target has. Rules for metadata leave the marks that cannot change.
+  // The ledger knows the target's version only of entries that are done. Metadata rules leave markers that cannot be changed as they are.
   return entry.state === "done" && marker !== undefined &&
       !Fingerprint.sameButRules(Fingerprint.parse(marker.fingerprint), Fingerprint.parse(entry.fingerprint))
     ? "the target holds another version"
@@ -170,10 +173,10 @@ const differenceOf = (comparison: Exclude<Comparison, { readonly _tag: "same" }>
   }
 }
 
-/** The pipeline that a mark names: what comes before the source, as neither name may hold a slash. */
+/** The pipeline that a marker names: the part before the source, as neither name may contain a slash. */
 const pipelineOf = ({ source }: Marker): string => source.split("/")[0] ?? ""
 
-/** Counts the files of a corpus that are not the pipeline's, as a comparison passes by. */
+/** Counts the files of a corpus that are not the pipeline's, while a comparison runs. */
 export const countOthers = ({ sources = [] }: Partial<Pick<SyncSpec, "sources">>) => {
   const pipelines = new Map<string, number>()
   let unmarked = 0
@@ -190,15 +193,15 @@ export const countOthers = ({ sources = [] }: Partial<Pick<SyncSpec, "sources">>
       else pipelines.set(pipelineOf(file.marker), (pipelines.get(pipelineOf(file.marker)) ?? 0) + 1)
     },
     found,
-    /** Those that a pipeline new to the corpus joins: nothing where it has files of its own there. */
+    /** Files that a pipeline new to the corpus joins: undefined where it has files of its own there. */
     joined: (): Others | undefined => (own ? undefined : found())
   }
 }
 
 /**
- * {@link countOthers} of a whole corpus.
+ * Counts the files of others in a whole corpus; see {@link countOthers}.
  *
- * @param scope what the ledger accounts for in the corpus: it is the pipeline's, with or without a mark
+ * @param scope the ledger's key of the corpus: its entries are the pipeline's, with or without a marker
  */
 export const findOthers = Effect.fnUntraced(function*(scope: string, corpus: CorpusName, spec: Named & Pick<SyncSpec, "sources">) {
   const others = countOthers(spec)
@@ -206,7 +209,7 @@ export const findOthers = Effect.fnUntraced(function*(scope: string, corpus: Cor
   return others.found()
 })
 
-/** Whose files those are, for a person. */
+/** Describes whose files these are. */
 const othersText = ({ files, pipelines, unmarked }: Others): string => {
   const whose = [
     ...Object.entries(pipelines).map(([pipeline, n]) => `${n} of pipeline ${pipeline}`),
@@ -215,13 +218,13 @@ const othersText = ({ files, pipelines, unmarked }: Others): string => {
   return `${filesText(files)} of others (${whose.join(", ")})`
 }
 
-/** What a pipeline does that finds a corpus of its name with files of others in it. */
+/** Note for a pipeline that finds a corpus of its name with files of others in it. */
 export const joinsNote = (corpus: string, others: Others): string =>
   `joins corpus ${corpus}, which holds ${
     othersText(others)
-  }; what both store is found twice, and another corpus.displayName keeps them apart${renamedHint(others)}`
+  }; documents that both store are found twice; another corpus.displayName keeps them apart${renamedHint(others)}`
 
-/** A renamed pipeline looks like another one that shares the corpus: only a person can tell. */
+/** A renamed pipeline looks like another pipeline that shares the corpus: only a person can distinguish them. */
 const renamedHint = ({ pipelines }: Others): string => {
   const [first] = Object.entries(pipelines).toSorted(([, a], [, b]) => b - a)
   return first === undefined

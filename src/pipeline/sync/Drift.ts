@@ -12,19 +12,19 @@ import * as Fingerprint from "./Fingerprint.ts"
 import { isImporting } from "./ServiceFiles.ts"
 import { drifted, filesText, markerSource, namesOf, Session, sourcesByMark, type SyncSpec } from "./Session.ts"
 
-/** What the target holds otherwise than the ledger has it: what somebody else did to the files that this pipeline put there. */
+/** How the target differs from the ledger: what somebody else did to the files that this pipeline stored there. */
 export interface Drift {
-  /** Files deleted or changed there, by source; a run puts them back. */
+  /** Files deleted or changed there, by source; a run stores them again. */
   readonly lost: ReadonlyMap<string, number>
-  /** Files that are there and cannot be used, by source; a run puts them again. */
+  /** Files that are there but cannot be used, by source; a run stores them again. */
   readonly damaged: ReadonlyMap<string, number>
-  /** Files that carry our mark and that the ledger does not know, by source. */
+  /** Files with this pipeline's marker that the ledger does not know, by source. */
   readonly strays: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>
-  /** Sources of files that differ: they are found only where everything is listed. */
+  /** Sources of files that differ: the differences only show where everything is listed. */
   readonly sources: ReadonlySet<string>
-  /** The ledger as it would be, had it recorded that: what is lost is to be stored again, what carries our mark is known. */
+  /** Corrects a scan as if the ledger had recorded the drift: lost files are to be stored again, strays are known. */
   readonly over: (scan: Scan) => Scan
-  /** The corpus holds these and nothing of this pipeline's: a run would be its first in there. */
+  /** Files of others in a corpus that has none of this pipeline's: a run would be its first there. */
   readonly joins: Others | undefined
 }
 
@@ -37,18 +37,18 @@ export const noDrift: Drift = {
   over: (scan) => scan
 }
 
-/** The notes on each source. */
+/** Notes on the sources, for the report. */
 export const driftNotes = ({ damaged, lost }: Pick<Drift, "damaged" | "lost">): ReadonlyArray<readonly [source: string, note: string]> => [
   ...[...lost].map(([source, count]) => [source, `${filesText(count)} deleted or changed in the corpus by somebody else`] as const),
   ...[...damaged].map(([source, count]) => [source, `${filesText(count)} damaged in the corpus, to be read again`] as const)
 ]
 
 /**
- * Holds the ledger against the target, and answers what differs as corrections to a scan: nothing is written, so that
- * `plan` and `run` see the same. The target is listed before the sources are, so that what another machine puts there
- * meanwhile is in their listings too.
+ * Compares the ledger with the target, and returns the differences as corrections to a scan: nothing is written, so that
+ * `plan` and `run` see the same. The target is listed before the sources, so that files another machine stores meanwhile
+ * are in the sources' listings too.
  *
- * @param known false: the ledger is about another corpus, and all that carries our mark is taken from the target
+ * @param known false: the ledger is about another corpus, and every file with this pipeline's marker is taken from the target
  */
 export const findDrift = Effect.fn("sync.findDrift")(function*(corpus: CorpusName, known = true) {
   const { scope, spec } = yield* Session
@@ -59,7 +59,7 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(corpus: CorpusNam
   const damaged = new Map<string, number>()
   const strays = new Map<string, Array<LedgerEntry>>()
   const correct = (entry: LedgerEntry, message: string, counts = lost) => {
-    // What could not be stored before is not put back.
+    // Files that could not be stored before are not stored again.
     if (entry.state !== "done") return void corrected.set(keyOf(entry), entry)
     corrected.set(keyOf(entry), { ...entry, state: "failed", reason: drifted, message })
     counts.set(entry.source, (counts.get(entry.source) ?? 0) + 1)
@@ -91,7 +91,7 @@ export const findDrift = Effect.fn("sync.findDrift")(function*(corpus: CorpusNam
   } satisfies Drift
 })
 
-/** What the ledger would say of a file that carries our mark; undefined where it carries none, or that of another source. */
+/** The ledger entry of a file with this pipeline's marker; undefined where it has none, or that of another source. */
 const strayEntry = (
   sourceOf: ReadonlyMap<string, string>,
   { marker, name: file, sizeBytes: size }: Pick<RagFile, "name" | "marker" | "sizeBytes">
@@ -102,13 +102,13 @@ const strayEntry = (
   return { source, path: recoveredPath(pathHash), state: "done", revision: "", fingerprint, file, size }
 }
 
-/** What the pipeline's sources had put into a corpus that was lost here. */
+/** Entries of the files that the pipeline's sources had stored in a lost corpus, by source. */
 export const lostBySource = (spec: SyncSpec, { files }: Pick<LostCorpus, "files">): ReadonlyMap<string, ReadonlyArray<LedgerEntry>> => {
   const sourceOf = sourcesByMark(spec)
   return Map.groupBy(files.flatMap((file) => strayEntry(sourceOf, file) ?? []), ({ source }) => source)
 }
 
-/** The same as a plan sees it, before any of it is taken in. */
+/** The drift of a lost corpus, as a plan sees it before the corpus is taken in. */
 export const lostDrift = (spec: SyncSpec, lost: LostCorpus): Drift => {
   const bySource = lostBySource(spec, lost)
   const strays = Map.groupBy([...bySource.values()].flat(), keyOf)
@@ -118,8 +118,8 @@ export const lostDrift = (spec: SyncSpec, lost: LostCorpus): Drift => {
 const keyOf = ({ path, source }: Pick<LedgerEntry, "path" | "source">): string => `${source}\n${path}`
 
 /**
- * Takes back what only looked different because somebody writes at this moment: ledger and target are two readings, one
- * after the other. What the ledger has otherwise by now, or as an intent, is not drift.
+ * Removes differences that are only due to a write at this moment: ledger and target are read one after the other. An
+ * entry that the ledger has changed by now, or has as an intent, is not drift.
  */
 const dropWritten = Effect.fnUntraced(function*(
   corrected: Map<string, LedgerEntry>,
@@ -148,14 +148,14 @@ const dropWritten = Effect.fnUntraced(function*(
   for (const [source, count] of lost) if (count === 0) lost.delete(source)
 })
 
-/** A scan of a ledger in which these entries were corrected, and those that it does not know were added. */
+/** A scan of a ledger with these entries corrected, and these strays added. */
 const overlay =
   (corrected: ReadonlyMap<string, LedgerEntry>, strays: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>) => (scan: Scan): Scan => {
     const unseen = new Map(strays)
-    /** Sources of which everything counts as seen. */
+    /** Sources whose entries all count as seen. */
     const seen = new Set<string>()
     const correctedOf = (entry: LedgerEntry | undefined) => entry === undefined ? undefined : corrected.get(keyOf(entry)) ?? entry
-    /** Of several files of one path one is taken, and the others are missing. */
+    /** Where several files have one path, one is taken, and the others are missing. */
     const take = (key: string, which: (entry: LedgerEntry) => boolean = () => true): LedgerEntry | undefined => {
       const entries = unseen.get(key) ?? []
       const entry = entries.find(which)
@@ -163,7 +163,7 @@ const overlay =
       return entry
     }
     const unlisted = () => [...unseen.values()].flat().filter(({ source }) => !seen.has(source))
-    /** What may have moved, by content: asked for once the listings are over. */
+    /** Entries that may have moved, by content; computed once the listings are over. */
     let movable:
       | { readonly byContent: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>; readonly sizes: ReadonlySet<number | undefined> }
       | undefined
@@ -226,21 +226,21 @@ const overlay =
     }
   }
 
-/** Entries written in one go. */
+/** Entries written at a time. */
 const batchSize = 500
 
 /**
- * Rebuilds the ledger of a corpus that we find filled by this pipeline (a new machine, a lost data directory) from the
- * markers its files carry. Files without our mark stay unknown, and so are never deleted; answers whose they are, where
- * none are ours.
+ * Rebuilds the ledger of a corpus that this pipeline has filled before (from a new machine, or after the data directory
+ * was lost) from the markers of its files. Files without its marker stay unknown, and so are never deleted; returns whose
+ * they are, where none are the pipeline's.
  *
- * @param wasLost the corpus's own files were taken from the database that has its vectors
+ * @param wasLost the corpus's files were taken in from its vector database
  */
 export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(corpus: CorpusName, wasLost = false) {
   const ledger = yield* Ledger
   const { scope, spec } = yield* Session
   const { joins, strays } = yield* findDrift(corpus, false)
-  // What rules had made of files is not in the database that has their vectors.
+  // Metadata made by rules is not in the vector database.
   const known = (entry: LedgerEntry): LedgerEntry =>
     wasLost && spec.metadata !== undefined ? { ...entry, fingerprint: Fingerprint.undescribed(entry.fingerprint) } : entry
   yield* Stream.fromIterable(strays.values()).pipe(
@@ -252,8 +252,8 @@ export const recoverLedger = Effect.fn("sync.recoverLedger")(function*(corpus: C
 })
 
 /**
- * Settles what an earlier run left open, by looking at the target and never by sending again: an intent whose
- * fingerprint the target holds is done; any other goes back to what the target does hold.
+ * Settles writes that an earlier run left open, by examining the target and never by sending again: an intent whose
+ * fingerprint the target has is done; any other is reset to what the target does have.
  */
 export const settleIntents = Effect.fn("sync.settleIntents")(function*(corpus: CorpusName) {
   const ledger = yield* Ledger
@@ -286,7 +286,7 @@ export const settleIntents = Effect.fn("sync.settleIntents")(function*(corpus: C
     yield* Effect.forEach(held.filter((file) => file !== kept), (file) => files.delete(file.name).pipe(ignoreMissing), { discard: true })
     const { file: _, ...rest } = entry
     if (arrived !== undefined) {
-      // Its metadata may not have been written any more.
+      // Its metadata may not have been written.
       const fingerprint = spec.metadata === undefined ? rest.fingerprint : Fingerprint.undescribed(rest.fingerprint)
       yield* ledger.write(scope, { put: [{ ...rest, state: "done", fingerprint, file: arrived.name }] })
     } else if (kept === undefined) yield* ledger.write(scope, { remove: [entry] })

@@ -5,19 +5,19 @@ import type { FileOutcome } from "../../domain/Report.ts"
 /** Deletes that wait for a person: more than `maxDelete` allows, or all that a source had. */
 export class Held extends Data.TaggedError("Held")<{ readonly count: number; readonly why: string }> {}
 
-/** The item was not stored: the run has nothing left of what it may embed. The item is as it was before. */
+/** The item was not stored, because the run's embedding budget is spent. The item is as it was before. */
 export class OverBudget extends Data.TaggedError("OverBudget") {}
 
-/** Errors that the next file would meet too: the run ends, and what was not reached is pending. */
+/** Whether the next file would meet this error too: the run ends, and files not reached are pending. */
 export const concernsAll = (error: ServiceError): boolean =>
   error.code === "UNAUTHENTICATED" || error.code === "PERMISSION_DENIED" || error.code === "RESOURCE_EXHAUSTED" ||
   error.code === "CANCELLED" || (error.code === "FAILED_PRECONDITION" && error.violations === undefined)
 
-/** For deletes: what is not there any more is what was wanted. */
+/** For deletes: succeeds where the file does not exist any more. */
 export const ignoreMissing = <A, R>(effect: Effect.Effect<A, ServiceError, R>): Effect.Effect<void, ServiceError, R> =>
   Effect.catchIf(Effect.asVoid(effect), ({ code }) => code === "NOT_FOUND", () => Effect.void)
 
-/** What becomes of an item whose bytes cannot be read. It is skipped where it has gone since it was listed, or is over a limit. */
+/** Outcome of an item whose bytes cannot be read. It is skipped where it has disappeared since it was listed, or exceeds a limit. */
 export const unreadableOutcome = (error: ServiceError | SecretError): Pick<FileOutcome, "outcome" | "reason" | "message" | "retryable"> => {
   const { message } = error
   if (error._tag === "SecretError") return { outcome: "failed", reason: "secret", message, retryable: true }
@@ -27,7 +27,7 @@ export const unreadableOutcome = (error: ServiceError | SecretError): Pick<FileO
   return { outcome: "failed", reason: code, message, retryable: retryable || code === "PERMISSION_DENIED" }
 }
 
-/** Whether a connector cannot tell what changed since a cursor. */
+/** Whether a connector refused a cursor, so that everything has to be listed. */
 export const isCursorRefused = (error: ServiceError | SecretError | StateError): boolean =>
   error._tag === "ServiceError" && error.code === "INVALID_ARGUMENT" && error.violations?.[0]?.field === "cursor"
 

@@ -6,9 +6,9 @@ import type { SourceItem } from "../../ports/Connector.ts"
 import type { Engine } from "../../ports/Engine.ts"
 
 /**
- * What decides whether a stored file is current, in three parts, each a hash: the bytes; the facts that can change
- * without them (name, address, metadata, permissions); and the settings they were stored under (parser, chunking,
- * embedder). Printed `{content}.{facts}.{settings}`.
+ * Determines whether a stored file is current. It has three parts, each a hash: the bytes; the facts that can change
+ * without them (name, address, metadata, permissions); and the settings they were stored with (parser, chunking,
+ * embedder). Printed as `{content}.{facts}.{settings}`.
  */
 export interface Fingerprint {
   readonly content: string
@@ -16,24 +16,24 @@ export interface Fingerprint {
   readonly settings: string
 }
 
-/** 128 bits: no two of a corpus's documents meet by chance. */
+/** 128 bits: no two documents of a corpus collide by chance. */
 const digest = (data: string | Uint8Array): string => hash("sha256", data, "hex").slice(0, 32)
 
 export const contentHash = (content: Uint8Array): string => digest(content)
 
-/** Stands for the content of what the engine fetches by itself: its bytes never come by here. */
+/** Stands for the content of files that the engine fetches itself: their bytes are not seen here. */
 export const revisionHash = (revision: string): string => digest(`revision ${revision}`)
 
 export const pathHash = (path: string): string => digest(path)
 
 const sorted = (record: Readonly<Record<string, string>>) => Object.entries(record).sort(([a], [b]) => (a < b ? -1 : 1))
 
-/** Times move without meaning anything: a checkout touches every file. */
+/** Modification times carry no meaning: a checkout changes those of all files. */
 const meaningful = ({ modifiedTime: _, ...metadata }: Readonly<Record<string, string>> = {}) => metadata
 
 /**
- * Of the facts that the engine keeps: those it does not keep need not be brought up to date. Where rules make metadata, the
- * second half is theirs: new rules change nothing else of a file.
+ * Hash of the facts that the engine keeps: others need not be updated. Where rules make metadata, the second half is the
+ * hash of the rules: new rules change nothing else of a file.
  *
  * @param rules {@link rulesHash}
  */
@@ -51,21 +51,21 @@ export const factsHash = (item: SourceItem, engine: Pick<Engine["Service"], "imm
 
 const half = 16
 
-/** Of what makes metadata of a file. */
+/** Hash of the rules for metadata. */
 export const rulesHash = (rules: MetadataRules): string =>
   digest(JSON.stringify(Object.entries(rules).sort(([a], [b]) => (a < b ? -1 : 1)))).slice(0, half)
 
-/** Whether files differ in what their rules make of them, at most. */
+/** Whether two files are equal apart from metadata made by rules. */
 export const sameButRules = (a: Fingerprint, b: Fingerprint): boolean =>
   a.content === b.content && a.settings === b.settings && sameFacts(a.facts, b.facts)
 
-/** Whether facts are the same, whatever the rules. */
+/** Whether facts are equal, apart from rules. */
 export const sameFacts = (a: string, b: string): boolean => a.slice(0, half) === b.slice(0, half)
 
-/** Whether the rules were the same. */
+/** Whether the rules are equal. */
 export const sameRules = (a: Fingerprint, b: Fingerprint): boolean => a.facts.slice(half) === b.facts.slice(half)
 
-/** Of a file that is stored, and of which nobody knows what metadata it has. */
+/** The fingerprint of a stored file whose metadata is unknown. */
 export const undescribed = (fingerprint: string): string => {
   const { content, facts, settings } = parse(fingerprint)
   return format({ content, facts: facts.slice(0, half).padEnd(2 * half, "0"), settings })
@@ -95,12 +95,12 @@ export const settingsHash = (
   ]))
 }
 
-/** The same of a file that a parser of the pipeline's own reads. */
+/** Hash of the settings of a file that a custom parser reads. */
 export const parsedSettings = (settings: string, parser: string): string => digest(`${settings} ${parser}`)
 
 export const format = (f: Fingerprint): string => `${f.content}.${f.facts}.${f.settings}`
 
-/** Of what was not read. */
+/** Fingerprint of an item that was not read. */
 export const none = format({ content: "", facts: "", settings: "" })
 
 export const parse = (text: string): Fingerprint => {

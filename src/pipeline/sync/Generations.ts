@@ -10,80 +10,80 @@ import { checkLosses, type LossRules } from "./Deleting.ts"
 import { ignoreMissing } from "./Failures.ts"
 import type { Named } from "./Session.ts"
 
-/** The ledger's key of a pipeline: the same one on another target is another. */
-export const scopeOf = (engine: Pick<Engine["Service"], "target">, pipeline: string): string => `${engine.target}#${pipeline}`
+/** Key of a pipeline in the ledger: the same pipeline has another key on another target. */
+export const pipelineKeyOf = (engine: Pick<Engine["Service"], "target">, pipeline: string): string => `${engine.target}#${pipeline}`
 
-/** The names that a pipeline's runs are accounted for by. */
+/** The names under which a pipeline's runs are recorded. */
 export const namesIn = ({ name, renamedFrom }: Pick<Definition, "name" | "renamedFrom">): Named => ({ pipeline: name, renamedFrom })
 
-/** Which generation is asked, and looked at. Default: the live one. */
+/** Which generation is read. Default: the live one. */
 export const GenerationInUse = Context.Reference<"live" | "candidate">("sluice/pipeline/sync/GenerationInUse", {
   defaultValue: () => "live"
 })
 
 /** A pipeline's generations on one target. */
 export interface Generations {
-  /** The ledger's key of the pipeline: that of the name it had, until a run has taken that over. */
-  readonly key: string
+  /** Key of the pipeline in the ledger: that of its former name, until a run has taken that over. */
+  readonly pipelineKey: string
   readonly live: Generation | undefined
   readonly candidate: Generation | undefined
-  /** Those to go back to, the newest first. */
+  /** Generations kept to roll back to, newest first. */
   readonly kept: ReadonlyArray<Generation>
-  /** Every one, deleted ones too, the newest first. */
+  /** Every generation, deleted ones included, newest first. */
   readonly all: ReadonlyArray<Generation>
 }
 
-const generationsUnder = (ledger: Ledger["Service"], key: string): Effect.Effect<Generations, StateError> =>
-  Effect.map(ledger.generations(key), (all) => {
+const generationsUnder = (ledger: Ledger["Service"], pipelineKey: string): Effect.Effect<Generations, StateError> =>
+  Effect.map(ledger.generations(pipelineKey), (all) => {
     const of = (role: Role) => all.filter((generation) => generation.role === role)
-    return { key, live: of("live")[0], candidate: of("candidate")[0], kept: of("kept"), all }
+    return { pipelineKey, live: of("live")[0], candidate: of("candidate")[0], kept: of("kept"), all }
   })
 
-/** The generations of a pipeline. */
+/** Finds the generations of a pipeline on the engine's target. */
 export const findGenerations = (named: Named) => Effect.flatMap(Engine, (engine) => generationsAt(engine, named))
 
-/** Those that it has on a target. */
+/** Finds the generations of a pipeline on a target. */
 export const generationsAt = (engine: Pick<Engine["Service"], "target">, { pipeline, renamedFrom }: Named) =>
   Effect.flatMap(Ledger, (ledger) => {
-    const own = generationsUnder(ledger, scopeOf(engine, pipeline))
-    return renamedFrom === undefined ? own : Effect.flatMap(own, (found) => ownOrOld(ledger, found, scopeOf(engine, renamedFrom)))
+    const own = generationsUnder(ledger, pipelineKeyOf(engine, pipeline))
+    return renamedFrom === undefined ? own : Effect.flatMap(own, (found) => ownOrOld(ledger, found, pipelineKeyOf(engine, renamedFrom)))
   })
 
-/** Those under the name that a pipeline had, as long as no run has put anything under its own. */
+/** The generations under the pipeline's former name, as long as no run has stored anything under its own. */
 const ownOrOld = Effect.fnUntraced(function*(ledger: Ledger["Service"], own: Generations, before: string) {
-  // A run that ended early leaves a record with nothing in it.
+  // A run that ended early leaves a generation without entries.
   for (const { scope } of own.all) if ((yield* ledger.sources(scope)).length > 0) return own
   const old = yield* generationsUnder(ledger, before)
   return old.all.length === 0 ? own : old
 })
 
-/** The generation that is asked: {@link GenerationInUse}. Undefined before the first run. */
+/** Finds the generation to read: {@link GenerationInUse}. Undefined before the first run. */
 export const findGeneration = Effect.fnUntraced(function*(named: Named) {
   const found = yield* findGenerations(named)
-  if ((yield* GenerationInUse) === "live") return { ...found, inUse: found.live, scope: found.live?.scope ?? found.key }
+  if ((yield* GenerationInUse) === "live") return { ...found, inUse: found.live, scope: found.live?.scope ?? found.pipelineKey }
   if (found.candidate === undefined) return yield* noCandidate(named)
   return { ...found, inUse: found.candidate, scope: found.candidate.scope }
 })
 
-/** The key under which the ledger accounts for the generation that is asked. */
+/** Finds the ledger's key of the generation to read. */
 export const findScope = (named: Named) => Effect.map(findGeneration(named), ({ scope }) => scope)
 
 const noCandidate = ({ pipeline }: Named): ServiceError =>
   new ServiceError({
     code: "FAILED_PRECONDITION",
     message: `${pipeline} has no candidate`,
-    fix: "build one beside the corpus that serves: sluice run --candidate"
+    fix: "build one beside the live corpus: sluice run --candidate"
   })
 
-/** A generation that is not there yet, and is the next of its pipeline. */
-export const nextGeneration = ({ all, key }: Pick<Generations, "all" | "key">): Pick<Generation, "scope" | "number"> => {
+/** Number and key of a pipeline's next generation. */
+export const nextGeneration = ({ all, pipelineKey }: Pick<Generations, "all" | "pipelineKey">): Pick<Generation, "scope" | "number"> => {
   const number = (all[0]?.number ?? 0) + 1
-  return { number, scope: number === 1 ? key : `${key}~${number}` }
+  return { number, scope: number === 1 ? pipelineKey : `${pipelineKey}~${number}` }
 }
 
 const longestDisplayName = 128
 
-/** What a corpus is called in its target: the one that serves has the pipeline's name, and the others say what they are. */
+/** Display name of a corpus in its target: the live one has the pipeline's, and the others state their role. */
 export const displayNameOf = (
   { number, role }: Pick<Generation, "number" | "role">,
   { displayName }: Pick<CorpusSpec, "displayName">
@@ -94,18 +94,18 @@ export const displayNameOf = (
 }
 
 /**
- * Brings the target in line with the roles that the ledger gives: renames corpora whose role has changed, and deletes
- * the retired ones. Asks the target nothing where nothing is to do. Killed on the way, the next one goes on.
+ * Brings the target in line with the roles in the ledger: renames corpora whose role has changed, and deletes retired
+ * ones. Calls the target only where something has to be done. If killed midway, the next call continues.
  */
-export const settleGenerations = Effect.fn("sync.settleGenerations")(function*(key: string, spec: Pick<CorpusSpec, "displayName">) {
+export const settleGenerations = Effect.fn("sync.settleGenerations")(function*(pipelineKey: string, spec: Pick<CorpusSpec, "displayName">) {
   const corpora = yield* Corpora
   const ledger = yield* Ledger
-  const { all, candidate, kept, live } = yield* generationsUnder(ledger, key)
-  // The one that serves comes first: whoever looks for the name finds at least one.
+  const { all, candidate, kept, live } = yield* generationsUnder(ledger, pipelineKey)
+  // The live generation comes first, so that at least one corpus has the name at any time.
   for (const generation of [live, candidate, ...kept]) {
     if (generation === undefined) continue
     const name = displayNameOf(generation, spec)
-    // A name that we gave is recorded; of any other a run decides.
+    // Names that Sluice set are recorded; a run decides about any other.
     if (generation.name === name || (generation.role === "live" && generation.name === undefined)) continue
     yield* corpora.update(generation.corpus, { displayName: name }).pipe(ignoreMissing)
     yield* ledger.noteGeneration(generation.scope, { name })
@@ -113,44 +113,44 @@ export const settleGenerations = Effect.fn("sync.settleGenerations")(function*(k
   for (const { corpus, role, scope } of all) {
     if (role !== "retired") continue
     yield* corpora.delete(corpus, { force: true }).pipe(ignoreMissing)
-    yield* ledger.retire(key, scope)
+    yield* ledger.retire(pipelineKey, scope)
   }
 })
 
-/** Generations that are kept to go back to, where the pipeline does not say. */
+/** How many generations are kept to roll back to, where the pipeline does not say. */
 export const defaultKept = 1
 
-/** What of a pipeline decides how its generations change places. */
+/** The settings of a pipeline that govern how its generations change places. */
 export interface Succession extends Named {
   readonly corpus: Pick<CorpusSpec, "displayName">
-  /** Generations kept to go back to. Default {@link defaultKept}. */
+  /** How many generations are kept to roll back to. Default {@link defaultKept}. */
   readonly keep?: number
 }
 
-/** How two generations have changed places. */
+/** Result of a promotion or a rollback. */
 export interface Switched {
   readonly live: Generation
-  /** The one that served before. */
+  /** The generation that was live before. */
   readonly before: Generation | undefined
-  /** Those that were deleted. */
+  /** Generations that were deleted. */
   readonly deleted: ReadonlyArray<Generation>
 }
 
 /**
- * The candidate takes the place of the one that serves, in one step of the ledger: readers find the one or the other.
- * The one that served is kept to go back to; those beyond `keep` are deleted. Fails where the candidate is not whole,
- * and with `Held` where it lacks files, by the rule that holds deletes.
+ * Makes the candidate live in one step of the ledger: readers see either the one or the other. The previous live
+ * generation is kept to roll back to; those beyond `keep` are deleted. Fails where the candidate is not complete, and
+ * with `Held` where it lacks files, by the guard of deletes.
  */
 export const promote = Effect.fn("sync.promote")(function*(spec: Succession, rules: LossRules) {
   const found = yield* findGenerations(spec)
-  const { candidate, kept, key, live } = found
+  const { candidate, kept, pipelineKey, live } = found
   if (candidate === undefined) return yield* noCandidate(spec)
   const corpora = yield* Corpora
   yield* corpora.get(candidate.corpus)
   if (candidate.whole === undefined) {
     return yield* new ServiceError({
       code: "FAILED_PRECONDITION",
-      message: `the candidate, generation ${candidate.number}, is not whole: no run of it has stored all that the sources have`,
+      message: `the candidate, generation ${candidate.number}, is not complete: no run of it has stored everything that the sources have`,
       fix: "run it to its end: sluice run --candidate"
     })
   }
@@ -159,7 +159,7 @@ export const promote = Effect.fn("sync.promote")(function*(spec: Succession, rul
   const keep = spec.keep ?? defaultKept
   return yield* change(
     spec,
-    key,
+    pipelineKey,
     {
       ...Object.fromEntries(before.map(({ scope }, at) => [scope, at < keep ? "kept" : "retired"] as const)),
       [candidate.scope]: "live"
@@ -170,11 +170,11 @@ export const promote = Effect.fn("sync.promote")(function*(spec: Succession, rul
 })
 
 /**
- * The generation that served last takes its place again, in one step. The one that served is the candidate then, to be
- * mended or promoted again; where there is a candidate already, that stays, and the one that served is deleted.
+ * Makes the previous live generation live again, in one step. The one that was live becomes the candidate, to be repaired
+ * or promoted again; where there is a candidate already, that one stays, and the one that was live is deleted.
  */
 export const rollback = Effect.fn("sync.rollback")(function*(spec: Succession) {
-  const { candidate, kept: [newest], key, live } = yield* findGenerations(spec)
+  const { candidate, kept: [newest], pipelineKey, live } = yield* findGenerations(spec)
   if (newest === undefined) {
     return yield* new ServiceError({
       code: "FAILED_PRECONDITION",
@@ -185,7 +185,7 @@ export const rollback = Effect.fn("sync.rollback")(function*(spec: Succession) {
   yield* (yield* Corpora).get(newest.corpus)
   return yield* change(
     spec,
-    key,
+    pipelineKey,
     {
       ...(live === undefined ? {} : { [live.scope]: candidate === undefined ? "candidate" : "retired" } as const),
       [newest.scope]: "live"
@@ -195,18 +195,18 @@ export const rollback = Effect.fn("sync.rollback")(function*(spec: Succession) {
   )
 })
 
-/** Gives the candidate up: it is deleted, and the one that serves stays. */
+/** Deletes the candidate; the live generation stays. */
 export const dropCandidate = Effect.fn("sync.dropCandidate")(function*(spec: Succession) {
-  const { candidate, key } = yield* findGenerations(spec)
+  const { candidate, pipelineKey } = yield* findGenerations(spec)
   if (candidate === undefined) return yield* noCandidate(spec)
-  yield* (yield* Ledger).assign(key, { [candidate.scope]: "retired" })
-  yield* settleGenerations(key, spec.corpus)
+  yield* (yield* Ledger).assign(pipelineKey, { [candidate.scope]: "retired" })
+  yield* settleGenerations(pipelineKey, spec.corpus)
   return candidate
 })
 
 const change = Effect.fnUntraced(function*(
   { corpus }: Succession,
-  key: string,
+  pipelineKey: string,
   roles: Readonly<Record<string, Role>>,
   live: Generation,
   before: Generation | undefined
@@ -214,33 +214,34 @@ const change = Effect.fnUntraced(function*(
   const corpora = yield* Corpora
   const ledger = yield* Ledger
   const { displayName } = corpus
-  // It has its name before it serves, so that nobody who looks for the name finds none; noted first, to be taken back.
+  // The corpus gets its name before it becomes live, so that a search for the name always finds one; recorded first, so
+  // that it can be undone.
   yield* ledger.noteGeneration(live.scope, { name: displayName })
   yield* corpora.update(live.corpus, { displayName })
-  const retired = (yield* ledger.generations(key)).filter(({ scope }) => roles[scope] === "retired")
-  yield* ledger.assign(key, roles)
-  yield* settleGenerations(key, corpus)
+  const retired = (yield* ledger.generations(pipelineKey)).filter(({ scope }) => roles[scope] === "retired")
+  yield* ledger.assign(pipelineKey, roles)
+  yield* settleGenerations(pipelineKey, corpus)
   return { live: { ...live, role: "live" }, before, deleted: retired } satisfies Switched
 })
 
-/** A generation as people are told of it. */
+/** Status of a generation, for people. */
 export interface GenerationStatus {
   readonly number: number
   readonly role: Role
   readonly corpus: string
-  /** RFC 3339; absent where an older Sluice made it. */
+  /** When it was started, as in RFC 3339; absent where an older Sluice started it. */
   readonly made?: string
-  /** All that the sources had was stored in it. */
+  /** Whether a run has stored everything that the sources had. */
   readonly whole: boolean
-  /** Files stored in it, as they were when a run last looked. */
+  /** Files stored in it, as of the last run. */
   readonly files: number
-  /** What of its settings is not as the live one's. */
+  /** Settings that differ from the live generation's. */
   readonly differs: ReadonlyArray<Difference>
 }
 
 const order: ReadonlyArray<Role> = ["live", "candidate", "kept", "retired"]
 
-/** The generations that are there, the one that serves first, with what tells the others from it. */
+/** Lists the existing generations, the live one first, with how the others differ from it. */
 export const generationsStatus = Effect.fn("sync.generationsStatus")(function*(named: Named) {
   const ledger = yield* Ledger
   const { all, live } = yield* findGenerations(named)
@@ -263,8 +264,8 @@ export const generationsStatus = Effect.fn("sync.generationsStatus")(function*(n
 })
 
 /**
- * What the one that serves is built by, where the pipeline's file describes another generation than that: what changes
- * the file says are then for that one. Undefined where the file describes the live one, or something new.
+ * The settings of the live generation, where the pipeline's file describes another generation: the changes in the file
+ * are then meant for that one. Undefined where the file describes the live generation, or something new.
  */
 export const liveSettings = Effect.fn("sync.liveSettings")(function*(pipeline: Definition, target: string) {
   const { all, live } = yield* generationsAt({ target }, namesIn(pipeline))

@@ -2,6 +2,7 @@ import { Clock, Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../../domain/Import.ts"
+import { plural } from "../../domain/Numbers.ts"
 import { type Operation, OperationName } from "../../domain/Operation.ts"
 import type { RagFile, RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
@@ -35,33 +36,33 @@ import {
 } from "./ServiceFiles.ts"
 import { Session, type Work } from "./Session.ts"
 
-/** Files of one import, at most: the service's bound. */
+/** Most files of one import: the service's limit. */
 export const importSize = 10_000
 
-/** Milliseconds between two events about an import that runs. */
+/** Milliseconds between two events about a running import. */
 const tellEvery = 60_000
 /** Files per page of a listing. */
 const pageSize = 100
-/** Staged objects removed at once. */
+/** Staged objects removed concurrently. */
 const concurrency = 16
 
-/** What an import by the engine did, and what its counts say. */
+/** Result of an import by the engine. */
 export interface ImportResult {
   readonly outcomes: ReadonlyArray<FileOutcome>
   readonly note: string
-  /** Files that the service counted and nobody can name. Import-only sources. */
+  /** Files that the service counted but that cannot be named. Only for sources that the engine lists. */
   readonly unnamed: { readonly added: number; readonly unchanged: number; readonly failed: number }
-  /** Files of ours that would have given way to the engine's, and why they did not. */
+  /** Files uploaded from here that the import would have replaced, and why it did not. */
   readonly held?: Held
 }
 
-/** The engine's own imports, or the bug that it has none. */
+/** The engine's imports; without them, calling this is a bug. */
 const serviceOf = Effect.flatMap(
   Engine,
   ({ imports }) => imports === undefined ? Effect.die("the engine imports nothing by itself") : Effect.succeed(imports)
 )
 
-/** A listed object, by its own address. */
+/** A listed object, to be imported from its own address. */
 export const handOver = Effect.fnUntraced(function*({ item, known, source }: Work) {
   const engine = yield* Engine
   const { rules, settingsOf } = yield* Session
@@ -81,9 +82,9 @@ export const handOver = Effect.fnUntraced(function*({ item, known, source }: Wor
 })
 
 /**
- * Has the engine fetch files of one source, at most {@link importSize}, and accounts for each. The ledger keeps the
- * import's name with the files it was asked for, so that a run which is cut off is followed by one that looks how the
- * import ended. Fails only with what concerns every file.
+ * Has the engine fetch files of one source, at most {@link importSize}, and accounts for each. The ledger records the
+ * import's name with the files requested, so that after an interruption the next run finds out how the import ended.
+ * Fails only for what concerns every file.
  */
 export const importFiles = Effect.fn("sync.importFiles")(function*(corpus: CorpusName, source: string, handed: ReadonlyArray<Handed>) {
   const ledger = yield* Ledger
@@ -109,7 +110,7 @@ export const importFiles = Effect.fn("sync.importFiles")(function*(corpus: Corpu
       }),
       onFailure: Effect.fnUntraced(function*(error) {
         const { code: reason, message, retryable } = yield* ofImport(error)
-        // UNKNOWN: it may have begun all the same. The intents stay, and the next run looks.
+        // UNKNOWN: it may have started all the same. The intents stay, and the next run checks.
         if (reason !== "UNKNOWN") yield* settle(handed, handed.map(() => ({ _tag: "failed", reason, message, retryable: true })))
         return {
           outcomes: handed.map(({ entry: { path } }): FileOutcome => ({ source, path, outcome: "failed", reason, message, retryable })),
@@ -121,7 +122,7 @@ export const importFiles = Effect.fn("sync.importFiles")(function*(corpus: Corpu
   )
 })
 
-/** The failure of one import; fails with what concerns the whole run. */
+/** The failure of one import; fails where it concerns the whole run. */
 const ofImport = (error: ServiceError | StateError): Effect.Effect<ServiceError, ServiceError | StateError> =>
   error._tag === "StateError" || concernsAll(error) ? Effect.fail(error) : Effect.succeed(error)
 
@@ -167,7 +168,7 @@ export const importWhole = Effect.fn("sync.importWhole")(
   }
 )
 
-/** Names the files of an import that has ended as far as they can be told apart, and keeps them in the ledger. */
+/** Names the files of a finished import as far as they can be identified, and records them in the ledger. */
 const accountWhole = Effect.fnUntraced(function*(
   corpus: CorpusName,
   id: string,
@@ -189,7 +190,7 @@ const accountWhole = Effect.fnUntraced(function*(
   const known = (yield* entriesOf(scope, [id], isServiceEntry)).get(id) ?? []
   const after = yield* allFiles(corpus)
   const named = nameServiceFiles({ source, before, after, counts, results, known })
-  // Objects are known by their addresses, whoever lists them.
+  // Objects in storage are identified by their addresses, whichever side lists them.
   const keeps = source._tag !== "storage"
   const put = keeps ? named.flatMap(({ file, uri }) => file === undefined ? [] : [serviceEntry(id, { file, uri })]) : []
   yield* ledger.write(scope, {
@@ -206,7 +207,9 @@ const accountWhole = Effect.fnUntraced(function*(
     failed: unnamedOf(counts?.failed, "failed")
   }
   const stored = (counts?.imported ?? 0) + (counts?.skipped ?? 0)
-  const unknown = keeps && stored > put.length ? `; ${stored - put.length} of them cannot be told from other files of the corpus` : ""
+  const unknown = keeps && stored > put.length
+    ? `; ${stored - put.length} of them cannot be distinguished from other files of the corpus`
+    : ""
   return {
     outcomes,
     note: `the service counted ${countsText(counts)}${unread}${unknown}`,
@@ -215,12 +218,12 @@ const accountWhole = Effect.fnUntraced(function*(
   } satisfies ImportResult
 })
 
-/** What we had uploaded of a source is deleted, once the engine has all of it. */
+/** Deletes the files of a source that were uploaded from here, once the engine has all of it. */
 const deleteOurs = Effect.fnUntraced(function*(id: string, stored: number) {
   const { scope } = yield* Session
   const entries = (yield* entriesOf(scope, [id], isOurs)).get(id)
   if (entries === undefined) return undefined
-  // Should we list it again, then all of it.
+  // If the source is ever listed from here again, it is listed in full.
   yield* (yield* Ledger).setListing(scope, id, { cursor: "", signature: "", whole: 0, again: [] })
   return yield* deleteSuperseded(entries, stored).pipe(
     Effect.as(undefined),
@@ -229,8 +232,8 @@ const deleteOurs = Effect.fnUntraced(function*(id: string, stored: number) {
 })
 
 /**
- * Looks how the imports ended that an earlier run started. Answers those of sources that only the engine lists, which
- * are still to be followed, by source.
+ * Finds out how imports started by an earlier run ended. Returns the operations of those of sources that only the engine
+ * lists, which are still to be followed, by source.
  */
 export const settleImports = Effect.fn("sync.settleImports")(function*(corpus: CorpusName) {
   const ledger = yield* Ledger
@@ -263,7 +266,7 @@ export const settleImports = Effect.fn("sync.settleImports")(function*(corpus: C
   return whole
 })
 
-/** Waits for whatever import into this corpus still runs: one of them may be ours, and the next would run beside it. */
+/** Waits for every running import into this corpus: one of them may be this pipeline's, and the next would run beside it. */
 const allImportsOver = (corpus: CorpusName) =>
   Stream.unwrap(Effect.map(serviceOf, ({ operations }) => pages(operations.list))).pipe(
     Stream.filter(({ done, kind, target }) => kind === "importFiles" && target === corpus && !done),
@@ -279,21 +282,24 @@ const startImport = Effect.fnUntraced(function*(corpus: CorpusName, source: Impo
   return { ...started, resultSink: resultSink ?? started.resultSink }
 })
 
-/** Imports started by this process, so that no two write to one object. */
+/** Number of imports started by this process, so that no two write to one object. */
 let importCount = 0
 
-/** The service refuses to write over an object: `results.ndjson` becomes `results-20260101T000000123-0.ndjson`. Tables take rows of many imports. */
+/**
+ * The service refuses to overwrite an object: `results.ndjson` becomes `results-20260101T000000123-0.ndjson`. A table
+ * takes the rows of many imports.
+ */
 const ownSink = (sink: string, now: number): string => {
   if (!sink.startsWith("gs://")) return sink
   const stamp = new Date(now).toISOString().replace(/[-:.Z]/g, "")
   return sink.replace(/(\.[^./]*)?$/, (extension) => `-${stamp}-${importCount++}${extension}`)
 }
 
-/** An import that has ended, and what it wrote of each file. */
+/** A finished import, and its results by file. */
 interface Followed {
   readonly operation: Operation
   readonly results: ReadonlyArray<ImportedFile>
-  /** Why that could not be read, for the note. */
+  /** Why the results could not be read, for the note. */
   readonly unread: string
 }
 
@@ -310,7 +316,7 @@ const follow = Effect.fnUntraced(
     if (operation.error !== undefined) return yield* new ServiceError(operation.error)
     const sink = operation.resultSink ?? started.resultSink
     if (sink === undefined) return { operation, results: [], unread: "" }
-    // A result that cannot be read leaves us with what the counts and the corpus tell.
+    // Where results cannot be read, the counts and the corpus have to do.
     return yield* Effect.match(results(sink), {
       onSuccess: (found = []) => ({ operation, results: found, unread: "" }),
       onFailure: ({ message }) => ({ operation, results: [], unread: `; its result could not be read: ${message}` })
@@ -318,7 +324,7 @@ const follow = Effect.fnUntraced(
   }
 )
 
-/** The files of the corpus that came from these addresses: the newest of each. */
+/** Files of the corpus that came from these addresses: the newest of each. */
 const filesAt = Effect.fnUntraced(function*(corpus: CorpusName, handed: ReadonlyArray<Handed>) {
   const addresses = new Set(handed.map(({ uri }) => uriKey(uri)))
   const newest = new Map<string, RagFile>()
@@ -338,9 +344,9 @@ const allFiles = (corpus: CorpusName) =>
 const filesOf = (corpus: CorpusName) => Stream.unwrap(Effect.map(Files, (files) => pages((page) => files.list(corpus, page), pageSize)))
 
 /**
- * Writes down how each ended. A version of ours that another took the place of is deleted once that is there; so is
- * what we staged, except where the engine is to fetch it once more. Only then is it written that it is over, for until
- * then a run that follows settles it again. Answers what a reader of the report should know.
+ * Records how each file's import ended. A version of ours that was replaced is deleted once the new one is there; so is
+ * the staged object, unless the engine has to fetch it once more. Only then is the end recorded: until then a later run
+ * settles it again. Returns a note for the report.
  */
 const settle = Effect.fnUntraced(function*(handed: ReadonlyArray<Handed>, imported: ReadonlyArray<Imported>) {
   const files = yield* Files
@@ -370,17 +376,17 @@ const settle = Effect.fnUntraced(function*(handed: ReadonlyArray<Handed>, import
   return note
 })
 
-/** Removes what the engine has fetched. That it cannot be removed costs only its room, and is a note. */
+/** Removes staged objects. A failure to remove them only costs their storage, and is a note. */
 const unstage = Effect.fnUntraced(function*(staged: ReadonlyArray<Handed>) {
   const { objects } = yield* serviceOf
   const [, failures] = yield* Effect.partition(staged, ({ uri }) => objects.delete(uri), { concurrency })
   const [first] = failures
   return first === undefined
     ? ""
-    : `; ${failures.length} staged ${failures.length === 1 ? "object" : "objects"} could not be removed: ${first.message}`
+    : `; ${plural(failures.length, "staged object")} could not be removed: ${first.message}`
 })
 
-/** Why a file of a source that only the engine lists was not taken, as its result tells. */
+/** Failure of a file of a source that only the engine lists, from its result. */
 const failureOf = (source: string, { message, uri }: ImportedFile, failures: Operation["partialFailures"]): FileOutcome => {
   const failure = failures.find((failure) => failure.message.endsWith(uri))
   return {
@@ -388,7 +394,7 @@ const failureOf = (source: string, { message, uri }: ImportedFile, failures: Ope
     path: uri,
     outcome: "failed",
     reason: failure?.code ?? "failed",
-    message: message ?? failure?.message ?? "the service says no more"
+    message: message ?? failure?.message ?? "the service gives no details"
   }
 }
 

@@ -5,44 +5,45 @@ import type { SourceItem } from "../../ports/Connector.ts"
 import { Ledger, type ListingRecord } from "../../ports/Ledger.ts"
 import { Session, type SyncSource } from "./Session.ts"
 
-/** Milliseconds after which everything is listed again, whatever the cursor: no feed of changes is trusted for ever. */
+/** Milliseconds after which everything is listed again, whatever the cursor: no change feed is trusted for ever. */
 const wholeEvery = 24 * 3_600_000
-/** Items kept beside a cursor, to be tried again. With more, the cursor stays where it was. */
+/** Most items kept beside a cursor for retry. With more, the cursor stays where it was. */
 const mostRetries = 1_000
 
-/** Where the listing of a source begins. */
+/** Where the listing of a source starts. */
 export interface Start {
-  /** Absent: with everything. */
+  /** Cursor to list from; absent: everything is listed. */
   readonly cursor?: string
-  /** Items that an earlier run listed and could not take. */
+  /** Items that an earlier run listed and could not store. */
   readonly retries: ReadonlyArray<SourceItem>
-  /** When the last listing of everything began, or this one. */
+  /** When the last full listing started, in milliseconds since the epoch; for a full listing, now. */
   readonly whole: number
 }
 
-/** Lists from where the last run ended, where that is as good as listing everything. */
+/** Incremental listings: they continue from where the last run ended, where that is as good as listing everything. */
 export interface Increments {
   readonly start: (source: SyncSource) => Effect.Effect<Start, StateError>
-  /** Lists everything: instead of a start whose cursor was refused. */
+  /** A start that lists everything, used where a cursor was refused. */
   readonly startWhole: Effect.Effect<Start>
-  /** The listing of a source reached its end. */
+  /** Records that the listing of a source reached its end. */
   readonly ended: (source: SyncSource, start: Start, cursor: string | undefined) => void
-  /** The source is to be listed whole the next time too. */
+  /** Has the source listed in full the next time too. */
   readonly wholeNext: (source: string) => void
-  /** An item was listed and could not be taken. */
+  /** Records that an item was listed and could not be stored. */
   readonly failed: (source: string, item: SourceItem) => void
   /**
-   * The next run continues from where each listing ended. Only called when every item has its outcome and every delete
-   * was made: until then the old cursor stands, from which all of it is listed again.
+   * Stores the cursors, so that the next run continues from where each listing ended. Only called when every item has its
+   * outcome and every delete was made: until then the old cursor stays, and everything after it is listed again.
    */
   readonly commit: Effect.Effect<void, StateError>
 }
 
 /**
- * A cursor is continued from when the source and everything that decides how it is stored are as they were, and the last
- * listing of everything is not too old: a day; for connectors whose cursors miss something, `missesFor` milliseconds.
+ * Makes incremental listings. A cursor is used if the source and everything that determines how it is stored are
+ * unchanged, and the last full listing is recent enough: a day, or `missesFor` milliseconds for connectors whose cursors
+ * miss something.
  *
- * @param isWhole sources to be listed whole for another reason
+ * @param isWhole whether a source has to be listed in full for another reason
  */
 export const makeIncrements = Effect.fnUntraced(function*(
   isWhole: (source: string) => boolean
@@ -85,7 +86,7 @@ export const makeIncrements = Effect.fnUntraced(function*(
         if (whole.has(source)) continue
         const retries = failures.get(source) ?? []
         const { failed, held, pending } = tally.countsOf(source)
-        // A failure that is not ours to try again came from the listing alone.
+        // A failure without an item to retry came from the listing itself.
         if (pending > 0 || held > 0 || failed > retries.length || retries.length > mostRetries) continue
         const before = yield* ledger.listing(scope, source)
         const next: ListingRecord = { ...listing, again: retries.map((item) => JSON.stringify(item)) }

@@ -7,21 +7,21 @@ import type { SourceItem } from "../../ports/Connector.ts"
 import type { AnyParserDefinition, CommonParserSettings, ParsedMarkdown, ParseFile } from "../../ports/Parser.ts"
 import { brokenSpan, leftOut } from "../../text/chunk/Given.ts"
 
-/** A parser of the pipeline's own, ready to read. */
+/** A custom parser of the pipeline, ready to read. */
 export interface FileParser {
   readonly kind: string
-  /** All that decides what it makes of a file, in words that change when it does. */
+  /** Identifies everything that determines its result for a file: changes when any of it does. */
   readonly signature: string
-  /** That, and which files it reads: a listing of changes alone does not tell of the others. */
+  /** Identifies that and which files it reads: a listing of changes alone would not show the other files. */
   readonly scans: string
-  /** Bytes of a file. Absent: as the engine has it. */
+  /** Most bytes of a file. Absent: the engine's limit. */
   readonly maxBytes: number | undefined
   readonly reads: (item: Pick<SourceItem, "displayName" | "mimeType" | "path">) => boolean
-  /** What is put in the place of the file's bytes. */
+  /** Reads a file: returns the Markdown that replaces its bytes. */
   readonly read: (item: SourceItem, content: Uint8Array) => Effect.Effect<MadeMarkdown, DocumentError | ServiceError>
 }
 
-/** Markdown that a parser made, as a file. */
+/** Markdown made by a parser, as a file. */
 export interface MadeMarkdown {
   readonly content: Uint8Array
   readonly name: string
@@ -31,7 +31,7 @@ export interface MadeMarkdown {
 
 type Own = Pick<AnyParserDefinition, "kind" | "unversioned" | "version">
 
-/** A parser with its settings, which has been made. */
+/** Wraps a parser made with these settings. */
 export const fileParser = (
   definition: Own,
   { extensions, maxBytes, maxSeconds, mimeTypes, ...own }: CommonParserSettings,
@@ -57,7 +57,7 @@ export const fileParser = (
         Effect.suspend(() => parse({ content, path: item.path, mimeType: item.mimeType })),
         (parsed) => {
           const { markdown, remark }: Partial<ParsedMarkdown> = typeof parsed === "string" ? { markdown: parsed } : parsed ?? {}
-          if (typeof markdown !== "string") return fails("crash", "it gave no Markdown")
+          if (typeof markdown !== "string") return fails("crash", "it returned no Markdown")
           if (markdown.trim() === "") return fails("empty", "there is no text in it")
           return Effect.succeed({ content: new TextEncoder().encode(markdown), name: "made.md", mimeType: "text/markdown", remark })
         }
@@ -65,7 +65,7 @@ export const fileParser = (
   }
 }
 
-/** A chunker with its settings, which has been made. */
+/** Wraps a chunker made with these settings. */
 export const textChunker = (
   definition: Pick<AnyChunkerDefinition, keyof Own>,
   { maxSeconds, ...own }: CommonChunkerSettings,
@@ -79,7 +79,7 @@ export const textChunker = (
     signature: signatureOf(definition, own),
     cut: (document) =>
       bounded(called, maxSeconds, Effect.suspend(() => cut(document)), (spans) => {
-        if (!Array.isArray(spans)) return fails("it gave no list of spans")
+        if (!Array.isArray(spans)) return fails("it returned no list of spans")
         const { size, text, tokens } = document
         const broken = brokenSpan(text, spans)
         if (broken !== undefined) return fails(broken)
@@ -90,7 +90,7 @@ export const textChunker = (
   }
 }
 
-/** Of a kind, its version and the settings that what comes of it depends on. */
+/** Hash of a kind, its version and the settings that its result depends on. */
 const signatureOf = ({ kind, unversioned, version }: Own, settings: object): string => {
   const versioned = Object.entries(settings).filter(([field]) => !unversioned.includes(field)).sort(([a], [b]) => a < b ? -1 : 1)
   return hash("sha256", JSON.stringify([kind, version, versioned]), "hex").slice(0, 32)
@@ -99,7 +99,7 @@ const signatureOf = ({ kind, unversioned, version }: Own, settings: object): str
 const failure = (called: string, problem: DocumentError["problem"], message: string): DocumentError =>
   new DocumentError({ problem, message: `${called}: ${message}` })
 
-/** Somebody's own work on one file: whatever it does, short of never letting go of the thread, is that file's. */
+/** Runs custom code on one file: whatever it does, short of blocking the thread, affects only that file. */
 const bounded = <A, B>(
   called: string,
   maxSeconds: number,
@@ -107,11 +107,11 @@ const bounded = <A, B>(
   use: (result: A) => Effect.Effect<B, DocumentError>
 ): Effect.Effect<B, DocumentError | ServiceError> =>
   work.pipe(
-    // Whoever wrote it in JavaScript may fail with anything.
+    // Custom code written in JavaScript may fail with anything.
     Effect.mapError((error: Partial<DocumentError> | ServiceError) =>
       error instanceof ServiceError
         ? error.with({ message: `${called}: ${error.message}` })
-        : failure(called, error.problem ?? "crash", error.message ?? "it failed with what is no error")
+        : failure(called, error.problem ?? "crash", error.message ?? "it failed with a value that is not an error")
     ),
     Effect.timeoutOrElse({
       duration: Duration.seconds(maxSeconds),
@@ -119,6 +119,6 @@ const bounded = <A, B>(
     }),
     Effect.flatMap(use),
     Effect.catchDefect((thrown) =>
-      Effect.fail(failure(called, "crash", thrown instanceof Error ? thrown.message : "it threw what is no error"))
+      Effect.fail(failure(called, "crash", thrown instanceof Error ? thrown.message : "it threw a value that is not an error"))
     )
   )

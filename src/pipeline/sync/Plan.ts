@@ -1,6 +1,7 @@
 import { Effect, Stream } from "effect"
 import type { DocumentError, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import { describing, unfit } from "../../domain/MetadataRules.ts"
+import { plural } from "../../domain/Numbers.ts"
 import type { Counts, FileOutcome, Others, SyncEvent } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -15,79 +16,82 @@ import { schemaChanges, unfitText } from "./Describing.ts"
 import { findOthers, joinsNote, replacesNote } from "./Diff.ts"
 import { driftNotes, findDrift, lostDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { scanSources } from "./Scanning.ts"
+import { type Scanned, scanSources } from "./Scanning.ts"
 import { entriesOf, isOurs } from "./ServiceFiles.ts"
 import { decodeWork, filesText, makeSession, Session, type SyncSource, type SyncSpec, type Work } from "./Session.ts"
-import { checkSources, importOnlyNote, isHandedOver } from "./Sources.ts"
-import { findGenerations, type GenerationStatus, generationsStatus, scopeOf } from "./Generations.ts"
+import { checkSources, importOnlyNote, isHandedOver, type Sources } from "./Sources.ts"
+import { findGenerations, type GenerationStatus, generationsStatus, pipelineKeyOf } from "./Generations.ts"
 import { type Change, emptyScope, findCandidate, findLost, findTarget, foundNote, type Target, takesOverNote } from "./Target.ts"
 
-/** One line of a plan: what a run would do with one item. */
+/** A line of a plan: what a run would do with one item. */
 export type PlanItem =
   | ({ readonly type: "file" } & FileOutcome)
   | { readonly type: "delete"; readonly source: string; readonly path: string; readonly held: boolean }
 
-/** What a run would do. Nothing was written to the target. */
+/** What a run would do. Making a plan writes nothing to the target. */
 export interface Plan {
   readonly corpus: {
-    /** `candidate`: another one is built beside it. */
+    /** What a run does with the corpus; `candidate`: builds another one beside it. */
     readonly action: "create" | "keep" | "update" | "replace" | "candidate"
     readonly changes: ReadonlyArray<Change>
-    /** The corpora that the pipeline has: the one that serves, a candidate, those kept to go back to. */
+    /** The pipeline's corpora: the live one, a candidate, and those kept to roll back to. */
     readonly generations: ReadonlyArray<GenerationStatus>
-    /** Whose files are in it, where a run would be the pipeline's first in there, or would put another in its place. */
+    /** Files of others in the corpus, where the run would be the pipeline's first there, or would replace the corpus. */
     readonly others?: Others
   }
-  /** As a run would report it; `deleted` and `held` are what it would delete and hold. */
+  /** Counts as a run would report them; `deleted` and `held` are what it would delete and hold. */
   readonly totals: Counts
   readonly chunks: number
   readonly tokens: number
-  /** Texts that would be embedded, each once: not those whose embeddings are known. Where the engine does not tell, all. */
+  /**
+   * Number of texts that would be embedded, equal ones counted once, without those whose embeddings are known. Where the
+   * engine does not report that, all texts.
+   */
   readonly embeddings: number
   readonly embeddedTokens: number
-  /** As they are sent, in batches that are full; 0 where embedding runs in the process. */
+  /** Number of requests to the embedder, in full batches; 0 where embedding runs in the process. */
   readonly embeddingRequests: number
-  /** At the configured rates, or of text recognition where that takes longer; 0 where nothing limits. */
+  /** Minutes at the configured rates, or of text recognition where that takes longer; 0 where nothing limits. */
   readonly minutes: number
-  /** Pages and pictures in which text would be recognised; what is found in them is not in `chunks` and `tokens`. */
+  /** Pages and pictures in which text would be recognised; text found there is not in `chunks` and `tokens`. */
   readonly recognised: number
-  /** Of what would be embedded, where the pipeline says what a million tokens cost; in its currency. */
+  /** Cost of embedding, where the pipeline has a price per million tokens; in its currency. */
   readonly cost?: number
-  /** Sources whose files only the service lists: what a run would add of them is not known, and not in `totals`. */
+  /** Sources whose files only the service lists: what a run would add of them is unknown, and not in `totals`. */
   readonly unknown: ReadonlyArray<string>
-  /** Sources that could not be listed to their end: what is said of them is not all. */
+  /** Sources that could not be listed completely: the plan does not cover all of them. */
   readonly incomplete: ReadonlyArray<string>
-  /** Listings that were cut short, and why deletes would be held. */
+  /** Warnings about the plan, such as listings that were cut short, and reasons to hold deletes. */
   readonly warnings: ReadonlyArray<string>
 }
 
-/** What a plan shows, and the rates its costs are told at. */
+/** Options of a plan. */
 export interface PlanOptions {
-  /** Requests a minute, from which follows how long embedding would take. */
+  /** Requests per minute, from which the time for embedding is computed. */
   readonly maxEmbeddingRequestsPerMinute: number
-  /** Of embedding, in the currency you think in. Default: no cost is told. */
+  /** Price of embedding a million tokens, in any currency. Default: no cost is computed. */
   readonly pricePerMillionTokens?: number
-  /** Counts quarantined items as to be tried again. Default false. */
+  /** Counts quarantined items as to be retried. Default false. */
   readonly retryFailed?: boolean
-  /** Lists everything, and shows unchanged files too. */
+  /** Lists everything, and shows unchanged files too. Default false. */
   readonly all?: boolean
-  /** Fails where a source has nothing in it. Default: a warning. */
+  /** Fails where a source is empty. Default: a warning. */
   readonly strict?: boolean
-  /** What building a candidate, or going on with it, would do. Default: what would be done to the corpus that serves. */
+  /** Plans to build a candidate, or to continue one. Default: plans for the live corpus. */
   readonly candidate?: boolean
   /** Called with each file as it is decided. */
   readonly observe?: (item: PlanItem) => Effect.Effect<void>
-  /** How far the plan has come, as a run would tell it. */
+  /** Called with the plan's progress, in the events of a run. */
   readonly progress?: (event: SyncEvent) => Effect.Effect<void>
 }
 
-/** Looks at sources, ledger and target and says what `sync` would do, by the same decisions. */
+/** Compares sources, ledger and target, and returns what `sync` would do, by the same decisions. */
 export const plan = Effect.fn("plan")(function*(
   spec: SyncSpec,
   options: PlanOptions
 ): Effect.fn.Return<Plan, ServiceError | StateError | SecretError, Corpora | Files | Engine | Ledger | TextPool> {
-  const { candidate, key, live } = yield* findGenerations(spec)
-  const own = live?.scope ?? key
+  const { candidate, live, pipelineKey } = yield* findGenerations(spec)
+  const own = live?.scope ?? pipelineKey
   const sources = yield* checkSources((options.candidate === true ? candidate?.scope : undefined) ?? own, spec)
   const target = yield* findTarget(live, spec.corpus)
   const replaced = options.candidate === true || isReplaced(target)
@@ -104,136 +108,199 @@ export const plan = Effect.fn("plan")(function*(
       observe: (event) => Effect.andThen(progress(event), event.type === "file" ? observe(event) : Effect.void)
     }
   )
-  const { scope, tally } = session
-
-  return yield* Effect.gen(function*() {
-    const engine = yield* Engine
-    const ledger = yield* Ledger
-    const lost = replaced ? undefined : yield* findLost(target, spec.corpus)
-    const drift = target._tag === "missing"
-      ? lost === undefined ? noDrift : lostDrift(spec, lost)
-      : replaced
-      ? noDrift
-      : yield* findDrift(target.corpus.name, !target.adopted)
-    const others = isReplaced(target) && target._tag === "found" ? yield* findOthers(own, target.corpus.name, spec) : drift.joins
-    // What we stored of sources that are the service's now.
-    const filled = engine.imports === undefined ? [] : sources.importOnly.flatMap(({ id, source }) => source._tag === "storage" ? [] : [id])
-    const uploaded = target._tag === "found" && target.adopted
-      ? new Map([...drift.strays].filter(([source]) => filled.includes(source)))
-      : yield* entriesOf(scope, filled, isOurs)
-    const { imported, scan } = yield* scanSources(sources, drift)
-
-    const costs = new Costs()
-    const byId = new Map(sources.listed.map((source) => [source.id, source]))
-    yield* scan.queued.pipe(
-      Stream.mapEffect(
-        Effect.fnUntraced(function*(text) {
-          const work = decodeWork(text)
-          const source = byId.get(work.source)
-          if (source === undefined) return
-          const outcome = yield* preview(work, source, scan, costs)
-          tally.settled(outcome, 0)
-          yield* session.emit({ type: "file", ...outcome })
-        }),
-        { concurrency: spec.concurrency ?? engine.concurrency, unordered: true }
-      ),
-      Stream.runDrain
-    )
-
-    const missing = yield* findMissing(scan)
-    // What the corpus holds nothing of is forgotten, not deleted.
-    yield* scan.missing.pipe(
-      Stream.filter(({ file }) => file !== undefined),
-      Stream.runForEach(({ path, source }) => {
-        const held = missing.some((one) => one.source === source && one.held !== undefined)
-        tally.add(source, held ? "held" : "deleted", 1)
-        return observe({ type: "delete", source, path, held })
-      })
-    )
-
-    const renamed = key === scopeOf(engine, spec.pipeline)
-      ? undefined
-      : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
-    const changes = target._tag === "missing"
-      ? []
-      : [...target.changes, ...(replaced ? [] : yield* schemaChanges(target.corpus.name, spec))]
-    const { embeddedTokens, embeddings, estimatedChunks, handedOver, recognised, tokens, uploads } = costs
-    const requests = engine.remoteEmbedding ? (engine.embeddingRequests?.(embeddings) ?? embeddings) + estimatedChunks : 0
-    const { pricePerMillionTokens } = options
-    const notes = (of: "error" | "warning" | "note") =>
-      tally.sources.flatMap((report) => report[of] === undefined ? [] : [[report.source, report[of]] as const])
-    return {
-      corpus: {
-        action: options.candidate === true
-          ? "candidate"
-          : target._tag === "missing" && lost === undefined
-          ? "create"
-          : replaced
-          ? "replace"
-          : changes.length > 0
-          ? "update"
-          : "keep",
-        changes,
-        generations: yield* generationsStatus(spec),
-        others
-      },
-      totals: tally.totals,
-      chunks: tally.chunks,
-      tokens,
-      embeddings,
-      embeddedTokens,
-      embeddingRequests: requests,
-      cost: pricePerMillionTokens === undefined ? undefined : embeddedTokens * pricePerMillionTokens / 1_000_000,
-      unknown: sources.importOnly.map(({ id }) => id),
-      minutes: Math.max(
-        requests / options.maxEmbeddingRequestsPerMinute,
-        engine.uploadsPerMinute === undefined ? 0 : uploads / engine.uploadsPerMinute,
-        recognised * secondsPerPicture / 60
-      ),
-      recognised,
-      incomplete: notes("error").map(([source]) => source),
-      warnings: [
-        ...(lost === undefined ? [] : [foundNote(lost.place, lost.files.length)]),
-        ...(renamed === undefined ? [] : [takesOverNote(spec.renamedFrom ?? "", renamed)]),
-        ...(others === undefined ? [] : [(replaced ? replacesNote : joinsNote)(`"${spec.corpus.displayName}"`, others)]),
-        ...(handedOver === 0 ? [] : [
-          `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimatedChunks} chunks)`
-        ]),
-        ...(recognised === 0 ? [] : [
-          `text is recognised in ${
-            recognised === 1 ? "1 page or picture" : `${recognised} pages and pictures`
-          }, some ${secondsPerPicture} s each: what is found there is not counted`
-        ]),
-        ...sources.importOnly.map((source) => `${source.id}: ${importOnlyNote(source)}`),
-        ...[...uploaded].map(([source, { length }]) =>
-          `${source}: ${filesText(length)} stored from here would give way once the service has imported everything`
-        ),
-        ...[...imported].map(([source, { length }]) =>
-          `${source}: ${filesText(length)} that the service imported would give way to what is stored from here`
-        ),
-        ...notes("error").map(([source, error]) => `${source}: the listing was cut short (${error}); nothing of it would be deleted`),
-        ...[...notes("warning"), ...notes("note"), ...driftNotes(drift)].map(([source, note]) => `${source}: ${note}`),
-        ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
-      ]
-    } satisfies Plan
-  }).pipe(Effect.scoped, Effect.provideService(Session, session))
+  return yield* planned({ options, own, pipelineKey, replaced, sources, target }).pipe(
+    Effect.scoped,
+    Effect.provideService(Session, session)
+  )
 })
 
-/** Whether a run would build a new corpus in the place of the one that is there. */
+/** What a plan starts from. */
+interface Planning {
+  readonly options: PlanOptions
+  /** The ledger's key of the live generation, or of the pipeline where there is none. */
+  readonly own: string
+  readonly pipelineKey: string
+  readonly sources: Sources
+  readonly target: Target
+  /** Whether another corpus is built in the place of the target. */
+  readonly replaced: boolean
+}
+
+const planned = Effect.fnUntraced(function*(planning: Planning) {
+  const { options, replaced, sources, target } = planning
+  const engine = yield* Engine
+  const { spec, tally } = yield* Session
+  const existing = yield* compareExisting(planning)
+  const { drift, lost, others } = existing
+  const { imported, scan } = yield* scanSources(sources, drift)
+  const costs = yield* previewQueued(sources, scan)
+  const missing = yield* previewDeletes(scan, options)
+  const changes = target._tag === "missing"
+    ? []
+    : [...target.changes, ...(replaced ? [] : yield* schemaChanges(target.corpus.name, spec))]
+  const { embeddedTokens, embeddings, estimatedChunks, recognised, tokens, uploads } = costs
+  const requests = engine.remoteEmbedding ? (engine.embeddingRequests?.(embeddings) ?? embeddings) + estimatedChunks : 0
+  const { pricePerMillionTokens } = options
+  const notes: Notes = (of) => tally.sources.flatMap((report) => report[of] === undefined ? [] : [[report.source, report[of]] as const])
+  return {
+    corpus: {
+      action: actionOf(planning, changes, lost),
+      changes,
+      generations: yield* generationsStatus(spec),
+      others
+    },
+    totals: tally.totals,
+    chunks: tally.chunks,
+    tokens,
+    embeddings,
+    embeddedTokens,
+    embeddingRequests: requests,
+    cost: pricePerMillionTokens === undefined ? undefined : embeddedTokens * pricePerMillionTokens / 1_000_000,
+    unknown: sources.importOnly.map(({ id }) => id),
+    minutes: Math.max(
+      requests / options.maxEmbeddingRequestsPerMinute,
+      engine.uploadsPerMinute === undefined ? 0 : uploads / engine.uploadsPerMinute,
+      recognised * secondsPerPicture / 60
+    ),
+    recognised,
+    incomplete: notes("error").map(([source]) => source),
+    warnings: [
+      ...corpusWarnings(planning, existing, spec),
+      ...costWarnings(costs),
+      ...sourceWarnings(sources, existing, imported, notes),
+      ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
+    ]
+  } satisfies Plan
+})
+
+/** Compares the ledger with what the target, or its vector database, has. */
+const compareExisting = Effect.fnUntraced(function*({ own, pipelineKey, replaced, sources, target }: Planning) {
+  const engine = yield* Engine
+  const ledger = yield* Ledger
+  const { scope, spec } = yield* Session
+  const lost = replaced ? undefined : yield* findLost(target, spec.corpus)
+  const drift = target._tag === "missing"
+    ? lost === undefined ? noDrift : lostDrift(spec, lost)
+    : replaced
+    ? noDrift
+    : yield* findDrift(target.corpus.name, !target.adopted)
+  const others = isReplaced(target) && target._tag === "found" ? yield* findOthers(own, target.corpus.name, spec) : drift.joins
+  const filled = engine.imports === undefined ? [] : sources.importOnly.flatMap(({ id, source }) => source._tag === "storage" ? [] : [id])
+  /** Files stored from here of sources that the service imports now. */
+  const uploaded: ReadonlyMap<string, ReadonlyArray<LedgerEntry>> = target._tag === "found" && target.adopted
+    ? new Map([...drift.strays].filter(([source]) => filled.includes(source)))
+    : yield* entriesOf(scope, filled, isOurs)
+  /** Files under the pipeline's former name; undefined where it was not renamed. */
+  const renamed = pipelineKey === pipelineKeyOf(engine, spec.pipeline)
+    ? undefined
+    : Object.values(yield* ledger.count(own)).reduce((sum, n) => sum + n, 0)
+  return { drift, lost, others, renamed, uploaded }
+})
+
+type Existing = Effect.Success<ReturnType<typeof compareExisting>>
+
+/** Decides about every item that the listings could not settle, and adds up what storing them costs. */
+const previewQueued = Effect.fnUntraced(function*({ listed }: Sources, scan: Scan) {
+  const engine = yield* Engine
+  const { emit, spec, tally } = yield* Session
+  const costs = new Costs()
+  const byId = new Map(listed.map((source) => [source.id, source]))
+  yield* scan.queued.pipe(
+    Stream.mapEffect(
+      Effect.fnUntraced(function*(text) {
+        const work = decodeWork(text)
+        const source = byId.get(work.source)
+        if (source === undefined) return
+        const outcome = yield* preview(work, source, scan, costs)
+        tally.settled(outcome, 0)
+        yield* emit({ type: "file", ...outcome })
+      }),
+      { concurrency: spec.concurrency ?? engine.concurrency, unordered: true }
+    ),
+    Stream.runDrain
+  )
+  return costs
+})
+
+/** Counts what a run would delete or hold, by source. */
+const previewDeletes = Effect.fnUntraced(function*(scan: Scan, { observe = () => Effect.void }: PlanOptions) {
+  const { tally } = yield* Session
+  const missing = yield* findMissing(scan)
+  // Entries without a file in the corpus are forgotten, not deleted.
+  yield* scan.missing.pipe(
+    Stream.filter(({ file }) => file !== undefined),
+    Stream.runForEach(({ path, source }) => {
+      const held = missing.some((one) => one.source === source && one.held !== undefined)
+      tally.add(source, held ? "held" : "deleted", 1)
+      return observe({ type: "delete", source, path, held })
+    })
+  )
+  return missing
+})
+
+const actionOf = (
+  { options, replaced, target }: Planning,
+  changes: ReadonlyArray<Change>,
+  lost: Existing["lost"]
+): Plan["corpus"]["action"] => {
+  if (options.candidate === true) return "candidate"
+  if (target._tag === "missing" && lost === undefined) return "create"
+  if (replaced) return "replace"
+  return changes.length > 0 ? "update" : "keep"
+}
+
+const corpusWarnings = ({ replaced }: Planning, { lost, others, renamed }: Existing, spec: SyncSpec): ReadonlyArray<string> => [
+  ...(lost === undefined ? [] : [foundNote(lost.place, lost.files.length)]),
+  ...(renamed === undefined ? [] : [takesOverNote(spec.renamedFrom ?? "", renamed)]),
+  ...(others === undefined ? [] : [(replaced ? replacesNote : joinsNote)(`"${spec.corpus.displayName}"`, others)])
+]
+
+const costWarnings = ({ estimatedChunks, handedOver, recognised }: Costs): ReadonlyArray<string> => [
+  ...(handedOver === 0 ? [] : [
+    `${handedOver} files are fetched by the service itself: what it will cut and embed is estimated from their size (${estimatedChunks} chunks)`
+  ]),
+  ...(recognised === 0 ? [] : [
+    `text is recognised in ${
+      plural(recognised, "page or picture", "pages and pictures")
+    }, some ${secondsPerPicture} s each: text found there is not counted`
+  ])
+]
+
+/** Each source with what its report has of this kind. */
+type Notes = (of: "error" | "warning" | "note") => ReadonlyArray<readonly [source: string, note: string]>
+
+const sourceWarnings = (
+  { importOnly }: Sources,
+  { drift, uploaded }: Existing,
+  imported: Scanned["imported"],
+  notes: Notes
+): ReadonlyArray<string> => [
+  ...importOnly.map((source) => `${source.id}: ${importOnlyNote(source)}`),
+  ...[...uploaded].map(([source, { length }]) =>
+    `${source}: ${filesText(length)} uploaded from here would be replaced once the service has imported everything`
+  ),
+  ...[...imported].map(([source, { length }]) =>
+    `${source}: ${filesText(length)} that the service imported would be replaced by the files uploaded from here`
+  ),
+  ...notes("error").map(([source, error]) => `${source}: the listing was cut short (${error}); nothing of it would be deleted`),
+  ...[...notes("warning"), ...notes("note"), ...driftNotes(drift)].map(([source, note]) => `${source}: ${note}`)
+]
+
+/** Whether a run would build a new corpus to replace the existing one. */
 const isReplaced = (target: Target): boolean => target._tag === "found" && target.changes.some((change) => change.forcesReplacement)
 
-/** What the uploads of a plan would cost, counted as they are found. */
+/** Costs of the uploads of a plan, added up as they are found. */
 class Costs {
   tokens = 0
   uploads = 0
   embeddings = 0
   embeddedTokens = 0
-  /** Pages and pictures that text recognition would go through. */
+  /** Pages and pictures for text recognition. */
   recognised = 0
-  /** Files that the service fetches itself, and what it would cut of them. */
+  /** Files that the service fetches itself, and an estimate of their chunks. */
   handedOver = 0
   estimatedChunks = 0
-  /** The first 52 bits of the hashes of texts that are counted. */
+  /** First 52 bits of the hashes of texts counted so far. */
   readonly #counted = new Set<number>()
 
   /** @param distinct equal texts are embedded together */
@@ -248,7 +315,7 @@ class Costs {
   }
 }
 
-/** What a run would do with an item whose bytes decide. */
+/** Outcome that a run would give an item whose bytes decide. */
 const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan: Scan, costs: Costs) {
   const files = yield* Files
   const pool = yield* TextPool
@@ -306,15 +373,15 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
   )
 })
 
-/** Of a page of text on one processor. */
+/** Time to recognise a page of text on one processor, in seconds. */
 const secondsPerPicture = 5
 
-/** Of plain text in a Latin script; who does not read the bytes cannot know better. */
+/** For plain text in a Latin script; without reading the bytes there is no better estimate. */
 const bytesPerToken = 4
 const estimateChunks = (bytes: number, { overlap, size }: SyncSpec["chunking"]): number =>
   Math.max(1, Math.ceil(bytes / bytesPerToken / (size - overlap)))
 
-/** Why something is stored again, or its facts brought up to date: `content`, `settings` or `facts`. Nothing for what is new. */
+/** Why a file is stored again, or its facts are updated: `content`, `settings`, `facts` or `metadata`. Empty for new files. */
 const whyChanged = ({ known }: Work, entry: LedgerEntry): Pick<FileOutcome, "reason" | "message"> => {
   if (known?.file === undefined || known.state !== "done") return {}
   const before = Fingerprint.parse(known.fingerprint)

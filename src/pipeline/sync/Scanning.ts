@@ -1,5 +1,6 @@
 import { Effect, Stream } from "effect"
 import { type SecretError, ServiceError, type StateError } from "../../domain/Errors.ts"
+import { plural } from "../../domain/Numbers.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
 import type { Listed, SourceItem } from "../../ports/Connector.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -10,25 +11,25 @@ import { type Increments, makeIncrements, type Start } from "./Increments.ts"
 import { entriesOf, isServiceEntry } from "./ServiceFiles.ts"
 import { badMetadata, encodeWork, overlap, Session, type SyncSource } from "./Session.ts"
 
-/** Sources listed at once. */
+/** Sources listed concurrently. */
 const concurrency = 4
-/** Items compared with the ledger in one go. */
+/** Items compared with the ledger at a time. */
 const batchSize = 512
 
-/** The sources as they are now, held against the ledger. */
+/** The current sources, compared with the ledger. */
 export interface Scanned {
   readonly scan: Scan
   /** Where the next run continues, once this one is over. */
   readonly increments: Increments
-  /** What the engine imported of sources that we list now, by source: it gives way to what we store. */
+  /** Files that the engine imported of sources listed from here now, by source: they are replaced by the files uploaded from here. */
   readonly imported: ReadonlyMap<string, ReadonlyArray<LedgerEntry>>
 }
 
 /**
- * Lists every source and compares it with the ledger, reading no bytes. Settled items are tallied; the others are queued
- * on the scan. One source's failure is its own.
+ * Lists every source and compares it with the ledger, without reading bytes. Items settled by that are tallied; the
+ * others are queued on the scan. The failure of one source affects only that source.
  *
- * @param drift corrections to the ledger, and sources that are listed whole because of them
+ * @param drift corrections to the ledger, and sources that are listed in full because of them
  */
 export const scanSources = Effect.fn("sync.scan")(function*(
   { importOnly, listed }: { readonly listed: ReadonlyArray<SyncSource>; readonly importOnly: ReadonlyArray<{ readonly id: string }> },
@@ -42,7 +43,7 @@ export const scanSources = Effect.fn("sync.scan")(function*(
   for (const [source, entries] of imported) yield* scan.see(source, entries.map(({ path }) => path), Fingerprint.pathHash)
   for (const { id } of importOnly) yield* scan.seeAll(id)
   const increments = yield* makeIncrements((source) => retryFailed || showUnchanged || drift.sources.has(source) || imported.has(source))
-  // Sources of one kind may list the same files. They are listed in the pipeline's order, so that the first has them.
+  // Sources of one kind may list the same files. They are listed in the pipeline's order, so that the first one gets them.
   const kinds = Map.groupBy(listed, ({ connector }) => connector.kind)
   yield* Effect.forEach(kinds.values(), (alike) => scanAlike(alike, scan, increments), { concurrency, discard: true })
   const [empty] = strict ? tally.sources.filter(({ warning }) => warning !== undefined) : []
@@ -57,11 +58,11 @@ export const scanSources = Effect.fn("sync.scan")(function*(
   return { scan, increments, imported } satisfies Scanned
 })
 
-/** What sources of one kind share while they are listed. */
+/** State shared by sources of one kind while they are listed. */
 interface Shared {
-  /** Two of them listed the same file. */
+  /** Whether two of them listed the same file. */
   overlaps: boolean
-  /** One of them was not listed, or not to its end: a file of it may not have been met. */
+  /** Whether one of them was not listed, or not completely: a file of it may not have been seen. */
   unsure: boolean
 }
 
@@ -77,14 +78,14 @@ const scanAlike = Effect.fnUntraced(function*(alike: ReadonlyArray<SyncSource>, 
     }
   }
   const shared: Shared | undefined = alike.length < 2 ? undefined : { overlaps: false, unsure: starts.length < alike.length }
-  // What one lists by its changes alone cannot be held against what another lists whole.
+  // The changes of one source cannot be compared with a full listing of another.
   const whole = shared !== undefined && starts.some(({ start }) => start.cursor === undefined)
   const startWhole = yield* increments.startWhole
   for (const { source, start } of starts) yield* scanSource(source, whole ? startWhole : start, scan, increments, shared)
   if (shared?.overlaps === true) { for (const { id } of alike) increments.wholeNext(id) }
 })
 
-/** Lists one source, from the beginning where its cursor is refused, and tells the tally how that ended. */
+/** Lists one source, from the start where its cursor is refused, and records in the tally how the listing ended. */
 const scanSource = Effect.fnUntraced(function*(
   source: SyncSource,
   first: Start,
@@ -121,7 +122,7 @@ const scanSource = Effect.fnUntraced(function*(
     )
   }
   if (complete && empty && start.cursor === undefined) tally.warned(id, emptyNote(tally.countsOf(id).listed))
-  // What a cut-short listing did not name may still be there.
+  // Items that an incomplete listing did not name may still exist.
   if (!complete) yield* scan.seeAll(id)
   else {
     if (start.cursor !== undefined) yield* countRest(source, scan)
@@ -131,19 +132,19 @@ const scanSource = Effect.fnUntraced(function*(
 })
 
 interface Listing {
-  /** Absent where the listing was cut short. */
+  /** End of the listing, with its cursor; absent where it was cut short. */
   readonly end?: { readonly cursor?: string }
-  /** Why it was. */
+  /** Why it was cut short. */
   readonly broken?: string
-  /** Folders that could not be listed; the rest was. */
+  /** Folders that could not be listed, while the rest was. */
   readonly unlistable: ReadonlyArray<string>
-  /** It offered nothing. */
+  /** Whether it offered no items. */
   readonly empty: boolean
 }
 
 const cutShort = (broken: string): Listing => ({ broken, unlistable: [], empty: false })
 
-/** Folders named where several could not be listed. */
+/** Most folders that a note names. */
 const namedFolders = 3
 const foldersText = (folders: ReadonlyArray<string>): string =>
   folders.length <= namedFolders
@@ -152,14 +153,14 @@ const foldersText = (folders: ReadonlyArray<string>): string =>
 
 const emptyNote = (passed: number): string =>
   passed === 0
-    ? "there is nothing in it: is the path right, and the disk mounted?"
-    : `none of the ${passed === 1 ? "1 entry" : `${passed} entries`} in it is taken: are include, exclude and the ignore files right?`
+    ? "it is empty: is the path right, and the disk mounted?"
+    : `none of the ${plural(passed, "entry", "entries")} in it is used: are include, exclude and the ignore files right?`
 
-/** An engine that keeps no fact but a file's name keeps no permissions either. */
+/** An engine that keeps only a file's name keeps no permissions either. */
 const notForEveryone =
-  "not all of it is for everyone at the source; the service keeps no permissions, so that whoever may read the corpus reads it"
+  "some of it is restricted at the source; the service keeps no permissions, so everyone who can read the corpus can read it"
 
-/** One listing of a source, compared with the ledger a batch at a time. */
+/** Lists a source once, comparing it with the ledger a batch at a time. */
 const listSource = Effect.fnUntraced(function*(
   { connector, id }: SyncSource,
   { cursor, retries }: Start,
@@ -174,7 +175,7 @@ const listSource = Effect.fnUntraced(function*(
   let broken: string | undefined
   let end: Listing["end"]
   const unlistable: Array<string> = []
-  /** Files that another source has, by that source. */
+  /** Number of files that another source has, by that source. */
   const elsewhere = new Map<string, number>()
 
   const settle = (outcome: FileOutcome) => {
@@ -183,7 +184,7 @@ const listSource = Effect.fnUntraced(function*(
     return emit({ type: "file", ...outcome })
   }
 
-  /** The items that a batch leaves listed, by path: what comes twice counts as it came last. */
+  /** Items that a batch leaves listed, by path: of an item listed twice the last listing counts. */
   const itemsOf = Effect.fnUntraced(function*(batch: ReadonlyArray<Listed>) {
     const items = new Map<string, SourceItem>()
     const forget = Effect.fnUntraced(function*(path: string) {
@@ -202,7 +203,7 @@ const listSource = Effect.fnUntraced(function*(
           restricted ||= event.item.permissions?.public === false
           break
         case "skipped":
-          // No longer offered: as if it were not listed any more.
+          // No longer offered: treated as if it were not listed any more.
           if (cursor !== undefined) yield* forget(event.path)
           yield* settle({ source: id, path: event.path, outcome: "skipped", reason: event.reason, message: event.detail })
           break
@@ -245,15 +246,15 @@ const listSource = Effect.fnUntraced(function*(
     Stream.runForEach(take)
   )
   for (const [owner, count] of elsewhere) {
-    if (owner !== id) tally.noted(id, `${count === 1 ? "1 file is" : `${count} files are`} listed by source ${owner} too, and put once`)
+    if (owner !== id) tally.noted(id, `${plural(count, "file is", "files are")} listed by source ${owner} too, and stored once`)
   }
   if (restricted && engine.immutableFiles === true) tally.noted(id, notForEveryone)
   return { broken, empty, end, unlistable }
 })
 
 /**
- * Compares listed items with the ledger. Settles what needs no look at the bytes and answers the rest: how many are
- * unchanged, work for those whose bytes decide, and who has those that another source listed first.
+ * Compares listed items with the ledger. Settles those that need no look at the bytes, and returns the rest: the number
+ * of unchanged items, work for those whose bytes decide, and the sources of those that another source listed first.
  */
 const compareItems = Effect.fnUntraced(function*(
   source: string,
@@ -279,7 +280,7 @@ const compareItems = Effect.fnUntraced(function*(
       shared.overlaps = true
       others.push(owner)
       const message = owner === source ? (entry?.message ?? "") : `listed by source ${owner}`
-      // What is stored for this source is no longer its own: the other's, where that has none yet, or to be deleted.
+      // A file stored for this source belongs to the other source now, where that has none yet, or is to be deleted.
       if (entry?.file !== undefined) yield* scan.forget(source, entry.path)
       else if (entry?.message !== message) {
         overlaps.push({ source, path, state: "skipped", revision, fingerprint: Fingerprint.none, reason: overlap, message })
@@ -300,10 +301,10 @@ const compareItems = Effect.fnUntraced(function*(
   return { others, unchanged, unsettled }
 })
 
-/** The same file at the same moment, whoever lists it. */
+/** Identifies a file at one revision, whichever source lists it. */
 const addressOf = ({ revision, uri }: SourceItem): string => `${uri}\n${revision}`
 
-/** What the listing settles without reading the item, or undefined. */
+/** Outcome of an item that needs no reading, or undefined. */
 const compare = (
   item: SourceItem,
   entry: LedgerEntry,
@@ -327,7 +328,7 @@ const compare = (
   }
 }
 
-/** A listing of changes leaves out what stayed as it was, which the ledger knows. */
+/** Counts the unchanged items that a listing of changes leaves out, from the ledger. */
 const countRest = Effect.fnUntraced(function*({ connector, id }: SyncSource, scan: Scan) {
   const { tally } = yield* Session
   const { done = 0, failed = 0, intent = 0, quarantined = 0, skipped = 0 } = yield* scan.seeRest(id)

@@ -4,22 +4,23 @@ import type { ImportedFile, ImportSource } from "../../domain/Import.ts"
 import type { Operation } from "../../domain/Operation.ts"
 import type { RagFile, RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import type { SyncSource } from "./Session.ts"
 
-/** A file that the engine fetches by itself, and the ledger's entry once it has. */
+/** A file that the engine fetches itself, and its ledger entry once it has. */
 export interface Handed {
   readonly uri: string
   readonly entry: LedgerEntry
-  /** We put it there for the engine to fetch. */
+  /** Whether the object was staged for the engine to fetch. */
   readonly staged?: boolean
-  /** An entry under another path that this one takes the place of. */
+  /** The entry of another path that this one replaces. */
   readonly from?: LedgerEntry
 }
 
 const importing = "importing"
 
-/** The intent of an import. `message` is the operation's name, once it is known, and where the file was staged. */
+/** The intent of an import. `message` is the operation's name, once known, and the address of a staged object. */
 export const importIntent = ({ entry, staged, uri }: Handed, operation: string): LedgerEntry => ({
   ...entry,
   state: "intent",
@@ -29,7 +30,7 @@ export const importIntent = ({ entry, staged, uri }: Handed, operation: string):
 
 export const isImporting = ({ reason, state }: LedgerEntry): boolean => state === "intent" && reason === importing
 
-/** What {@link importIntent} was made of. */
+/** Parses an entry made by {@link importIntent}. */
 export const importOf = ({ message = "", reason: _, ...entry }: LedgerEntry): { readonly operation: string; readonly handed: Handed } => {
   const [operation = "", ...address] = message.split(" ")
   const done: LedgerEntry = { ...entry, state: "done" }
@@ -38,10 +39,10 @@ export const importOf = ({ message = "", reason: _, ...entry }: LedgerEntry): { 
     : { operation, handed: { uri: address.join(" "), entry: done, staged: true } }
 }
 
-/** The path under which the ledger keeps the import of a source that only the engine lists. */
+/** Path of the ledger's entry for the import of a source that only the engine lists. */
 export const wholeSource = "#import"
 
-/** The intent of such an import. */
+/** The intent of an import of a whole source. */
 export const wholeImportIntent = (source: string, operation: string): LedgerEntry => ({
   source,
   path: wholeSource,
@@ -52,12 +53,12 @@ export const wholeImportIntent = (source: string, operation: string): LedgerEntr
   message: operation
 })
 
-/** The paths under which it keeps the files of such imports, by their ids. Nothing of what made them is known. */
+/** Prefix of the paths of files of such imports, followed by their ids. Nothing is known of how they were made. */
 const prefix = "#service/"
 
 export const serviceEntry = (source: string, { file, uri }: { readonly file: RagFileName; readonly uri: string }): LedgerEntry => ({
   source,
-  path: prefix + file.slice(file.lastIndexOf("/") + 1),
+  path: prefix + lastSegment(file),
   state: "done",
   revision: "",
   fingerprint: "",
@@ -65,11 +66,11 @@ export const serviceEntry = (source: string, { file, uri }: { readonly file: Rag
   file
 })
 
-/** What we store has a fingerprint, whatever its path. */
+/** Files stored from here have a fingerprint, whatever their path. */
 export const isServiceEntry = ({ fingerprint, path }: LedgerEntry): boolean => fingerprint === "" && path.startsWith(prefix)
 export const isOurs = (entry: LedgerEntry): boolean => entry.path !== wholeSource && !isServiceEntry(entry)
 
-/** The ledger's entries of these sources that are wanted, by source. */
+/** The wanted ledger entries of these sources, by source. */
 export const entriesOf = Effect.fnUntraced(
   function*(scope: string, sources: ReadonlyArray<string>, isWanted: (entry: LedgerEntry) => boolean) {
     const found = new Map<string, Array<LedgerEntry>>()
@@ -88,21 +89,21 @@ export const entriesOf = Effect.fnUntraced(
   }
 )
 
-/** What became of a file that was handed over. */
+/** Outcome of a file that the engine was to fetch. */
 export type Imported =
   | { readonly _tag: "there"; readonly outcome: "added" | "changed" | "unchanged"; readonly file: RagFile }
   | { readonly _tag: "failed"; readonly reason: string; readonly message: string; readonly retryable: boolean; readonly file?: RagFileName }
 
-/** Names that differ only in how their accents are written are one. */
+/** Makes names equal that differ only in the encoding of accents. */
 export const uriKey = (uri: string): string => uri.normalize("NFC")
 
 /**
- * Reconciles what the service counted with the files we can name. A file that a failure names has failed. One that the
- * corpus does not hold afterwards has failed too. Of those it holds, one that is new, or took the place of another,
- * was imported; the counts decide about the rest: failures that no file explains may be any of them, so that all are
- * tried again. Where the service wrote what became of each file, that is what happened to those it names.
+ * Reconciles the service's counts with the files that can be named. A file that a failure names has failed. A file that
+ * the corpus lacks afterwards has failed too. Of the files it has, one that is new, or replaced another, was imported;
+ * the counts decide about the rest: failures that no file explains may be of any of them, so all are retried. Where the
+ * service wrote a result for each file, that decides about the files it names.
  *
- * @param before The corpus's files by {@link uriKey}; absent where nobody looked.
+ * @param before the corpus's files by {@link uriKey} before the import; absent where they were not listed
  */
 export const reconcile = (
   handed: ReadonlyArray<Handed>,
@@ -130,7 +131,7 @@ export const reconcile = (
   })
   const count = (...kinds: ReadonlyArray<string>) => states.filter(({ is }) => kinds.includes(is)).length
   const unexplained = Math.max(0, (counts?.failed ?? 0) - count("named", "reported", "absent", "broken"))
-  // A skip may touch a file as well: whether this one was imported again is what the counts say.
+  // A skip can update a file too: the counts say whether this one was imported again.
   const touchedMeansChanged = (counts?.imported ?? Infinity) >= count("added", "changed", "touched")
 
   return states.map((state): Imported => {
@@ -143,7 +144,7 @@ export const reconcile = (
         return {
           _tag: "failed",
           reason: "failed",
-          message: state.message ?? "the service says no more",
+          message: state.message ?? "the service gives no details",
           retryable: true,
           file: state.now?.name
         }
@@ -173,7 +174,7 @@ export const reconcile = (
 
 const permanent: ReadonlySet<ServiceError["code"]> = new Set(["INVALID_ARGUMENT", "OUT_OF_RANGE", "FAILED_PRECONDITION"])
 
-/** An import that nobody saw the end of: its files are handed over again, and what the service has by then, it skips. */
+/** Outcome of files of an import whose end was not seen: they are imported again, and the service skips those it has. */
 export const interrupted: Imported = {
   _tag: "failed",
   reason: "interrupted",
@@ -181,13 +182,13 @@ export const interrupted: Imported = {
   retryable: true
 }
 
-/** Whether what was staged for it is not needed any more. */
+/** Whether its staged object is not needed any more. */
 export const isOver = (imported: Imported | undefined): boolean => imported?._tag === "there" || imported?.retryable === false
 
 export const outcomeOf = ({ file, path, size, source }: LedgerEntry, imported: Imported | undefined): FileOutcome => {
   const base = { source, path, bytes: size }
   if (imported === undefined) return { ...base, outcome: "pending" }
-  // Under an address of its own, the new version of a staged file is another file to the service.
+  // A new version of a staged file has its own address, so the service takes it for a new file.
   if (imported._tag === "there") {
     return { ...base, outcome: imported.outcome === "added" && file !== undefined ? "changed" : imported.outcome }
   }
@@ -195,16 +196,16 @@ export const outcomeOf = ({ file, path, size, source }: LedgerEntry, imported: I
   return { ...base, outcome: "failed", reason, message, retryable }
 }
 
-/** As the service counts them: what it skips is there already, and the same. */
+/** The service's counts: a skipped file is there already, unchanged. */
 export const countsText = (counts: Operation["counts"]): string =>
   counts === undefined ? "no counts" : `${counts.imported} imported, ${counts.skipped} skipped, ${counts.failed} failed`
 
 const unaccounted = (counts: Operation["counts"]): string =>
-  `the service does not say what became of it; of all files of its import it counts ${countsText(counts)}`
+  `the service does not report this file's outcome; of all files of its import it counts ${countsText(counts)}`
 
 type Failure = Operation["partialFailures"][number]
 
-/** The failures whose words name a file of ours, by {@link uriKey}: the longest address that fits. */
+/** Failures whose messages name one of these files, by {@link uriKey}: the longest matching address. */
 const failuresByUri = (handed: ReadonlyArray<Handed>, failures: ReadonlyArray<Failure>): ReadonlyMap<string, Failure> => {
   const ours = new Set(handed.map(({ uri }) => uriKey(uri)))
   const found = new Map<string, Failure>()
@@ -225,23 +226,23 @@ const failuresByUri = (handed: ReadonlyArray<Handed>, failures: ReadonlyArray<Fa
 /** `gs://`, a bucket of up to 222 characters, `/`, and a name of up to 1,024 bytes. */
 const longestUri = 1_252
 
-/** A file that an import of a whole source brought, or found there. */
+/** A file that an import of a whole source brought, or found. */
 export interface ServiceFile {
-  /** Absent where only the result names it. */
+  /** Name of the file; absent where only the result names it. */
   readonly file?: RagFileName
-  /** What the service calls it. */
+  /** The service's address or name of it. */
   readonly uri: string
   readonly outcome: "added" | "changed" | "unchanged"
 }
 
 /**
- * Names the files that the import of a whole source counted: by the result it wrote; otherwise by what the corpus
- * holds, where that leaves no doubt. Of the files without our mark that may be of such a source, those that are new or
- * were touched while it ran are all that it imported, and perhaps others: where there are as many as it counted, they
- * are those. Where there are as many altogether as it imported and skipped, they are all of this source. What was
- * named before stays so.
+ * Names the files that the import of a whole source counted: from the results it wrote; otherwise from the corpus's
+ * files, where that is unambiguous. Among the files without a marker that may be of such a source, those that are new or
+ * were updated during the import include all that it imported, and perhaps others: if there are exactly as many as it
+ * counted, they are the imported ones. If there are exactly as many in all as it imported and skipped, they are all of
+ * this source. Files named before keep their names.
  *
- * @param before absent where nobody looked before the import began
+ * @param before absent where the corpus was not listed before the import started
  */
 export const nameServiceFiles = (input: {
   readonly source: ImportSource
@@ -261,7 +262,7 @@ export const nameServiceFiles = (input: {
     urisBefore.has(uriKey(uri)) || (file !== undefined && (namedBefore.has(file) || before?.has(file) === true)) ? "changed" : "added"
 
   if (results.length > 0) {
-    const byId = new Map([...after.keys()].map((name) => [name.slice(name.lastIndexOf("/") + 1), name]))
+    const byId = new Map([...after.keys()].map((name) => [lastSegment(name), name]))
     const byUri = new Map([...after.values()].filter(hasAddress).map(({ name, sourceUri }) => [uriKey(sourceUri), name]))
     return results.filter(({ status }) => status !== "failed").map(({ file: id, status, uri }) => {
       const file = id === undefined ? byUri.get(uriKey(uri)) : byId.get(id)
@@ -281,13 +282,13 @@ export const nameServiceFiles = (input: {
 
 const hasAddress = ({ sourceUri }: Pick<RagFile, "sourceUri">): boolean => /^[a-z]+:\/\//i.test(sourceUri)
 
-/** Files of Drive have their addresses; those of the others are known by their names alone. */
+/** Files of Drive have addresses; those of the other sources are known only by their names. */
 const mayBeOf = ({ _tag }: ImportSource, file: RagFile): boolean => _tag === "googleDrive" ? isOfDrive(file.sourceUri) : !hasAddress(file)
 
-/** The service's own addresses of what it fetched from Drive. */
+/** The service's addresses of files that it fetched from Drive. */
 const isOfDrive = (uri: string): boolean => /^https:\/\/(?:drive|docs)\.google\.com\//.test(uri)
 
-/** Whether a file without a mark may be what the service fetched of a source: its address is one of the source's. */
+/** Whether a file without a marker may be one that the service fetched from a source: its address is one of the source's. */
 export const mayBeFetched = ({ imports, staging }: SyncSource, { sourceUri }: Pick<RagFile, "sourceUri">): boolean =>
   (staging !== undefined && sourceUri.startsWith(`${staging.replace(/\/+$/, "")}/`)) ||
   (imports?._tag === "storage" && imports.uris.some((uri) => sourceUri.startsWith(uri.replace(/\*.*$/, "")))) ||

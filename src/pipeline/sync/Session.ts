@@ -4,6 +4,7 @@ import type { CorpusSpec } from "../../domain/Corpus.ts"
 import type { ImportSource } from "../../domain/Import.ts"
 import type { MetadataRules } from "../../domain/MetadataRules.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
+import { plural } from "../../domain/Numbers.ts"
 import type { SyncEvent } from "../../domain/Report.ts"
 import type { Connector, SourceItem } from "../../ports/Connector.ts"
 import type { EmbeddingLimits } from "../../ports/EmbeddingBudget.ts"
@@ -13,36 +14,39 @@ import * as Fingerprint from "./Fingerprint.ts"
 import type { FileParser } from "./Parsers.ts"
 import { Tally } from "./Tally.ts"
 
-/** Everything sync works from: a pipeline with its sources made into connectors. */
+/** Input of sync: a pipeline with its sources made into connectors. */
 export interface SyncSpec {
-  /** Names the ledger's scope and the target's markers, together with the engine. */
+  /** Name of the pipeline: part of its key in the ledger and of the markers in the target. */
   readonly pipeline: string
-  /** The name it had: what was put there under it is this pipeline's. */
+  /** Former name: files stored under it are this pipeline's. */
   readonly renamedFrom?: string
   readonly corpus: CorpusSpec
-  /** The settings that it is built by, as `builtBy` has them. Absent: they are not kept, and no generation is told from another by them. */
+  /**
+   * Settings that the corpus is built with, as `builtBy` makes them. Absent: they are not recorded, and generations
+   * cannot be distinguished by them.
+   */
   readonly built?: string
-  /** Generations that a promotion keeps to go back to. Default 1. */
+  /** How many generations a promotion keeps to roll back to. Default 1. */
   readonly keep?: number
   readonly chunking: Chunking
-  /** A chunker of its own, in the place of `chunking.strategy`. Default: none. */
+  /** Custom chunker, used instead of `chunking.strategy`. Default: none. */
   readonly cutting?: Cutting | undefined
   readonly parsing: Parsing
-  /** Parsers of its own; the first that names a file reads it. Default: none. */
+  /** Custom parsers; the first that names a file reads it. Default: none. */
   readonly parsers?: ReadonlyArray<FileParser>
-  /** How files come by metadata. Absent: they have what people write of them. */
+  /** Rules for metadata of files. Absent: files only have metadata that people write. */
   readonly metadata?: MetadataRules
   readonly sources: ReadonlyArray<SyncSource>
-  /** More deletes in one source than this, and than 20, are held until `yes`. */
+  /** Most deletes in one source (and at least 20) that are not held until `yes` is given. */
   readonly maxDelete: { readonly percent: number } | { readonly count: number }
-  /** What a run may send to the embedder; what is not reached is `pending`. Default: no limit. */
+  /** Limits on what a run sends to the embedder; files not reached are `pending`. Default: none. */
   readonly budget?: EmbeddingLimits
   readonly onFileError: "continue" | "stop"
-  /** Files in progress at once; the engine's own number when absent. */
+  /** Files processed concurrently. Default: the engine's own number. */
   readonly concurrency?: number
-  /** Embedding requests a minute of one import by the engine; its own number when absent. */
+  /** Embedding requests per minute of one import by the engine. Default: the engine's own number. */
   readonly maxEmbeddingRequestsPerMinute?: number
-  /** Where an import by the engine writes what became of each file. Each import writes an object of its own beside it. */
+  /** Where an import by the engine writes the outcome of each file. Each import writes a separate object beside this address. */
   readonly resultSink?: string
 }
 
@@ -50,67 +54,67 @@ export interface SyncSource {
   readonly id: string
   readonly connector: Connector
   /**
-   * All that its listing depends on, in words that change when it does: runs then continue from each other's cursors.
-   * Absent: everything is listed each time.
+   * Identifies everything its listing depends on, and changes when any of it does: runs then continue from each other's
+   * cursors. Absent: everything is listed each time.
    */
   readonly settings?: string
-  /** The source as an engine that fetches by itself is told of it, in the place of our reading and uploading. */
+  /** The source in the form that an engine imports itself, instead of being read and uploaded from here. */
   readonly imports?: ImportSource
-  /** Who lists one that the engine can fetch by itself. Absent: our connector where it can, otherwise the engine. */
+  /** Which side lists a source that the engine can fetch itself. Absent: our connector where it can, otherwise the engine. */
   readonly listing?: "sluice" | "service"
-  /** `gs://…`: an engine that fetches by itself fetches the files from here, where we put what is new or has changed. */
+  /** `gs://…`: where new and changed files are staged for an engine that imports. */
   readonly staging?: string
-  /** Not listed this time: what is known of it stays as it is. */
+  /** Not listed this time: what is known of it stays unchanged. */
   readonly rests?: boolean
 }
 
-/** What a run may do beyond its defaults. All of it is off by default. */
+/** Options of a run. All are off by default, unless stated otherwise. */
 export interface SyncOptions {
-  /** Releases deletes that the guard would hold. */
+  /** Makes deletes that the guard would hold. */
   readonly yes?: boolean
-  /** Allows what cannot be changed in place to be rebuilt: a candidate is built, and takes the old corpus's place once it is whole. */
+  /** Allows a rebuild where the corpus cannot be changed in place: a candidate is built, and becomes live once it is complete. */
   readonly replace?: boolean
-  /** Builds a candidate beside the corpus that serves, or goes on with it, whatever the settings. That one is not touched. */
+  /** Builds or continues a candidate beside the live corpus, whatever the settings. The live corpus is not changed. */
   readonly candidate?: boolean
-  /** Tries quarantined items too. */
+  /** Retries quarantined items too. */
   readonly retryFailed?: boolean
-  /** Fails, before anything is written, where a source has nothing in it. Default: a warning. */
+  /** Fails, before anything is written, where a source is empty. Default: a warning. */
   readonly strict?: boolean
   /**
-   * Milliseconds for which a source may be listed by its changes alone although its connector then misses deletions or
+   * How long, in milliseconds, a source may be listed only by its changes although its connector then misses deletions or
    * permissions. Default 0: everything is listed.
    */
   readonly missesFor?: number
   /**
-   * Lists the target's files too, and puts back what somebody else deleted or changed there. A request for every 100
+   * Lists the target's files too, and stores again what somebody else deleted or changed there. Takes a request per 100
    * files. Default true.
    */
   readonly checkTarget?: boolean
   readonly observe?: (event: SyncEvent) => Effect.Effect<void>
 }
 
-/** What the functions of one plan or run share. */
+/** Context shared by the functions of one plan or run. */
 export class Session extends Context.Service<Session, {
   readonly spec: SyncSpec
-  /** The key under which the ledger accounts for the corpus. */
+  /** The ledger's key of the corpus. */
   readonly scope: string
-  /** What decides how the same bytes are stored, of all that a source lists. */
+  /** Identifies everything that determines how the same bytes are stored, over all files of a source. */
   readonly settings: string
-  /** The third part of a file's fingerprint: the same of that file alone. */
+  /** Hash of the settings that determine how one file is stored: the third part of its fingerprint. */
   readonly settingsOf: (item: SourceItem) => string
-  /** The parser of the pipeline's own that reads a file; undefined: the engine's do. */
+  /** Custom parser that reads a file; undefined: the engine's parsers do. */
   readonly parserOf: (item: SourceItem) => FileParser | undefined
-  /** The hash of the rules for metadata, which is in the second part. */
+  /** Hash of the rules for metadata, which is in the second part of a fingerprint. */
   readonly rules: string | undefined
   readonly tally: Tally
-  /** Deletes that the guard would hold are made. */
+  /** Whether deletes are made that the guard would hold. */
   readonly yes: boolean
   readonly retryFailed: boolean
   readonly strict: boolean
   readonly missesFor: number
-  /** A plan: the ledger is not written to. */
+  /** Whether the ledger is not written to, as in a plan. */
   readonly readOnly: boolean
-  /** Unchanged items are events too, of which there may be very many. */
+  /** Whether unchanged items are events too, which may be a great many. */
   readonly showUnchanged: boolean
   readonly emit: (event: SyncEvent) => Effect.Effect<void>
 }>()("sluice/pipeline/sync/Session") {}
@@ -144,35 +148,35 @@ export const makeSession = (spec: SyncSpec, scope: string, options: SessionOptio
     })
   })
 
-/** An item that the listing alone could not settle, and what the ledger had for it. */
+/** An item that the listing alone could not settle, and its ledger entry. */
 export interface Work {
   readonly source: string
   readonly item: SourceItem
   readonly known?: LedgerEntry
 }
 
-/** Work waits on disk between listing and applying, as JSON. It is our own and needs no schema. */
+/** Work waits on disk between listing and applying, as JSON that only this code writes: it needs no schema. */
 export const encodeWork = (work: Work): string => JSON.stringify(work)
 export const decodeWork = (text: string): Work => JSON.parse(text) as Work
 
-/** Why a file is skipped that another source of the pipeline lists too. */
+/** Reason of a file that is skipped because another source of the pipeline lists it too. */
 export const overlap = "overlap"
-/** Why a file is not taken that breaks a strict rule for metadata. */
+/** Reason of a file that is not stored because it breaks a strict metadata rule. */
 export const badMetadata = "metadata"
-/** Why a file is stored again that the source did not change. */
+/** Reason of a file that is stored again although the source did not change it. */
 export const drifted = "drift"
 
 export type Named = Pick<SyncSpec, "pipeline" | "renamedFrom">
 
-/** The names that the pipeline's files are marked with. */
+/** Names in the markers of the pipeline's files. */
 export const namesOf = ({ pipeline, renamedFrom }: Named): ReadonlyArray<string> =>
   renamedFrom === undefined ? [pipeline] : [pipeline, renamedFrom]
 
-/** The marker's source: who put a file there. */
+/** Source in a marker: identifies the pipeline and source that stored a file. */
 export const markerSource = (pipeline: string, source: string): string => `${pipeline}/${source}`
 
-/** The sources by the markers of their files. */
+/** Sources of the pipeline, by the markers of their files. */
 export const sourcesByMark = (spec: Named & Pick<SyncSpec, "sources">): ReadonlyMap<string, string> =>
   new Map(namesOf(spec).flatMap((name) => spec.sources.map(({ id }) => [markerSource(name, id), id] as const)))
 
-export const filesText = (count: number): string => count === 1 ? "1 file" : `${count} files`
+export const filesText = (count: number): string => plural(count, "file")

@@ -9,7 +9,7 @@ import { type SourceFailure, sourcesUnreadable } from "./Failures.ts"
 import { entriesOf, isOurs } from "./ServiceFiles.ts"
 import type { Session, SyncSource, SyncSpec } from "./Session.ts"
 
-/** A source that only the engine lists: nothing is known of its files but what the engine counts. */
+/** A source that only the engine lists: only the engine's counts are known of its files. */
 export interface ImportOnly {
   readonly id: string
   readonly source: ImportSource
@@ -17,23 +17,23 @@ export interface ImportOnly {
 }
 
 export interface Sources {
-  /** Those that our connectors list. */
+  /** Sources that connectors list from here. */
   readonly listed: ReadonlyArray<SyncSource>
   readonly importOnly: ReadonlyArray<ImportOnly>
 }
 
 /**
- * Checks every source before any work, and decides who lists it. One that the engine can fetch by itself is left to it
- * where we cannot list it, or are told not to. What is wrong with the others is reported together and ends the run, but
- * for what may be over when they are listed: a source that is away for now does not keep the rest.
+ * Checks every source before any work, and decides which side lists it. A source that the engine can fetch itself is left
+ * to it where it cannot be listed from here, or the pipeline says so. Errors of the others are reported together and end
+ * the run, except transient ones: an unavailable source does not hold up the rest.
  *
- * Objects in storage are then handed over one by one, by the address that both sides know them by. What our connectors
- * list of Drive, Slack, Jira and SharePoint we read and upload ourselves, or stage: the service reads those with
- * another account or renders them otherwise, so that it need not see what was listed; its files bear no mark and
- * cannot be renamed; and what is searched is the same text on every engine.
+ * Objects in storage are imported one by one, by the address that both sides know. Files that connectors list of Drive,
+ * Slack, Jira and SharePoint are read and uploaded from here, or staged: the service reads those with another account or
+ * renders them differently, so it may not see what was listed; its files have no marker and cannot be renamed; and this
+ * way the same text is searched on every engine.
  *
- * A source that we filled before is not given away because a token has ended: the service would import all of it anew,
- * and the next token would bring it back.
+ * A source filled from here before is not handed over because a token has expired: the service would import all of it
+ * again, and the next token would reverse that.
  */
 export const checkSources = Effect.fn("sync.checkSources")(function*(
   scope: string,
@@ -76,7 +76,7 @@ export const checkSources = Effect.fn("sync.checkSources")(function*(
   return { listed, importOnly }
 })
 
-/** Why parsers of the pipeline's own cannot hold for a source. */
+/** Error: custom parsers cannot be applied to a source. */
 const cannotParse = (why: string): ServiceError =>
   new ServiceError({
     code: "FAILED_PRECONDITION",
@@ -85,10 +85,10 @@ const cannotParse = (why: string): ServiceError =>
   })
 
 /**
- * A source that we may list by now, and of which an import by an earlier run still runs: that import is followed to its
- * end, so that what it brings is known, and the next run lists.
+ * Keeps sources with the engine for this run where an import by an earlier run is still running, although they can be
+ * listed from here by now: that import is followed to its end, so that its files are known, and the next run lists.
  *
- * @param running operations of such imports, by source
+ * @param running operations of running imports, by source
  */
 export const followRunning = (
   { importOnly, listed }: Sources,
@@ -106,7 +106,7 @@ export const followRunning = (
   }
 }
 
-/** Whether the engine may list a source in our place. Not where waiting or a correction of the pipeline mends it. */
+/** Whether the engine may list a source instead. Not where waiting, or a correction of the pipeline, solves the problem. */
 export const canBeLeft = (source: ImportSource, listing: SyncSource["listing"], error: ServiceError | SecretError): boolean =>
   listing === undefined && (source._tag === "storage"
     ? source.uris.every(isImportable)
@@ -114,13 +114,16 @@ export const canBeLeft = (source: ImportSource, listing: SyncSource["listing"], 
 
 export const leftOnPurpose = "the pipeline has the service list it"
 
-/** Of a secret, the message tells where it was looked for, and so how to mend it. */
+/** The message of a missing secret names the places searched, and so says how to fix it. */
 export const whyLeft = (error: ServiceError | SecretError): string => {
   const fix = error._tag === "SecretError" ? undefined : error.fix?.replace(/\.$/, "")
   return `it cannot be listed from here (${error.message}${fix === undefined ? "" : `; ${fix}`})`
 }
 
-/** Whether the engine fetches an item of this source, so that we do not read it. What a parser of the pipeline's own reads, it does not. */
+/**
+ * Whether the engine fetches an item of this source, so that it is not read here. The engine does not fetch files that a
+ * custom parser reads.
+ */
 export const isHandedOver = (
   source: SyncSource | undefined,
   item: SourceItem,

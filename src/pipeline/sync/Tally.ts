@@ -1,14 +1,14 @@
 import { type Counts, type FileOutcome, noCounts, type ReasonCount, type Report, type SourceReport } from "../../domain/Report.ts"
 
-/** Notable outcomes kept in a report; the event stream has all of them. */
+/** Most notable outcomes of a kind that a report keeps; the event stream has all of them. */
 const keptPerKind = 1_000
 
 type Mutable<A> = { -readonly [K in keyof A]: A[K] }
 
-/** Reasons counted; errors of services are few, but their codes are not ours. */
+/** Most reasons counted; services have few errors, but their codes are not ours to bound. */
 const mostReasons = 1_000
 
-/** What there is to say of a file. */
+/** Kinds of notable facts about a file. */
 const kindsOf = ({ outcome, remark, unfit }: FileOutcome): ReadonlyArray<ReasonCount["outcome"]> =>
   outcome === "failed" || outcome === "quarantined" || outcome === "skipped"
     ? [outcome]
@@ -16,7 +16,7 @@ const kindsOf = ({ outcome, remark, unfit }: FileOutcome): ReadonlyArray<ReasonC
 
 const typeOf = (path: string): string => /[^/\\](\.[A-Za-z0-9]{1,12})$/.exec(path)?.[1]?.toLowerCase() ?? ""
 
-/** Counts a run as it happens. */
+/** Counts the outcomes of a run as they happen. */
 export class Tally {
   readonly #sources = new Map<
     string,
@@ -39,14 +39,14 @@ export class Tally {
   chunks = 0
   embedded = 0
   embeddedTokens = 0
-  /** Files were written of which the engine tells no chunks and no embeddings. */
+  /** Whether files were written whose chunks and embeddings the engine does not report. */
   untold = false
 
   source(id: string, kind: string): void {
     this.#of(id).kind = kind
   }
 
-  /** Takes back what a listing brought that starts again. */
+  /** Undoes the counts of a listing that starts over. */
   restart(source: string): void {
     this.#of(source).counts = { ...noCounts }
     this.#queued.delete(source)
@@ -62,19 +62,19 @@ export class Tally {
     this.#of(source).counts.listed += items
   }
 
-  /** Listed items whose outcome needs work; `pending` until {@link settled}. */
+  /** Adds listed items that need work; they are `pending` until {@link settled}. */
   queued(source: string, items: number): void {
     this.#queued.set(source, (this.#queued.get(source) ?? 0) + items)
   }
 
-  /** @param embeddedTokens undefined where the engine does not tell */
+  /** @param embeddedTokens undefined where the engine does not report it */
   settled(outcome: FileOutcome, embeddedTokens: number | undefined): void {
     this.queued(outcome.source, -1)
     this.outcome(outcome, embeddedTokens)
     this.untold ||= embeddedTokens === undefined
   }
 
-  /** What the engine counted itself: of files that are not done yet, too. */
+  /** Sets the engine's own counts of embeddings, which include files not finished yet. */
   embeddedInAll({ texts, tokens }: { readonly texts: number; readonly tokens: number }): void {
     this.embedded = texts
     this.embeddedTokens = tokens
@@ -109,7 +109,7 @@ export class Tally {
     }
   }
 
-  /** Of all sources together, most first. */
+  /** Reasons over all sources, most frequent first. */
   get reasons(): ReadonlyArray<ReasonCount> {
     const all = new Map<string, Mutable<ReasonCount>>()
     for (const { source: _, ...reason } of this.#reasons.values()) {
@@ -121,18 +121,18 @@ export class Tally {
     return [...all.values()].sort((a, b) => b.count - a.count || (a.type < b.type ? -1 : 1))
   }
 
-  /** Outcomes of which only the number matters. */
+  /** Adds outcomes of which only the number matters. */
   add(source: string, kind: "unchanged" | "deleted" | "held", count: number): void {
     this.#of(source).counts[kind] += count
   }
 
-  /** The outcome of what no listing of ours named. */
+  /** Adds the outcome of a file that no listing of ours named. */
   listedOutcome(outcome: FileOutcome): void {
     this.listed(outcome.source, 1)
     this.outcome(outcome)
   }
 
-  /** Items that somebody else listed, and of which only the number is known. */
+  /** Adds items that the service listed, of which only the number is known. */
   counted(source: string, counts: Partial<Counts>): void {
     const of = this.#of(source).counts
     for (const [key, count = 0] of Object.entries(counts)) {
@@ -141,7 +141,7 @@ export class Tally {
     }
   }
 
-  /** The listing of a source is over; `error` says why it broke off. */
+  /** Records the end of a source's listing; `error` says why it broke off. */
   ended(source: string, error?: string): void {
     const of = this.#of(source)
     of.complete = error === undefined
@@ -152,7 +152,7 @@ export class Tally {
     return this.#of(source).complete
   }
 
-  /** @param paths the first of those that are held */
+  /** @param paths the first paths of held deletes */
   held(source: string, count: number, why: string, paths: ReadonlyArray<string> = []): void {
     this.add(source, "held", count)
     const of = this.#of(source)
@@ -164,7 +164,7 @@ export class Tally {
     this.#of(source).warning = warning
   }
 
-  /** Several imports of a source have a note each. */
+  /** Adds a note on a source; several imports of a source have a note each. */
   noted(source: string, note: string): void {
     const of = this.#of(source)
     of.note = of.note === undefined ? note : `${of.note}; ${note}`

@@ -9,28 +9,31 @@ import { pages } from "../../ports/Paging.ts"
 import { decodeBuilt, describes } from "./Built.ts"
 import { ignoreMissing } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
-import { displayNameOf, findGenerations, nextGeneration, scopeOf, settleGenerations } from "./Generations.ts"
+import { displayNameOf, findGenerations, nextGeneration, pipelineKeyOf, settleGenerations } from "./Generations.ts"
 import { filesText, markerSource, type Named, type SyncSpec } from "./Session.ts"
 
-/** Accounts for nothing: of a corpus that is not there yet, or that was found by its name, the ledger knows nothing. */
+/**
+ * A ledger key without entries: for a corpus that does not exist yet, or that was found by its name, of which the ledger
+ * knows nothing.
+ */
 export const emptyScope = (scope: string): string => `${scope}#new`
 
-/** How the declared corpus stands to the one in the target. */
+/** The corpus in the target, compared with the declared one. */
 export type Target =
   | { readonly _tag: "missing" }
   /** Known to the ledger, or found by its display name (`adopted`). */
   | { readonly _tag: "found"; readonly corpus: Corpus; readonly adopted: boolean; readonly changes: ReadonlyArray<Change> }
 
-/** One difference between the declared corpus and the existing one. */
+/** A difference between the declared corpus and the existing one. */
 export interface Change {
   readonly field: string
   readonly from: string
   readonly to: string
-  /** It cannot be changed in place: the corpus has to be built anew. */
+  /** It cannot be changed in place: the corpus has to be rebuilt. */
   readonly forcesReplacement: boolean
 }
 
-/** Looks for the corpus of a generation, or for one of the pipeline's name where none is recorded, without changing anything. */
+/** Finds the corpus of a generation or, where none is recorded, one with the declared name. Changes nothing. */
 export const findTarget = Effect.fn("sync.findTarget")(function*(
   generation: Generation | undefined,
   spec: CorpusSpec
@@ -62,7 +65,7 @@ const corpusNamed = Effect.fnUntraced(function*(name: CorpusName) {
 
 type EngineFacts = Pick<Engine["Service"], "embedder">
 
-/** What of a corpus may change, what may be set once, and what a new corpus is needed for. */
+/** Lists how a corpus differs from its declaration: what can be changed, what can be set once, and what needs a new corpus. */
 const changesOf = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts): ReadonlyArray<Change> => {
   const changes: Array<Change> = []
   const differ = (field: string, from: string | undefined, to: string | undefined, forcesReplacement: boolean) => {
@@ -71,7 +74,7 @@ const changesOf = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts): Reado
   differ("corpus.displayName", corpus.displayName, spec.displayName, false)
   differ("corpus.description", corpus.description, spec.description, false)
   if (engine.embedder !== undefined && corpus.embedder !== undefined) {
-    // The model that the file names is not all: its dimensions, its version, or that none is named any more.
+    // The model's name alone does not decide: its dimensions or version may differ, or the file may name none any more.
     differ("corpus.embedding", corpus.embedder, engine.embedder, true)
   } else if (!sameModel(corpus.embeddingModel, spec.embeddingModel)) {
     differ("corpus.embedding.model", corpus.embeddingModel, spec.embeddingModel, true)
@@ -92,7 +95,7 @@ const fieldsOf = ({ _tag: _, ...fields }: CorpusSpec["vectorDb"]): Readonly<Reco
 const fits = (corpus: Corpus, spec: CorpusSpec, engine: EngineFacts): boolean =>
   changesOf(corpus, spec, engine).every((change) => !change.forcesReplacement)
 
-/** A candidate that is there, and whether it is what the pipeline declares now. */
+/** Finds the corpus of a candidate, and whether it is what the pipeline declares now. */
 export const findCandidate = Effect.fn("sync.findCandidate")(function*(candidate: Generation | undefined, spec: Declared) {
   const engine = yield* Engine
   const corpus = candidate === undefined ? undefined : yield* corpusNamed(candidate.corpus)
@@ -107,37 +110,36 @@ type Declared = Pick<SyncSpec, "corpus" | "built">
 /** A corpus to write to. */
 export interface Ready {
   readonly corpus: CorpusName
-  /** The key under which the ledger accounts for it. */
+  /** The ledger's key of the corpus. */
   readonly scope: string
-  readonly action: "created" | "found" | "building"
-  /** The ledger knows nothing of what the corpus holds. */
-  readonly adopted: boolean
-  /** An earlier run wrote to it: what that left open is to be settled. */
-  readonly resumed: boolean
-  /** It is a candidate: the corpus that serves is another one. */
-  readonly candidate: boolean
-  /** What was taken in from the database of its vectors: nothing here knew of it. */
+  readonly role: "live" | "candidate"
+  /**
+   * What the ledger knows of the corpus: it is `new` and empty; its files are `known`, and what an earlier run left open is to be
+   * settled; it was found by its name, and its files are `unknown`.
+   */
+  readonly files: "new" | "known" | "unknown"
+  /** Files taken in from the corpus's vector database, of which this data directory knew nothing. */
   readonly found?: LostCorpus
 }
 
 /**
- * Makes a corpus of the target what the pipeline declares, to write to it: the one that serves, created or changed in
- * place; or, for `candidate`, one beside it, begun or continued. `replace` is that where it cannot be changed in place,
- * and otherwise the one that serves.
+ * Prepares a corpus to write to, as the pipeline declares it: the live one, created or changed in place; or, for
+ * `candidate`, one beside it, started or continued. `replace` means a candidate where the live corpus cannot be changed
+ * in place, and otherwise the live one.
  */
 export const readyTarget = Effect.fn("sync.readyTarget")(function*(
-  key: string,
+  pipelineKey: string,
   spec: Declared,
   into: "live" | "candidate" | "replace"
 ): Effect.fn.Return<Ready, ServiceError | StateError, Corpora | Engine | Ledger> {
   const corpora = yield* Corpora
   const ledger = yield* Ledger
-  yield* settleGenerations(key, spec.corpus)
-  const all = yield* ledger.generations(key)
+  yield* settleGenerations(pipelineKey, spec.corpus)
+  const all = yield* ledger.generations(pipelineKey)
   const live = all.find(({ role }) => role === "live")
   const opened = yield* OpenedFor
-  // Where none served, the first run makes one, with which later runs go on; others may run in the same opening, to be tried.
-  const isOpened = opened?.live !== undefined && scopeOf(yield* Engine, opened.pipeline) === key
+  // Where none was live, the first run makes one, and later runs continue with it; an open pipeline may run several times.
+  const isOpened = opened?.live !== undefined && pipelineKeyOf(yield* Engine, opened.pipeline) === pipelineKey
   if (isOpened && opened.live !== live?.scope) return yield* generationSwitched
   const known = yield* findTarget(live, spec.corpus)
   if (known._tag === "missing" && into !== "candidate") yield* checkDatabase(spec.corpus)
@@ -146,51 +148,51 @@ export const readyTarget = Effect.fn("sync.readyTarget")(function*(
   const target = found === undefined ? known : yield* findTarget(live, spec.corpus)
   const made = yield* Clock.currentTimeMillis
   if (into === "candidate") {
-    // It was found by its name: from now on the ledger knows which one serves.
-    if (target._tag === "found" && target.adopted) yield* adopt(key, all, live, target.corpus, made)
-    return yield* readyCandidate(key, spec, made)
+    // It was found by its name: from now on the ledger knows the live corpus.
+    if (target._tag === "found" && target.adopted) yield* adopt(pipelineKey, all, live, target.corpus, made)
+    return yield* readyCandidate(pipelineKey, spec, made)
   }
   if (target._tag === "missing") {
     const { name } = yield* corpora.create(spec.corpus)
-    // One that somebody deleted there has its place again.
-    const { number, scope } = live ?? nextGeneration({ all, key })
+    // A corpus that somebody deleted in the target is made again under its number.
+    const { number, scope } = live ?? nextGeneration({ all, pipelineKey })
     const { built, corpus: { displayName } } = spec
-    yield* ledger.beginGeneration(key, { number, scope, role: "live", corpus: name, made, built, name: displayName })
-    return { corpus: name, scope, action: "created", adopted: false, resumed: false, candidate: false }
+    yield* ledger.beginGeneration(pipelineKey, { number, scope, role: "live", corpus: name, made, built, name: displayName })
+    return { corpus: name, scope, role: "live", files: "new" }
   }
 
   const { adopted, changes, corpus } = target
   const forcing = changes.filter((change) => change.forcesReplacement)
   if (forcing.length > 0) {
     if (into !== "replace") return yield* mustBeReplaced(forcing, adopted)
-    if (adopted) yield* adopt(key, all, live, corpus, made)
-    return yield* readyCandidate(key, spec, made)
+    if (adopted) yield* adopt(pipelineKey, all, live, corpus, made)
+    return yield* readyCandidate(pipelineKey, spec, made)
   }
   yield* checkDatabase(spec.corpus, corpus.name)
   if (changes.length > 0) {
     const { description, displayName, vectorDb } = spec.corpus
     yield* corpora.update(corpus.name, { displayName, description, vectorDb })
   }
-  const { scope } = adopted ? yield* adopt(key, all, live, corpus, made) : live ?? nextGeneration({ all, key })
+  const { scope } = adopted ? yield* adopt(pipelineKey, all, live, corpus, made) : live ?? nextGeneration({ all, pipelineKey })
   if (spec.built !== undefined && spec.built !== live?.built) {
     yield* ledger.noteGeneration(scope, { built: spec.built, name: spec.corpus.displayName })
   }
-  return { corpus: corpus.name, scope, action: "found", adopted, resumed: !adopted, candidate: false, found }
+  return { corpus: corpus.name, scope, role: "live", files: adopted ? "unknown" : "known", found }
 })
 
-/** Another corpus serves than when the pipeline was opened: whoever opens it again writes to that one, by its settings. */
+/** Another corpus is live than when the pipeline was opened: opened again, the pipeline writes to that one, with its settings. */
 export const generationSwitched = new ServiceError({
   code: "ABORTED",
-  message: "another process promoted a candidate, or went back to an earlier generation, while this one opened the pipeline",
+  message: "another process promoted a candidate, or rolled back to an earlier generation, while this one opened the pipeline",
   fix: "run again"
 })
 
-/** Opens the pipeline again, with `effect`, where it was opened for a corpus that does not serve any more. */
+/** Runs an effect that opens the pipeline, and runs it again where the corpus it was opened for is not live any more. */
 export const reopening = <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-  // A schedule would be made at every question, and is for errors that nearly never come.
+  // A retry would make a schedule for every question, for an error that hardly ever occurs.
   Effect.catchIf(effect, (error) => error === generationSwitched, () => reopening(effect))
 
-/** The pipeline that was opened, and its live generation then, whose settings it has. */
+/** The open pipeline, and its live generation at that time, whose settings it has. */
 export const OpenedFor = Context.Reference<{ readonly pipeline: string; readonly live: string | undefined } | undefined>(
   "sluice/pipeline/sync/OpenedFor",
   {
@@ -198,22 +200,22 @@ export const OpenedFor = Context.Reference<{ readonly pipeline: string; readonly
   }
 )
 
-/** Notes a corpus that was found by its name as the one that serves. */
+/** Records a corpus that was found by its name as the live one. */
 const adopt = Effect.fnUntraced(function*(
-  key: string,
+  pipelineKey: string,
   all: ReadonlyArray<Generation>,
   live: Generation | undefined,
   { displayName, name }: Corpus,
   made: number
 ) {
-  const place = live ?? nextGeneration({ all, key })
+  const place = live ?? nextGeneration({ all, pipelineKey })
   const generation: Generation = { number: place.number, scope: place.scope, role: "live", corpus: name, made, name: displayName }
-  yield* (yield* Ledger).beginGeneration(key, generation)
+  yield* (yield* Ledger).beginGeneration(pipelineKey, generation)
   return generation
 })
 
-/** The candidate that is there, where it is what is declared; otherwise a new one takes its place. */
-const readyCandidate = Effect.fnUntraced(function*(key: string, spec: Declared, made: number): Effect.fn.Return<
+/** Prepares the existing candidate, where it is what is declared; otherwise a new one in its place. */
+const readyCandidate = Effect.fnUntraced(function*(pipelineKey: string, spec: Declared, made: number): Effect.fn.Return<
   Ready,
   ServiceError | StateError,
   Corpora | Engine | Ledger
@@ -221,20 +223,20 @@ const readyCandidate = Effect.fnUntraced(function*(key: string, spec: Declared, 
   const corpora = yield* Corpora
   const ledger = yield* Ledger
   const engine = yield* Engine
-  const known = (yield* ledger.generations(key)).find(({ role }) => role === "candidate")
+  const known = (yield* ledger.generations(pipelineKey)).find(({ role }) => role === "candidate")
   const building = yield* findCandidate(known, spec)
   if (building?.fits === true) {
     const { corpus, generation: { scope } } = building
-    return { corpus: corpus.name, scope, action: "building", adopted: false, resumed: true, candidate: true }
+    return { corpus: corpus.name, scope, role: "candidate", files: "known" }
   }
   if (known !== undefined) {
-    yield* ledger.assign(key, { [known.scope]: "retired" })
-    yield* settleGenerations(key, spec.corpus)
+    yield* ledger.assign(pipelineKey, { [known.scope]: "retired" })
+    yield* settleGenerations(pipelineKey, spec.corpus)
   }
   yield* checkDatabase(spec.corpus)
-  const next = nextGeneration({ all: yield* ledger.generations(key), key })
+  const next = nextGeneration({ all: yield* ledger.generations(pipelineKey), pipelineKey })
   const displayName = displayNameOf({ ...next, role: "candidate" }, spec.corpus)
-  // A crash may have come between creating it and recording it.
+  // A crash may have come between creating and recording it.
   const orphan = yield* pages(corpora.list).pipe(
     Stream.filter((other) => other.displayName === displayName && fits(other, spec.corpus, engine)),
     Stream.runHead
@@ -243,11 +245,11 @@ const readyCandidate = Effect.fnUntraced(function*(key: string, spec: Declared, 
     onNone: () => corpora.create({ ...spec.corpus, displayName }),
     onSome: (other) => Effect.succeed(other)
   })
-  yield* ledger.beginGeneration(key, { ...next, role: "candidate", corpus: name, made, built: spec.built, name: displayName })
-  return { corpus: name, scope: next.scope, action: "building", adopted: Option.isSome(orphan), resumed: false, candidate: true }
+  yield* ledger.beginGeneration(pipelineKey, { ...next, role: "candidate", corpus: name, made, built: spec.built, name: displayName })
+  return { corpus: name, scope: next.scope, role: "candidate", files: Option.isSome(orphan) ? "unknown" : "new" }
 })
 
-/** What the database of the corpus's vectors has of it, where neither the ledger nor, it may be, the engine knows it any more. */
+/** Finds what the vector database has of the corpus, where the ledger, and possibly the engine, does not know it any more. */
 export const findLost = Effect.fn("sync.findLost")(function*(target: Target, spec: CorpusSpec) {
   if (target._tag === "found" && !target.adopted) return undefined
   const lost = yield* (yield* Corpora).lost?.(spec) ?? Effect.undefined
@@ -255,11 +257,9 @@ export const findLost = Effect.fn("sync.findLost")(function*(target: Target, spe
 })
 
 export const foundNote = (place: string, files: number): string =>
-  `${
-    filesText(files)
-  } found in ${place}, which this data directory does not know of: they are taken in, and nothing of them is embedded again`
+  `${filesText(files)} found in ${place} that this data directory did not know: they are taken in, and none of them is embedded again`
 
-/** Fails where the database of the corpus's vectors cannot be used, before anything is written or embedded for it. */
+/** Fails where the corpus's vector database cannot be used, before anything is written or embedded for it. */
 const checkDatabase = Effect.fnUntraced(function*({ vectorDb }: CorpusSpec, corpus?: CorpusName) {
   const { checkVectors } = yield* Engine
   if (checkVectors !== undefined && vectorDb._tag !== "managed") yield* checkVectors(vectorDb, corpus)
@@ -272,29 +272,29 @@ const mustBeReplaced = (forcing: ReadonlyArray<Change>, adopted: boolean): Servi
     message: `the corpus cannot be changed in place: ${what} forces replacement`,
     fix: adopted
       ? "see `sluice plan`, which says whose files it holds; give yours another displayName, or build a new one beside it with `sluice run --candidate`"
-      : "build the new one beside it with `sluice run --candidate`, look at it with `sluice eval --candidate`, and `sluice promote` it; or run again with --replace, which does it in one go"
+      : "build the new one beside it with `sluice run --candidate`, check it with `sluice eval --candidate`, and `sluice promote` it; or run again with --replace, which does all of this at once"
   })
 }
 
-/** Files whose markers are written at once. */
+/** Markers written concurrently. */
 const concurrency = 8
 
 /**
- * Moves what the ledger has under the name that the pipeline had to its own, and writes the new name into the files'
- * markers where files can be changed. Answers how many files there are; undefined: nothing was under that name, or the
- * pipeline has run under its own already. Killed on the way, the next run starts it again.
+ * Moves the ledger's records from the pipeline's former name to its own, and writes the new name into the files' markers,
+ * where files can be changed. Returns the number of files; undefined: nothing was recorded under that name, or the
+ * pipeline has already run under its own. If killed midway, the next run starts again.
  */
 export const takeOverRenamed = Effect.fn("sync.takeOverRenamed")(function*({ pipeline, renamedFrom }: Named) {
   if (renamedFrom === undefined || renamedFrom === pipeline) return undefined
   const engine = yield* Engine
   const ledger = yield* Ledger
   const files = yield* Files
-  const [own, old] = [scopeOf(engine, pipeline), scopeOf(engine, renamedFrom)]
+  const [own, old] = [pipelineKeyOf(engine, pipeline), pipelineKeyOf(engine, renamedFrom)]
   const before = yield* ledger.generations(old)
   if (before.length === 0) return undefined
   const now = yield* findGenerations({ pipeline, renamedFrom })
-  if (now.key === own) {
-    // Both have put files into one corpus: those of the old name are known by their markers from here on.
+  if (now.pipelineKey === own) {
+    // Both names have stored files in one corpus: from here on, those of the old name are known by their markers.
     if (before.some(({ corpus, role }) => role === "live" && corpus === now.live?.corpus)) yield* ledger.forget(old)
     return undefined
   }
@@ -316,4 +316,4 @@ export const takeOverRenamed = Effect.fn("sync.takeOverRenamed")(function*({ pip
 })
 
 export const takesOverNote = (pipeline: string, files: number): string =>
-  `takes over ${filesText(files)} of pipeline ${pipeline}, as renamedFrom says; nothing of it is stored anew`
+  `takes over ${filesText(files)} of pipeline ${pipeline}, as renamedFrom says; none of them is stored again`

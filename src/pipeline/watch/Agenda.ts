@@ -1,22 +1,22 @@
-/** All in milliseconds. */
+/** Timing of `watch`, in milliseconds. */
 export interface Timing {
-  /** A batch waits until nothing was told for so long, */
+  /** How long without a hint a batch waits before it starts. */
   readonly quiet: number
-  /** but no longer than this after the first hint. */
+  /** How long after the first hint a batch starts at the latest. */
   readonly maxWait: number
-  /** When to look again at what was too young to be trusted: a little more than a revision needs to settle. */
+  /** How long until items that were too recent to be trusted are examined again: a little more than a revision needs to settle. */
   readonly settle: number
-  /** The first wait after a failure; each further one doubles it, */
+  /** The first wait after a failure; each further failure doubles it. */
   readonly retry: number
-  /** up to this. */
+  /** The longest wait after a failure. */
   readonly maxRetry: number
-  /** How often a source that should give hints and cannot is listed. */
+  /** Interval at which a source is listed whose hints are not working. */
   readonly blind: number
-  /** How often the target is listed too, for what somebody else did there: a request for every 100 files. */
+  /** Interval at which the target is listed too, for changes made there by others: takes a request per 100 files. */
   readonly target: number
 }
 
-/** What `watch` keeps to where it is told nothing else. Milliseconds. */
+/** The default timing of `watch`, in milliseconds. */
 export const defaultTiming: Timing = {
   quiet: 300,
   maxWait: 5_000,
@@ -27,25 +27,25 @@ export const defaultTiming: Timing = {
   target: 60 * 60_000
 }
 
-/** What a batch left of a source: nothing to do, items that may still change, or failures that may pass. */
+/** What a batch left of a source: nothing, items that may still change, or failures that may pass. */
 export type Left = "nothing" | "unsettled" | "failures"
 
 interface Entry {
   readonly interval: number
-  /** When the hints that wait began, and when the last came. */
+  /** When the first and the last of the waiting hints came. */
   hinted: { readonly first: number; readonly last: number } | undefined
   blind: boolean
-  /** When to look again at what the last batch left. */
+  /** When to examine again what the last batch left. */
   again: number | undefined
-  /** Looks in a row that left something. */
+  /** Number of batches in a row that left something. */
   looks: number
-  /** When to list it whatever is known. */
+  /** When to list it, hints or not. */
   pass: number
 }
 
 /**
- * When each source is to be listed next: debounced hints, second looks at what was unsettled, retries, and a pass
- * every interval whatever the hints say. Plain bookkeeping over a clock it is told, in milliseconds.
+ * Schedules the listings of sources: after debounced hints, to examine unsettled items again, to retry failures, and at
+ * every interval whatever the hints say. Bookkeeping only: callers pass the time, in milliseconds.
  */
 export class Agenda {
   readonly #entries: ReadonlyMap<string, Entry>
@@ -66,7 +66,7 @@ export class Agenda {
     ]))
   }
 
-  /** Something may have changed. Answers whether the agenda has moved forward: further hints only put it off. */
+  /** Records that something may have changed. Returns whether the next listing has moved forward: further hints only put it off. */
   hint(source: string, now: number): boolean {
     const entry = this.#of(source)
     const first = entry.hinted === undefined
@@ -75,32 +75,35 @@ export class Agenda {
     return first
   }
 
-  /** Whether hints of a source can be relied on. */
+  /** Records whether hints of a source can be relied on. */
   sees(source: string, sees: boolean, now: number): void {
     const entry = this.#of(source)
     entry.blind = !sees
     if (!sees) entry.pass = Math.min(entry.pass, now + this.#timing.blind)
   }
 
-  /** When the next source is due. */
+  /** Time at which the next source is due. */
   get next(): number {
     return Math.max(this.#notBefore, Math.min(...[...this.#entries.values()].map((entry) => this.#due(entry))))
   }
 
-  /** The sources that are due, which the caller now lists. */
+  /** Takes the sources that are due, for the caller to list. */
   take(now: number): ReadonlyArray<string> {
     if (now < this.#notBefore) return []
     const due = [...this.#entries].filter(([, entry]) => this.#due(entry) <= now)
     for (const [, entry] of due) {
       entry.hinted = undefined
       entry.again = undefined
-      // Until it is told how it went.
+      // Until `listed` or `failed` is called.
       entry.pass = Infinity
     }
     return due.map(([source]) => source)
   }
 
-  /** A batch with this source is over. Fruitless second looks come ever more rarely: a file's time may lie ahead. */
+  /**
+   * Records that a batch with this source is over. Further looks that find nothing settled become ever rarer: a file's
+   * time may lie in the future.
+   */
   listed(source: string, now: number, left: Left, progress: boolean): void {
     const entry = this.#of(source)
     const { blind, maxRetry, retry, settle } = this.#timing
@@ -113,7 +116,7 @@ export class Agenda {
       : now + backoff(left === "unsettled" ? settle : retry, entry.looks, maxRetry)
   }
 
-  /** A batch came to nothing: its sources are due again, after a wait that grows. Answers the wait. */
+  /** Records that a batch failed: its sources are due again after a wait that grows. Returns the wait in milliseconds. */
   failed(sources: ReadonlyArray<string>, now: number, least = 0): number {
     this.#failures += 1
     const wait = Math.max(least, backoff(this.#timing.retry, this.#failures, this.#timing.maxRetry))
@@ -122,7 +125,7 @@ export class Agenda {
     return wait
   }
 
-  /** Everything is due: the clock jumped, and whatever happened meanwhile was told to nobody. */
+  /** Makes every source due: the clock jumped, and changes meanwhile may have gone unnoticed. */
   all(now: number): void {
     for (const entry of this.#entries.values()) entry.pass = now
     this.#notBefore = -Infinity
@@ -150,5 +153,5 @@ export class Agenda {
   }
 }
 
-/** The wait before the `n`th try in a row. */
+/** The wait before the `n`th attempt in a row. */
 const backoff = (first: number, n: number, max: number): number => Math.min(max, first * 2 ** Math.min(30, Math.max(0, n - 1)))

@@ -3,16 +3,16 @@ import type { SyncEvent } from "../../domain/Report.ts"
 import type { SyncSource } from "../sync/Session.ts"
 import type { Left } from "./Agenda.ts"
 
-/** What a batch notices of its sources: which of them to look at again, and whether anything happened. */
+/** Observes the sources of a batch: which of them to examine again, and whether anything changed. */
 export class Attention {
   readonly #unsettled = new Set<string>()
   readonly #failed = new Set<string>()
   readonly #progress = new Set<string>()
 
   /**
-   * A source that is listed in this batch. Its check is part of the listing, so that a source that went away is a
-   * listing that broke off: nothing of it is deleted, and the other sources go on. Where the engine can fetch by
-   * itself the check decides who lists, and stays.
+   * A source as it is listed in this batch. Its check becomes part of the listing, so that a source that is unavailable
+   * is a listing that broke off: none of its files are deleted, and the other sources continue. Where the engine can
+   * fetch the source itself, the check decides which side lists it, and stays.
    */
   listed(source: SyncSource): SyncSource {
     const { connector, id, imports } = source
@@ -51,8 +51,8 @@ export class Attention {
 }
 
 /**
- * A source that rests in a batch: nothing of it is listed, and nothing goes. The engine does not fetch it either; where
- * it was staged is still needed to settle what an earlier run left open.
+ * A source that is left out of a batch: it is not listed, and none of its files are deleted. The engine does not fetch it
+ * either; its staging address is still needed to settle what an earlier run left open.
  */
 export const resting = ({ connector, id, staging }: SyncSource): SyncSource => ({
   id,

@@ -1,13 +1,16 @@
 import { Clock, Effect, Queue } from "effect"
 import type { Agenda } from "./Agenda.ts"
 
-/** Waits are cut into pieces of this, so that a laptop that slept is noticed soon after it wakes. */
+/** Waits are cut into pieces of this length in milliseconds, so that a wake-up of the machine is noticed soon. */
 const tick = 15_000
 
-/** The clock is this far from where a wait should have left it: the machine slept, or the clock was set. */
+/** A deviation of the clock from the end of a wait, in milliseconds, which means that the machine slept, or the clock was set. */
 const jump = 10_000
 
-/** Waits until a source of an agenda is due, and takes those that are; `wake` is told when the agenda has moved forward. */
+/**
+ * Waits until a source of an agenda is due, and takes those that are; `wake` receives an element when the next due time
+ * has moved forward.
+ */
 export const takeDue = (agenda: Agenda, wake: Queue.Dequeue<void>): Effect.Effect<ReadonlyArray<string>> =>
   Effect.gen(function*() {
     for (;;) {

@@ -7,39 +7,39 @@ import { Attention } from "./Attention.ts"
 import { takeDue } from "./Due.ts"
 import { listChangesFor } from "./Watch.ts"
 
-/** Notices come over a network, several for one change: a run waits a little longer for more of them than a watch of a folder does. */
+/** Notices come over a network, several for one change: a run waits a little longer for more of them than a watch of a folder. */
 const timing: Timing = { ...defaultTiming, quiet: 1_000, maxWait: 10_000 }
 
-/** Notices get lost: a source is listed after this long without one, where it has no `poll`. Milliseconds. */
+/** Notices get lost: a source without `poll` is listed after this time without one. Milliseconds. */
 const defaultInterval = 60 * 60_000
 
-/** What becomes of notices. */
+/** Events of running a pipeline on notices. */
 export type NoticedEvent =
-  /** A run of these sources is over. */
+  /** A run of these sources has ended. */
   | { readonly type: "run"; readonly sources: ReadonlyArray<string>; readonly report: Report }
-  /** It failed, and is tried again. */
+  /** A run failed, and is retried. */
   | { readonly type: "trouble"; readonly message: string; readonly retrySeconds: number }
 
-/** One run, as {@link runNoticed} asks for it. */
+/** One run, as {@link runNoticed} starts it. */
 export interface NoticedRun {
   readonly sources: ReadonlyArray<string>
   readonly missesFor: number
   readonly observe: (event: SyncEvent) => Effect.Effect<void>
 }
 
-/** The sources that notices of a pipeline's hooks are about. */
+/** Sources that notices of a pipeline's hooks are about. */
 export const hookedSources = ({ hooks, sources }: Definition): ReadonlyArray<string> => {
   const named = new Set(Object.values(hooks).flatMap((hook) => hook.sources ?? Object.keys(sources)))
   return Object.keys(sources).filter((id) => named.has(id))
 }
 
 /**
- * Runs a pipeline when it is told that sources of it have changed. Notices that come close together are one run, runs
- * follow each other, and what is told while one goes on is one more after it. A run that fails is tried again, ever more
- * rarely. The sources are also listed at the start, as nobody heard what was told before, and at their `poll` interval
- * or every hour. Ends only by interruption.
+ * Runs a pipeline whenever notices say that its sources have changed. Notices in quick succession are one run, runs
+ * follow each other, and notices during a run cause one more after it. A failed run is retried with growing waits. The
+ * sources are also listed at the start, since earlier notices were missed, and at their `poll` interval or every hour.
+ * Ends only by interruption.
  *
- * @param told the sources that each notice is about
+ * @param told receives the sources that each notice is about
  */
 export const runNoticed = Effect.fn("runNoticed")(function*<E extends { readonly message: string }, R>(
   pipeline: Definition,

@@ -1,8 +1,8 @@
 import type { WatchEvent } from "./WatchEvent.ts"
 
 /**
- * Tells each trouble once, and its end: a source that is away for a night is two lines, not thousands. The first thing
- * told of a source stands until it is over; of the run, every new message.
+ * Reports each trouble once, and its end: a source that is unavailable for a night is two lines, not thousands. The first
+ * trouble reported of a source stands until it is over; troubles of the run are reported whenever the message changes.
  */
 export class Troubles {
   readonly #open = new Map<string | undefined, string>()

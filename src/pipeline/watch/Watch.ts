@@ -15,17 +15,17 @@ import { takeDue } from "./Due.ts"
 import { Troubles } from "./Troubles.ts"
 import type { WatchEvent } from "./WatchEvent.ts"
 
-/** How often `watch` looks beside what sources tell by themselves, and who is told what happens. */
+/** Options of `watch`: intervals, and the observer of its events. */
 export interface WatchOptions {
   /**
-   * Milliseconds between passes over a source, whatever its hints say. Default 5 minutes, and an hour for one that only
-   * the engine can list: it then fetches all of it.
+   * Milliseconds between listings of a source, whatever its hints say. Default 5 minutes, and an hour for a source that
+   * only the engine can list: it then fetches all of it.
    */
   readonly interval?: (source: string) => number | undefined
   readonly timing?: Timing
-  /** The first sync fails where a source has nothing in it; later that is told, and nothing is written. Default: a warning. */
+  /** Fails the first sync where a source is empty; later that is reported, and nothing is written. Default: a warning. */
   readonly strict?: boolean
-  /** Each element releases the deletes that the guard holds by then: everything is listed once more, and they are made. */
+  /** Each element releases the deletes that the guard holds at that time: everything is listed once more, and they are made. */
   readonly release?: Stream.Stream<void>
   readonly observe?: (event: WatchEvent) => Effect.Effect<void>
 }
@@ -33,17 +33,17 @@ export interface WatchOptions {
 const defaultInterval = 5 * 60_000
 const importOnlyInterval = 60 * 60_000
 
-/** What a source's changes alone do not tell, deletions or permissions, is met within this time: milliseconds. */
+/** Milliseconds within which changes are found that incremental listings of a source miss: deletions or permissions. */
 export const listChangesFor = 3_600_000
 
 /**
- * Syncs, and then goes on syncing: whatever a source's hints tell is gathered into batches, and each batch is one sync
- * of the sources concerned, never two at once. Hints are only hints: every source is also listed at its interval,
- * after the machine slept, and again as long as something in it was too young to be trusted. At the start and once an
- * hour the target is looked at too.
+ * Syncs, and then keeps syncing: hints of sources are gathered into batches, and each batch is one sync of the sources
+ * concerned, never two at once. Hints are only hints: every source is also listed at its interval, after the machine
+ * slept, and again as long as an item in it was too recent to be trusted. At the start and once an hour the target is
+ * checked too.
  *
- * Ends only by interruption, which lets a batch in hand finish first, or with an error of the first sync that trying
- * again cannot mend. Later errors are told and tried again.
+ * Ends only by interruption, which lets the current batch finish first, or with an error of the first sync that a retry
+ * cannot solve. Later errors are reported and retried.
  */
 export const watch = Effect.fn("watch")(function*(
   spec: SyncSpec,
@@ -51,13 +51,13 @@ export const watch = Effect.fn("watch")(function*(
 ): Effect.fn.Return<never, ServiceError | StateError | SecretError, Corpora | Files | Engine | Ledger> {
   const emit = options.observe ?? (() => Effect.void)
   const troubles = new Troubles()
-  /** Sources whose hints cannot be relied on, which a listing that succeeds does not mend. */
+  /** Sources whose hints cannot be relied on, which a successful listing does not change. */
   const blind = new Set<string>()
   const tell = (events: ReadonlyArray<WatchEvent>) => Effect.forEach(events, emit, { discard: true })
   const wake = yield* Queue.sliding<void>(1)
   const checked = yield* checkSources(yield* findScope(spec), spec)
   const importOnly = new Set(checked.importOnly.map(({ id }) => id))
-  // What we list stays ours: a token that ends later breaks off a listing, and stops nothing else.
+  // A source that is listed from here at the start stays so: a token that expires later breaks off a listing, and stops nothing else.
   const given = spec.sources.map((source) => checked.listed.find(({ id }) => id === source.id) ?? source)
   const intervalOf = (id: string) => importOnly.has(id) ? importOnlyInterval : defaultInterval
   const timing = options.timing ?? defaultTiming
@@ -105,7 +105,7 @@ export const watch = Effect.fn("watch")(function*(
     const first = batch === 0
     const began = yield* Clock.currentTimeMillis
     const checkTarget = began >= targetDue
-    // What was lost there is put back by a listing of its source.
+    // Files lost in the target are stored again by a listing of their source.
     const sources = spec.sources.map(({ id }) => id).filter((id) => due.includes(id) || (checkTarget && !importOnly.has(id)))
     const yes = releasing
     releasing = false
@@ -127,7 +127,7 @@ export const watch = Effect.fn("watch")(function*(
     if (done._tag === "Failure") {
       releasing ||= yes
       const error = done.failure
-      // Not by these settings: whoever opened the pipeline opens it again.
+      // A retry here would use the wrong settings: the caller has to open the pipeline again.
       if (error === generationSwitched) return yield* error
       if (first && !isRetryable(error)) return yield* error
       const wait = agenda.failed(sources, now, error._tag === "ServiceError" ? error.retryAfter : undefined)
@@ -155,13 +155,13 @@ export const watch = Effect.fn("watch")(function*(
     yield* released
     for (;;) {
       const sources = yield* takeDue(agenda, wake)
-      // What was begun is finished, unless it is the first sync, which may be long and is as well resumed.
+      // A batch in progress is finished, unless it is the first sync, which may be long and can as well be resumed.
       yield* batch === 0 ? one(sources) : finishing(one(sources), emit({ type: "stopping" }))
     }
   }).pipe(Effect.scoped)
 })
 
-/** Runs to its end even when interrupted; `stopping` says so when that happens. */
+/** Runs to its end even when interrupted; `stopping` runs when that happens. */
 const finishing = <A, E, R>(effect: Effect.Effect<A, E, R>, stopping: Effect.Effect<void>) =>
   Effect.uninterruptibleMask((restore) =>
     Effect.gen(function*() {
@@ -172,7 +172,7 @@ const finishing = <A, E, R>(effect: Effect.Effect<A, E, R>, stopping: Effect.Eff
     })
   )
 
-/** Later batches are many: what stayed as it was is left out. */
+/** There are many later batches: unchanged items are left out. */
 const isNews = (event: { readonly type: string; readonly outcome?: string; readonly reason?: string }): boolean =>
   event.type === "deleted" || event.type === "held" ||
   (event.type === "file" && event.outcome !== "unchanged" && event.outcome !== "quarantined" && event.reason !== "ignored")

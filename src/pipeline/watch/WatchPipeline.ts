@@ -34,7 +34,7 @@ export const watchPipeline = Effect.fn("watchPipeline")(function*(
         yield* tellReport(pipeline, event.report, observe)
       }
       yield* observe(event)
-      // Of a source that cannot be listed the report tells.
+      // A source that cannot be listed is in the report.
       if (event.type === "trouble" && event.source === undefined) {
         yield* tellError(pipeline, { _tag: "ServiceError", message: event.message }, observe)
       }

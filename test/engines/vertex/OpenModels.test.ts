@@ -52,7 +52,7 @@ describe("a pipeline whose answers an open model of the service writes", () => {
         assert.include(JSON.stringify(refused), "too long")
         const { searching } = yield* Models
         const ground = yield* Effect.flip(searching(model, { corpus: "projects/p1/locations/us-central1/ragCorpora/1" as never })) // never looked at
-        assert.include(ground.message, "does not search a corpus by itself")
+        assert.include(ground.message, "does not search a corpus itself")
       }).pipe(Effect.provide(services))
     }).pipe(Effect.scoped))
 

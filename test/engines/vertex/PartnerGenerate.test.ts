@@ -78,7 +78,7 @@ describe("a pipeline whose answers Claude writes", () => {
         const ground = yield* Effect.flip(
           searching("claude-3-5-haiku@20241022", { corpus: "projects/p1/locations/us-central1/ragCorpora/1" as never })
         ) // never looked at
-        assert.include(ground.message, "does not search a corpus by itself")
+        assert.include(ground.message, "does not search a corpus itself")
         assert.strictEqual((yield* chat({ _tag: "hosted", model: "gemini-2.0-flash" })).model, "gemini-2.0-flash")
       }).pipe(Effect.provide(services), Effect.scoped)
       assert.deepStrictEqual(fake.calls, [])

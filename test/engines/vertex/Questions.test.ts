@@ -10,7 +10,7 @@ import { ServiceError } from "../../../src/domain/Errors.ts"
 import { Corpora } from "../../../src/ports/Corpora.ts"
 import { Engine } from "../../../src/ports/Engine.ts"
 import { Ledger } from "../../../src/ports/Ledger.ts"
-import { scopeOf } from "../../../src/pipeline/sync/Generations.ts"
+import { pipelineKeyOf } from "../../../src/pipeline/sync/Generations.ts"
 import { type Call, fakeVertex } from "../../fakes/Vertex.ts"
 import { tempFolder } from "../../support/TempFolder.ts"
 
@@ -51,7 +51,7 @@ describe("questions to the hosted engine", () => {
         for (let i = 0; i < 20; i++) yield* ask
         assert.strictEqual(since(), 0)
 
-        const key = scopeOf(yield* Engine, "asked")
+        const key = pipelineKeyOf(yield* Engine, "asked")
         yield* ledger.beginGeneration(key, { scope: key, number: 1, role: "live", corpus: first })
         yield* ask
         assert.strictEqual(since(), 0)

@@ -254,7 +254,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       assert.notInclude(noteOf(yield* run), "keeps no permissions")
       drive.edit("pay", { permissions: [reader("bob@acme.com")] })
       const { warnings } = yield* composed(handbook).plan().pipe(Effect.provide(hostedEngine))
-      assert.match(warnings.join(), /drive: not all of it is for everyone at the source; the service keeps no permissions/)
+      assert.match(warnings.join(), /drive: some of it is restricted at the source; the service keeps no permissions/)
       const narrowed = yield* run
       expectCounts(narrowed, { unchanged: 1 })
       assert.include(noteOf(narrowed), "the service keeps no permissions")
@@ -283,7 +283,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
           warnings,
           /chat: import-only: it cannot be listed from here \(projects\/1\/secrets\/slack\/versions\/1 may not be read\)/
         )
-        assert.match(warnings, /drive: import-only: it cannot be listed from here \(.*Invalid Credentials; Run `gcloud auth/)
+        assert.match(warnings, /drive: import-only: it cannot be listed from here \(.*Invalid Credentials; run `gcloud auth/)
         const first = yield* run(handbook)
         expectCounts(first, { added: 3 })
         assert.match(noteOf(first), /import-only: it cannot be listed from here .*2 imported, 0 skipped, 0 failed/)
@@ -307,11 +307,11 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
         access.allowed = true
         assert.match(
           (yield* plan(handbook)).warnings.join("\n"),
-          /drive: 2 files that the service imported would give way to what is stored from here/
+          /drive: 2 files that the service imported would be replaced by the files uploaded from here/
         )
         const ours = yield* run(handbook)
         expectCounts(ours, { added: 3 })
-        assert.match(noteOf(ours), /2 files that the service had imported gave way to what is stored from here/)
+        assert.match(noteOf(ours), /2 files that the service had imported were replaced by the files uploaded from here/)
         const expected = ["#general, 2026-10-11.md", "Leave.txt", "Pay.txt", "Pay.txt"]
         assert.deepStrictEqual(yield* names(handbook), expected)
         expectCounts(yield* run(handbook), { unchanged: 3 })
@@ -329,7 +329,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
         })
         assert.match(
           (yield* plan(theirs)).warnings.join("\n"),
-          /drive: 2 files stored from here would give way once the service has imported everything/
+          /drive: 2 files uploaded from here would be replaced once the service has imported everything/
         )
         const given = yield* run(theirs)
         expectCounts(given, { added: 3 })
@@ -382,7 +382,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
           void response.writeHead(500).end())
         const partly = yield* run(handbook)
         expectCounts(partly, { added: 29, failed: 1 })
-        assert.match(noteOf(partly), /30 files that the service had imported stay until all that is listed is stored/)
+        assert.match(noteOf(partly), /30 files that the service had imported stay until all listed files are stored/)
         assert.strictEqual((yield* names(handbook)).length, 59)
 
         for (let i = 1; i < 30; i++) {

@@ -94,7 +94,7 @@ for (const [engine, rig] of rigs) {
         const before = yield* filesOf(renamed)
         const planned = yield* on(planPipeline(renamed))
         assert.deepInclude(planned.totals, { unchanged: 2, added: 0, deleted: 0, held: 0 })
-        assert.deepStrictEqual(planned.warnings, ["takes over 2 files of pipeline old, as renamedFrom says; nothing of it is stored anew"])
+        assert.deepStrictEqual(planned.warnings, ["takes over 2 files of pipeline old, as renamedFrom says; none of them is stored again"])
         const events: Array<SyncEvent> = []
         const report = yield* on(runPipeline(renamed, { observe: (event) => Effect.sync(() => void events.push(event)) }))
         assert.deepInclude(report.totals, { unchanged: 2, added: 0, deleted: 0, held: 0 })

@@ -74,7 +74,7 @@ describe("a corpus that cannot be changed in place", () => {
       engine.refuse = (_, text) => text === "text 3" ? new ServiceError({ code: "UNAVAILABLE", message: "later" }) : undefined
       const half = yield* run("b", { replace: true })
       assert.deepStrictEqual([half.ended, half.totals.added, half.totals.failed], ["incomplete", 5, 1])
-      assert.include(half.why, "serves on")
+      assert.include(half.why, "stays live")
       assert.deepStrictEqual(yield* served, { model: "a", files: 6 })
       const planned = yield* plan("b")
       assert.deepStrictEqual([planned.corpus.action, planned.totals.added, planned.totals.unchanged], ["replace", 1, 5])
@@ -215,7 +215,7 @@ describe("a candidate", () => {
       engine.refuse = (_, text) => text === "text 3" ? new ServiceError({ code: "UNAVAILABLE", message: "later" }) : undefined
       const half = yield* run("b", { candidate: true })
       assert.include(half.why, "1 file could not be stored")
-      assert.include((yield* Effect.flip(promote())).message, "is not whole")
+      assert.include((yield* Effect.flip(promote())).message, "is not complete")
       engine.refuse = () => undefined
       yield* run("b", { candidate: true })
       const all = source.items

@@ -148,7 +148,7 @@ describe("who lists a source that the engine can fetch", () => {
       engine.refuseObject = () => undefined
       const fewer = yield* run({ listing: "service" })
       assert.deepInclude(fewer.totals, { added: 1, held: 30 })
-      assert.match(fewer.sources[0]?.heldBecause ?? "", /30 files would give way to 1/)
+      assert.match(fewer.sources[0]?.heldBecause ?? "", /30 files would be replaced by 1/)
       assert.deepStrictEqual(texts(), [...ours, "theirs"])
       assert.deepInclude((yield* run({ listing: "service" }, { yes: true })).totals, { unchanged: 1, held: 0 })
       assert.deepStrictEqual(texts(), ["theirs"])

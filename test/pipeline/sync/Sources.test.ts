@@ -114,7 +114,10 @@ describe("several sources", () => {
         message: "listed by source all",
         reason: "overlap"
       }])
-      assert.strictEqual(first.sources.find(({ source }) => source === "sub")?.note, "2 files are listed by source all too, and put once")
+      assert.strictEqual(
+        first.sources.find(({ source }) => source === "sub")?.note,
+        "2 files are listed by source all too, and stored once"
+      )
       assert.deepInclude((yield* run({ all, sub })).totals, { unchanged: 3, skipped: 2 })
 
       // Broken off, the first does not say that its files are gone.

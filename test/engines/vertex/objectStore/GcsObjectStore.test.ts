@@ -153,7 +153,7 @@ describe("objects in Cloud Storage", () => {
       fake.fault(1, isUpload, (response) => sendGoogleError(response, 403, "no storage.objects.create access"))
       assert.deepInclude(yield* Effect.flip(store.put("gs://acme/x", Buffer.from("x"))), {
         code: "PERMISSION_DENIED",
-        fix: "Give the account roles/storage.objectUser on gs://acme."
+        fix: "give the account roles/storage.objectUser on gs://acme"
       })
     })
   )

@@ -221,8 +221,8 @@ engines:
     } as PipelineInput)
     expect(fitness(pipeline, vertex).filter(({ path }) => path[0] === "metadata").map(({ path, rule }) => [formatPath(path), rule]))
       .toEqual([
-        ["metadata.year.property", "cannot hold for sources.bucket, whose files the vertex engine fetches by itself"],
-        ["metadata.area.strict", "cannot hold for sources.bucket, whose files the vertex engine fetches by itself"]
+        ["metadata.year.property", "cannot be applied to sources.bucket, whose files the vertex engine fetches itself"],
+        ["metadata.area.strict", "cannot be applied to sources.bucket, whose files the vertex engine fetches itself"]
       ])
   })
 })

@@ -67,7 +67,7 @@ const consumers: ReadonlyArray<readonly [section: RegExp, places: ReadonlyArray<
   ),
   [/^hooks\./, ["src/server/Hooks.ts", "src/cli/Hooks.ts"]],
   [/^notify\.private$/, ["src/domain/Hooks.ts"]],
-  [/^notify\./, ["src/compose/Notifier.ts", "src/pipeline/Notify.ts"]],
+  [/^notify\./, ["src/net/Deliver.ts", "src/pipeline/Notify.ts"]],
   [/^tests\./, ["src/pipeline/eval/Evaluation.ts", "src/pipeline/definition/TestSettings.ts"]],
   [/^judge\.model\.openai\./, ["src/compose/Models.ts"]],
   [/^parsers$/, ["src/pipeline/RunPipeline.ts"]],

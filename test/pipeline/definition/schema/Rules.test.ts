@@ -484,7 +484,7 @@ const cases: ReadonlyArray<RuleCase> = [
       [withStages({ retrieve: {} }, { generate: { topP: -1 } }), "stages[1].generate.topP: must be from 0 to 1"],
       [
         withStages({ retrieve: {} }, { generate: { ground: "corpus" } }),
-        "stages[1].generate: only a hosted model can search the corpus by itself"
+        "stages[1].generate: only a hosted model can search the corpus itself"
       ],
       [
         withStages({ retrieve: {} }, { rank: "lexical" }, { generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
