@@ -36,8 +36,8 @@ export interface AppOptions {
   readonly mcp: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
   /** Answers the inspector's page under `/ui/api`. */
   readonly inspector: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
-  /** Conversations with corpora, by method and path. */
-  readonly chats: ReadonlyMap<string, ChatRoute>
+  /** Conversations with corpora: the route of a method and path, if it is one of theirs. */
+  readonly chats: (method: string, path: string) => ChatRoute | undefined
   /** Takes webhook notices under `/hooks`. They authenticate themselves, without the server's token. */
   readonly hooks: HooksEndpoint
   readonly uploads: Uploads
@@ -227,7 +227,7 @@ export const makeApp = (options: AppOptions) =>
         return yield* routed(options.mcp, request.modify({ url: request.url.replace(/^\/mcp(?=\?|$)/, "/mcp/") }))
       }
       if (path.startsWith("/ui/api/")) return yield* routed(options.inspector, request)
-      const chat = options.chats.get(`${request.method} ${path}`)
+      const chat = options.chats(request.method, path)
       if (chat !== undefined) {
         return yield* counted(
           readBody(request, options.mostJsonBytes).pipe(Effect.flatMap(chat), Effect.map((answer) => raw(answer, breakOff(request)))),

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { Clock, Effect, Stream } from "effect"
 import type { Answer, Exchange } from "../domain/Answer.ts"
 import { ServiceError } from "../domain/Errors.ts"
+import { lastSegment } from "../domain/ResourceNames.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { Generator } from "../ports/Generator.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
@@ -12,6 +13,7 @@ import {
   type CorpusChat,
   messages,
   modelsToWire,
+  modelToWire,
   responses
 } from "../wire/CorpusChats.ts"
 import { breakingWith, type RawAnswer, take } from "./Call.ts"
@@ -50,7 +52,7 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
   const baseNamed = Effect.fnUntraced(function*(model: string) {
     const name = models[model] ?? (model.startsWith(prefix) ? model.slice(prefix.length) : undefined)
     if (name === undefined) {
-      return yield* ServiceError.notFound(`model "${model}"`, `name a corpus, ${prefix}{name or id}: GET /v1/models lists them`)
+      return yield* unknownModel(model)
     }
     const corpus = yield* named(name, (id) => `${prefix}${id}`)
     return yield* Effect.fromResult(baseOf(corpus, { ...limits, tokens }))
@@ -103,32 +105,57 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
       return Effect.succeed({ ...json(body), status })
     }))
 
-  const list: ChatRoute = () =>
-    Stream.take(all, mostListed).pipe(
-      Stream.runCollect,
-      Effect.map((corpora) => {
-        const titles = corpora.map(({ displayName }) => displayName)
-        const own = corpora.map(({ createTime: created, displayName: title, name }) => ({
-          id: prefix + (titles.indexOf(title) === titles.lastIndexOf(title) ? title : name.slice(name.lastIndexOf("/") + 1)),
-          title,
-          created
-        }))
-        const given = Object.entries(models).map(([id, title]) => ({ id, title, created: new Date(0).toISOString() }))
-        return json(modelsToWire([...own, ...given]))
-      }),
-      Effect.catch((error) => {
-        const { body, status } = completions.error(error)
-        return Effect.succeed({ ...json(body), status })
-      })
-    )
+  /** Corpora, by their display names where no other has the same, and the names given to them. */
+  const listed = Stream.take(all, mostListed).pipe(
+    Stream.runCollect,
+    Effect.map((corpora) => {
+      const titles = corpora.map(({ displayName }) => displayName)
+      const own = corpora.map(({ createTime: created, displayName: title, name }) => ({
+        id: prefix + (titles.indexOf(title) === titles.lastIndexOf(title) ? title : lastSegment(name)),
+        title,
+        created
+      }))
+      const given = Object.entries(models).map(([id, title]) => ({ id, title, created: new Date(0).toISOString() }))
+      return [...own, ...given]
+    })
+  )
 
-  return new Map<string, ChatRoute>([
+  const failed = Effect.catch((error: ServiceError) => {
+    const { body, status } = completions.error(error)
+    return Effect.succeed({ ...json(body), status })
+  })
+
+  const list: ChatRoute = () => failed(Effect.map(listed, (models) => json(modelsToWire(models))))
+
+  const show = (id: string): ChatRoute => () =>
+    Effect.flatMap(listed, (models) => {
+      const found = models.find((model) => model.id === id)
+      return found === undefined ? Effect.fail(unknownModel(id)) : Effect.succeed(json(modelToWire(found)))
+    }).pipe(failed)
+
+  const routes = new Map<string, ChatRoute>([
     ["POST /v1/chat/completions", route(completions)],
     ["POST /v1/responses", route(responses)],
     ["POST /v1/messages", route(messages)],
     ["GET /v1/models", list]
   ])
+  return (method: string, path: string): ChatRoute | undefined => {
+    const id = method === "GET" ? /^\/v1\/models\/(.+)$/.exec(path)?.[1] : undefined
+    return id === undefined ? routes.get(`${method} ${path}`) : show(decoded(id))
+  }
 })
+
+/** A path's part as it was before it was encoded; as it is where that fails. */
+const decoded = (part: string): string => {
+  try {
+    return decodeURIComponent(part)
+  } catch {
+    return part
+  }
+}
+
+const unknownModel = (model: string): ServiceError =>
+  ServiceError.notFound(`model "${model}"`, `name a corpus, ${prefix}{name or id}: GET /v1/models lists them`)
 
 const unable = ({ message }: { readonly message: string }) => Effect.fail(ServiceError.internal(message))
 

@@ -454,18 +454,27 @@ const blocksOf = (answer: Answer): PartnerMessage["content"] => {
 }
 
 /** The list of models, with the fields that OpenAI's clients read and those that Anthropic's read. */
-export const modelsToWire = (models: ReadonlyArray<{ readonly id: string; readonly title: string; readonly created: string }>): object => ({
+export const modelsToWire = (models: ReadonlyArray<ListedModel>): object => ({
   object: "list",
-  data: models.map(({ created, id, title }) => ({
-    id,
-    object: "model",
-    created: Math.floor(Date.parse(created) / 1000),
-    owned_by: "sluice",
-    type: "model",
-    display_name: title,
-    created_at: created
-  })),
+  data: models.map(modelToWire),
   first_id: models[0]?.id ?? null,
   last_id: models.at(-1)?.id ?? null,
   has_more: false
+})
+
+/** A corpus, or a name given to one, as a model; `created` is an RFC 3339 timestamp. */
+export interface ListedModel {
+  readonly id: string
+  readonly title: string
+  readonly created: string
+}
+
+export const modelToWire = ({ created, id, title }: ListedModel): object => ({
+  id,
+  object: "model",
+  created: Math.floor(Date.parse(created) / 1000),
+  owned_by: "sluice",
+  type: "model",
+  display_name: title,
+  created_at: created
 })

@@ -164,6 +164,12 @@ layer(served, { excludeTestServices: true })("conversations with a corpus", (it)
         assert.strictEqual(ids.filter((id) => /^corpus\/\d+$/.test(id)).length, 2)
         const others = await new Anthropic({ baseURL: url, apiKey: token }).models.list()
         assert.deepStrictEqual(others.data.map(({ id }) => id), ids)
+        // Clients look one up by its id, whose slash they encode.
+        const openai = new OpenAI({ baseURL: `${url}/v1`, apiKey: token })
+        const handbook = await openai.models.retrieve("corpus/Handbook")
+        assert.deepStrictEqual(handbook, models.data.find(({ id }) => id === "corpus/Handbook"))
+        const missing = await openai.models.retrieve("corpus/None").catch((error: unknown) => error)
+        assert.strictEqual((missing as { status?: number }).status, 404)
       })
     }))
 

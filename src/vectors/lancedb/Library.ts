@@ -14,7 +14,7 @@ interface ArrowField {
   readonly type: ArrowType
 }
 
-interface ArrowSchema {
+export interface ArrowSchema {
   readonly fields: ReadonlyArray<ArrowField>
 }
 

@@ -1,6 +1,6 @@
 import type { VectorFile } from "../../ports/VectorStore.ts"
 import { chunkColumns, chunkId, jsonIn, type ReadChunk } from "../Chunks.ts"
-import type { Arrow, ArrowTable, Row } from "./Library.ts"
+import type { Arrow, ArrowSchema, ArrowTable, Row } from "./Library.ts"
 
 /** Most bytes of a term: the tokenizer leaves out longer ones. */
 export const longestTerm = 2_000
@@ -13,7 +13,7 @@ export const wordIndex = "terms_idx"
 export const fileIndex = "file_id_idx"
 
 /** Arrow schema of the corpus's table. */
-export const schemaOf = ({ Field, FixedSizeList, Float32, Int32, List, Schema, Utf8 }: Arrow, dimensions: number) => {
+export const schemaOf = ({ Field, FixedSizeList, Float32, Int32, List, Schema, Utf8 }: Arrow, dimensions: number): ArrowSchema => {
   const whole = new Int32()
   const text = new Utf8()
   const types: { readonly [C in (typeof chunkColumns)[number]]?: unknown } = {
@@ -32,7 +32,7 @@ export const schemaOf = ({ Field, FixedSizeList, Float32, Int32, List, Schema, U
 /** The rows of some chunks by column. Vectors are one typed array, which the library takes without visiting each number. */
 export const tableOf = (
   arrow: Arrow,
-  schema: ReturnType<typeof schemaOf>,
+  schema: ArrowSchema,
   corpus: string,
   batch: ReadonlyArray<readonly [VectorFile, VectorFile["chunks"][number]]>
 ): ArrowTable => {
