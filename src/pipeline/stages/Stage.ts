@@ -12,6 +12,8 @@ export interface Stage<in In, out Out, out E = never, out R = never> {
   readonly settings?: StageSettings
   /** The output as it is made, where the stage can give it piece by piece. */
   readonly stream?: ((input: In) => Stream.Stream<AnswerPart, E, R>) | undefined
+  /** What it gives, where that is known: `defineStage` says it. */
+  readonly gives?: StageValue
   /** What it was composed of, in order. Absent: it is a single stage. */
   readonly parts?: ReadonlyArray<AnyStage>
 }
@@ -115,7 +117,10 @@ export const defineStage = <const F extends Schema.Struct.Fields, S extends AnyS
     unknown
   >
   return Object.assign(
-    (given: Schema.Struct.Type<F>): S => options.make(given),
+    (given: Schema.Struct.Type<F>): S => {
+      const stage = options.make(given)
+      return Object.assign((input: never) => stage(input), stage, { gives: options.gives }) as S // does what it does
+    },
     { [stageDefinition]: true as const, kind: options.kind, settings, takes: options.takes, gives: options.gives }
   )
 }
