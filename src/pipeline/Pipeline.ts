@@ -33,13 +33,13 @@ import {
   rollbackPipeline,
   runPipeline
 } from "./RunPipeline.ts"
-import { writtenStage } from "./definition/StageSettings.ts"
+import { functionStage, writtenStage } from "./definition/StageSettings.ts"
 import type { Models, Services } from "./Services.ts"
 import { type BatchAnswered, orFailed } from "./stages/Batch.ts"
 import type { FollowUp } from "./stages/Condense.ts"
 import { type Answered, generate } from "./stages/Generate.ts"
 import { type CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions } from "./stages/Retrieve.ts"
-import { type AnyStage, compose, type Stage } from "./stages/Stage.ts"
+import { type AnyStage, compose, placeOfFunction, type Stage } from "./stages/Stage.ts"
 import type { GenerationStatus, Switched } from "./sync/Generations.ts"
 import type { Plan, PlanOptions } from "./sync/Plan.ts"
 import type { SyncOptions } from "./sync/Session.ts"
@@ -191,9 +191,7 @@ export const make = <
   const own = Object.fromEntries(Object.entries(connectors).filter(([kind]) => !(kind in builtInSources)))
   const chunkers = chunker === undefined ? {} : { [chunker.definition.kind]: chunker.definition }
   const ownParsers = Object.fromEntries((parsers ?? []).map(({ definition }) => [definition.kind, definition]))
-  const described = (stages?.parts ?? (stages === undefined ? [] : [stages])).flatMap(({ settings }) =>
-    settings === undefined ? [] : [settings]
-  )
+  const parts = stages?.parts ?? (stages === undefined ? [] : [stages])
   const written = {
     ...options,
     name,
@@ -201,12 +199,15 @@ export const make = <
     chunking: { ...chunking, ...(chunker === undefined ? {} : { chunker: { [chunker.definition.kind]: chunker.settings } }) },
     ...(parsers === undefined ? {} : { parsers: parsers.map(({ definition, settings }) => ({ [definition.kind]: settings })) }),
     // The stages that a file could say are held to its rules. Those between them are functions.
-    ...(described.length === 0 ? {} : { stages: described.map(writtenStage) })
+    ...(parts.every(({ settings }) => settings === undefined)
+      ? {}
+      : { stages: parts.map(({ settings }) => settings === undefined ? { [functionStage]: {} } : writtenStage(settings)) })
   }
-  const definition = Result.getOrThrowWith(
-    decode(written, { connectors: own, parsers: ownParsers, chunkers, stages: {} }),
+  const decoded = Result.getOrThrowWith(
+    decode(written, { connectors: own, parsers: ownParsers, chunkers, stages: { [functionStage]: placeOfFunction } }),
     (problems) => new PipelineInvalid({ file: name, issues: problems.map((problem) => issueOf(name, problem)) })
   )
+  const definition = { ...decoded, stages: decoded.stages.filter(({ _tag }) => _tag !== "own") }
   // The default composition gives what `Out` says by default.
   const all = (stages ?? compose(retrieve(), generate())) as unknown as Stage<Question, Out, E, R>
   const toContexts = contextsOf(name, all.parts ?? [all as AnyStage]) as ReturnType<typeof contextStages> // what they need and fail with is in `R` and `E`

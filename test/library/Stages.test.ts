@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { local } from "../../connectors/index.ts"
@@ -8,11 +8,15 @@ import {
   compose,
   defineStage,
   Embedded,
+  generate,
   type Host,
   Pipeline,
+  type PipelineInvalid,
   type Question,
+  rank,
   retrieve,
-  type Retrieved
+  type Retrieved,
+  type Stage
 } from "../../src/index.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 
@@ -102,4 +106,35 @@ describe("retrieve of a composition", () => {
         assert.strictEqual(error.message, "pipeline p has no stage that gives contexts, so it cannot retrieve")
       })
     ))
+})
+
+describe("a stage of one's own", () => {
+  it.live("may retrieve in the place of retrieve", () =>
+    inCorpus((parts) =>
+      Effect.gen(function*() {
+        const { contexts } = yield* Pipeline.make("p", { ...parts, stages: retrieve() }).retrieve("leave")
+        const found = (input: Question) => Effect.succeed({ ...input, contexts })
+        const own = Pipeline.make("p", { ...parts, stages: compose(found, rank(), generate()) })
+        assert.match((yield* own.ask("Do unused days of leave carry over?")).answer.text, /^Unused days of leave carry over/)
+        assert.deepStrictEqual(own.definition.stages.map(({ _tag }) => _tag), ["rank", "generate"])
+      })
+    ))
+
+  it("counts where a problem's place is said, and lets no other order through", () => {
+    const problemsOf = (stages: Stage<Question, unknown, unknown, unknown>) => {
+      const made = Result.try({
+        try: () => Pipeline.make("p", { corpus: { displayName: "P" }, sources: {}, stages }),
+        catch: (error) => error as PipelineInvalid
+      })
+      return Result.isFailure(made) ? made.failure.issues.map(({ path, rule }) => `${path} ${rule}`) : []
+    }
+    const found = (input: Question) => Effect.succeed({ ...input, contexts: [] })
+    assert.deepStrictEqual(problemsOf(compose(found, retrieve({ topK: 0 }) as never, generate())), [
+      "stages[1].retrieve.topK must be a whole number, 1 or more"
+    ])
+    assert.deepStrictEqual(problemsOf(compose(retrieve(), two, rank(), generate(), rank() as never)), [
+      "stages[4] rank cannot come after generate, which is last"
+    ])
+    assert.deepStrictEqual(problemsOf(generate() as never), ["stages[0] generate needs a retrieve stage before it"])
+  })
 })

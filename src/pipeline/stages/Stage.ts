@@ -1,6 +1,6 @@
 import { Effect, Schema, type Stream } from "effect"
 import type { AnswerPart } from "../../domain/Answer.ts"
-import type { OwnStageCase, StageSettings, StageValue } from "../definition/StageSettings.ts"
+import { functionStage, type OwnStageCase, type StageSettings, type StageValue } from "../definition/StageSettings.ts"
 
 /**
  * One step from a question towards an answer: a function from one value to the effect of another. Any function of that
@@ -124,3 +124,12 @@ export const defineStage = <const F extends Schema.Struct.Fields, S extends AnyS
     { [stageDefinition]: true as const, kind: options.kind, settings, takes: options.takes, gives: options.gives }
   )
 }
+
+/** What a function is to the rules of a file: nothing can be said of it. */
+export const placeOfFunction: AnyStageDefinition = defineStage({
+  kind: functionStage,
+  description: "A function.",
+  takes: "question",
+  gives: "question",
+  make: () => Effect.succeed
+})
