@@ -7,6 +7,7 @@ import { Ledger, type LedgerEntry, type QueuedWork, type Scan } from "../../port
 import { isCursorRefused } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { type Increments, makeIncrements, type Start } from "./Increments.ts"
+import { ListedPaths } from "./ListedPaths.ts"
 import { entriesOf, isServiceEntry } from "./ServiceFiles.ts"
 import { badMetadata, encodeWork, overlap, Session, type SyncSource } from "./Session.ts"
 
@@ -159,6 +160,10 @@ const emptyNote = (passed: number): string =>
 const notForEveryone =
   "not all of it is for everyone at the source; the service keeps no permissions, so that whoever may read the corpus reads it"
 
+/** Two items cannot be one file of the corpus. */
+const duplicateNote = ({ uri }: SourceItem): string =>
+  `${uri} has the path of another item that was listed before it; a source has to give each item a path of its own`
+
 /** One listing of a source, compared with the ledger a batch at a time. */
 const listSource = Effect.fnUntraced(function*(
   { connector, id }: SyncSource,
@@ -183,11 +188,15 @@ const listSource = Effect.fnUntraced(function*(
     return emit({ type: "file", ...outcome })
   }
 
+  /** Of a whole listing: what changes since a cursor may well have the path of something else by now. */
+  const paths = cursor === undefined ? new ListedPaths() : undefined
+
   /** The items that a batch leaves listed, by path: what comes twice counts as it came last. */
   const itemsOf = Effect.fnUntraced(function*(batch: ReadonlyArray<Listed>) {
     const items = new Map<string, SourceItem>()
     const forget = Effect.fnUntraced(function*(path: string) {
       items.delete(path)
+      paths?.forget(path)
       if (!(yield* scan.forget(id, path))) return
       tally.listed(id, -1)
       tally.queued(id, -1)
@@ -197,6 +206,16 @@ const listSource = Effect.fnUntraced(function*(
       switch (event._tag) {
         case "item":
           empty = false
+          if (paths?.isTaken(event.item.path, event.item.uri) === true) {
+            yield* settle({
+              source: id,
+              path: event.item.path,
+              outcome: "skipped",
+              reason: "duplicate",
+              message: duplicateNote(event.item)
+            })
+            break
+          }
           items.delete(event.item.path)
           items.set(event.item.path, event.item)
           restricted ||= event.item.permissions?.public === false
