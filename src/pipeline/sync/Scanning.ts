@@ -6,6 +6,7 @@ import { Engine } from "../../ports/Engine.ts"
 import { Ledger, type LedgerEntry, type QueuedWork, type Scan } from "../../ports/Ledger.ts"
 import { isCursorRefused } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
+import { malformedItem } from "./Guarded.ts"
 import { type Increments, makeIncrements, type Start } from "./Increments.ts"
 import { ListedPaths } from "./ListedPaths.ts"
 import { entriesOf, isServiceEntry } from "./ServiceFiles.ts"
@@ -226,10 +227,12 @@ const listSource = Effect.fnUntraced(function*(
           yield* settle({ source: id, path: event.path, outcome: "skipped", reason: event.reason, message: event.detail })
           break
         case "failed": {
-          const { error: { code: reason, message, retryable }, path } = event
+          const { error: { code: reason, message, reason: why, retryable }, path } = event
           empty = false
           if (path.endsWith("/")) unlistable.push(path)
-          else if ((yield* scan.see(id, [path], Fingerprint.pathHash))[0] === undefined) broken ??= `${path}: ${message}`
+          else if ((yield* scan.see(id, [path], Fingerprint.pathHash))[0] === undefined && why !== malformedItem) {
+            broken ??= `${path}: ${message}`
+          }
           yield* settle({ source: id, path, outcome: "failed", reason, message, retryable })
           break
         }
