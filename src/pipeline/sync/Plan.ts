@@ -1,4 +1,5 @@
 import { Effect, Stream } from "effect"
+import { defined } from "../../domain/Defined.ts"
 import type { DocumentError, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import { describing, unfit } from "../../domain/MetadataRules.ts"
 import type { Counts, FileOutcome, Others, SyncEvent } from "../../domain/Report.ts"
@@ -162,8 +163,8 @@ export const plan = Effect.fn("plan")(function*(
     const { pricePerMillionTokens } = options
     const notes = (of: "error" | "warning" | "note") =>
       tally.sources.flatMap((report) => report[of] === undefined ? [] : [[report.source, report[of]] as const])
-    return {
-      corpus: {
+    return defined<Plan>({
+      corpus: defined<Plan["corpus"]>({
         action: options.candidate === true
           ? "candidate"
           : target._tag === "missing" && lost === undefined
@@ -176,7 +177,7 @@ export const plan = Effect.fn("plan")(function*(
         changes,
         generations: yield* generationsStatus(spec),
         others
-      },
+      }),
       totals: tally.totals,
       chunks: tally.chunks,
       tokens,
@@ -215,7 +216,7 @@ export const plan = Effect.fn("plan")(function*(
         ...[...notes("warning"), ...notes("note"), ...driftNotes(drift)].map(([source, note]) => `${source}: ${note}`),
         ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
       ]
-    } satisfies Plan
+    })
   }).pipe(Effect.scoped, Effect.provideService(Session, session))
 })
 

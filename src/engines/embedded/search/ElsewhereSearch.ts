@@ -1,4 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
+import { defined } from "../../../domain/Defined.ts"
 import type { Context } from "../../../domain/Retrieval.ts"
 import type { VectorAbilities, VectorHit, VectorHits, VectorQuery } from "../../../ports/VectorStore.ts"
 import { type AnalyzerId, analyzeQuery } from "../../../search/analysis/Analyzer.ts"
@@ -168,7 +169,7 @@ export class ElsewhereSearch {
 
   #explain(corpus: CorpusRow, hit: Fused, alpha: number): NonNullable<Context["explanation"]> {
     const { cosine, fused, normalizedDense, normalizedSparse, related, sparse } = hit
-    return {
+    return defined({
       analyzer: this.#analyzers(corpus).join(", "),
       // The database scores words by itself, and does not say which.
       terms: [],
@@ -179,7 +180,7 @@ export class ElsewhereSearch {
       normalizedDense,
       alpha,
       fused
-    }
+    })
   }
 
   /** The number of the chunk that a hit is of; undefined where it is not visible, or does not pass. */
