@@ -5,7 +5,7 @@ import { type Context, mergedContexts, perCorpus, type Ranking, type RetrievalRe
 import { wholeNumberRule } from "../../domain/rag/Forms.ts"
 import { oneCorpusRule, retrievalBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
-import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
+import { embedBy, Embedder, OtherEmbedders, unitOf } from "../../ports/Embedder.ts"
 import { Ranker, Rankers } from "../../ports/Ranker.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import type { VectorHits, VectorQuery, VectorStore } from "../../ports/VectorStore.ts"
@@ -193,8 +193,9 @@ export const embeddedRetrieval = (
           "hashed" as const
           : embedWeighed !== undefined ?
           (weigh: (word: string) => number) => embedWeighed(request.query, weigh)
-          : yield* embedder.embed([isShouted(request.query) ? request.query.toLowerCase() : request.query], "query").pipe(
-            Effect.map(([vector]) => () => vector ?? new Float32Array(embedder.dimensions))
+          : yield* embedBy(embedder, [isShouted(request.query) ? request.query.toLowerCase() : request.query], "query").pipe(
+            Effect.map(([vector = new Float32Array(embedder.dimensions)]) => unitOf(embedder, vector)),
+            Effect.flatMap((vector) => vector instanceof ServiceError ? Effect.fail(vector) : Effect.succeed(() => vector))
           )
         const metadata = request.filter === undefined ? undefined : yield* metadataFilter(corpus.id, request.filter)
         const topK = request.topK ?? defaultTopK
