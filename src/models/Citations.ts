@@ -19,7 +19,7 @@ export const citationOf = (index: number, context: Context, start: number, end: 
     sourceUri: context.sourceUri,
     sourceDisplayName: context.sourceDisplayName,
     chunkId: context.chunkId,
-    headings: headings.length === 0 ? undefined : headings,
+    ...(headings.length === 0 ? {} : { headings }),
     ...addressOf(context.sourceUri, headings, quote, pagesOf(context, start, end).firstPage),
     quote,
     ...(byteStart === undefined ? {} : { byteStart, byteEnd: byteStart + Buffer.byteLength(quote), offsets: "parsed" as const }),

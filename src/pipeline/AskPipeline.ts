@@ -24,6 +24,46 @@ export const contextStages = (pipeline: Definition, extensions: Extensions): Fil
   return sequence(stages.slice(0, answering === -1 ? stages.length : answering).map(({ stage }) => stage)) as FileStage<Question, Retrieved> // the schema holds stages to their order
 }
 
+/**
+ * The stages of a composition up to the contexts. One that says of itself that it answers is not run; any other function is
+ * run to see. What the stages before the answer gave last is taken.
+ */
+export const contextsOf = (name: string, parts: ReadonlyArray<AnyStage>): Stage<Question, Retrieved, unknown, unknown> => {
+  const answering = parts.findIndex(({ gives, settings, stream }) =>
+    gives === "answered" || settings?._tag === "generate" || stream !== undefined
+  )
+  const before = answering === -1 ? parts : parts.slice(0, answering)
+  return Effect.fnUntraced(function*(question: Question) {
+    // What a question carries is no answer: it must not end the stages early, a filter of contexts among them.
+    const carried = fieldsOf(question).answer
+    let value: unknown = question
+    let retrieved: Retrieved | undefined
+    for (const stage of before) {
+      value = yield* stage(value as never) // composed in this order
+      const { answer, ...rest } = fieldsOf(value)
+      if (answer === undefined || answer === carried) {
+        if (hasContexts(value)) retrieved = value
+      } else {
+        if (retrieved === undefined && hasContexts(rest)) retrieved = rest
+        break
+      }
+    }
+    return retrieved ?? (yield* cannotRetrieve(name))
+  })
+}
+
+const fieldsOf = (value: unknown): { readonly answer?: unknown } => (typeof value === "object" && value !== null ? value : {})
+
+const hasContexts = (value: unknown): value is Retrieved =>
+  typeof value === "object" && value !== null && "contexts" in value && Array.isArray(value.contexts)
+
+const cannotRetrieve = (name: string): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `pipeline ${name} has no stage that gives contexts, so it cannot retrieve`,
+    fix: "put retrieve() among its stages, or one of your own that adds `contexts`"
+  })
+
 /** Each stage of a file except `chat` and `batch`, and the kind of value it returns. */
 const stagesIn = (
   { stages }: Definition,

@@ -11,6 +11,7 @@ import { kindOf } from "./definition/SourceSettings.ts"
 import { ExtensionsInUse } from "./Extensions.ts"
 import { type Access, Host, type PipelineParts } from "./Host.ts"
 import { Chunkers, Connectors, Parsers } from "./Services.ts"
+import { guarded, threw } from "./sync/Guarded.ts"
 import { type FileParser, fileParser, textChunker } from "./sync/Parsers.ts"
 
 /** Opens a pipeline on the host's engine, with the connectors of its sources. */
@@ -51,9 +52,12 @@ export const makeConnectors = (
     }
     const settings = source._tag === "own" ? source.settings : source
     // Decoded by the definition's own schema.
-    return (definition.connect(settings as never, context) as Effect.Effect<Connector, ServiceError | SecretError>).pipe(
-      Effect.provideContext(around)
-    )
+    return Effect.suspend(() => definition.connect(settings as never, context) as Effect.Effect<Connector, ServiceError | SecretError>)
+      .pipe(
+        Effect.provideContext(around),
+        Effect.map(guarded),
+        Effect.catchDefect((thrown) => Effect.fail(threw(definition.kind, "connect", thrown, "FAILED_PRECONDITION")))
+      )
   }
 })
 

@@ -12,7 +12,7 @@ import type { Chunker } from "../ports/Chunker.ts"
 import type { Parser } from "../ports/Parser.ts"
 import type { AnyConnectorDefinition, Source } from "../ports/Source.ts"
 import type { TextPool } from "../text/TextPool.ts"
-import { answerStages, cannotAnswer, contextStages, onCorpus, streamStages } from "./AskPipeline.ts"
+import { answerStages, cannotAnswer, contextsOf, contextStages, onCorpus, streamStages } from "./AskPipeline.ts"
 import type { BatchPipelineOptions, BatchQuestion } from "./BatchPipeline.ts"
 import { chatPipeline, type ConversationTurn } from "./ChatPipeline.ts"
 import { type EvaluateOptions, type Evaluation, evaluatePipeline } from "./eval/Evaluation.ts"
@@ -33,13 +33,13 @@ import {
   rollbackPipeline,
   runPipeline
 } from "./RunPipeline.ts"
-import { writtenStage } from "./definition/StageSettings.ts"
+import { functionStage, writtenStage } from "./definition/StageSettings.ts"
 import type { Models, Services } from "./Services.ts"
 import { type BatchAnswered, orFailed } from "./stages/Batch.ts"
 import type { FollowUp } from "./stages/Condense.ts"
 import { type Answered, generate } from "./stages/Generate.ts"
 import { type CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions } from "./stages/Retrieve.ts"
-import { type AnyStage, compose, sequence, type Stage } from "./stages/Stage.ts"
+import { type AnyStage, compose, placeOfFunction, type Stage } from "./stages/Stage.ts"
 import type { GenerationStatus, Switched } from "./sync/Generations.ts"
 import type { Plan, PlanOptions } from "./sync/Plan.ts"
 import type { SyncOptions } from "./sync/Session.ts"
@@ -92,7 +92,10 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   readonly watch: (
     options?: Omit<WatchOptions, "interval">
   ) => Effect.Effect<Effect.Success<ReturnType<typeof watchPipeline>>, PipelineError, Host | R>
-  /** Runs the stages up to the contexts. */
+  /**
+   * The stages up to the contexts: those before the one that answers, or all of them where none does. Stages of which none
+   * gives contexts are `FAILED_PRECONDITION`.
+   */
   readonly retrieve: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Retrieved, PipelineError | E, Host | R>
   /** Runs all the stages. */
   readonly ask: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Out, PipelineError | E, Host | R>
@@ -191,9 +194,7 @@ export const make = <
   const own = Object.fromEntries(Object.entries(connectors).filter(([kind]) => !(kind in builtInSources)))
   const chunkers = chunker === undefined ? {} : { [chunker.definition.kind]: chunker.definition }
   const ownParsers = Object.fromEntries((parsers ?? []).map(({ definition }) => [definition.kind, definition]))
-  const described = (stages?.parts ?? (stages === undefined ? [] : [stages])).flatMap(({ settings }) =>
-    settings === undefined ? [] : [settings]
-  )
+  const parts = stages?.parts ?? (stages === undefined ? [] : [stages])
   const written = {
     ...options,
     name,
@@ -201,15 +202,18 @@ export const make = <
     chunking: { ...chunking, ...(chunker === undefined ? {} : { chunker: { [chunker.definition.kind]: chunker.settings } }) },
     ...(parsers === undefined ? {} : { parsers: parsers.map(({ definition, settings }) => ({ [definition.kind]: settings })) }),
     // Stages that a file could name are checked by its rules. Those between them are functions.
-    ...(described.length === 0 ? {} : { stages: described.map(writtenStage) })
+    ...(parts.every(({ settings }) => settings === undefined)
+      ? {}
+      : { stages: parts.map(({ settings }) => settings === undefined ? { [functionStage]: {} } : writtenStage(settings)) })
   }
-  const definition = Result.getOrThrowWith(
-    decode(written, { connectors: own, parsers: ownParsers, chunkers, stages: {} }),
+  const decoded = Result.getOrThrowWith(
+    decode(written, { connectors: own, parsers: ownParsers, chunkers, stages: { [functionStage]: placeOfFunction } }),
     (problems) => new PipelineInvalid({ file: name, issues: problems.map((problem) => issueOf(name, problem)) })
   )
+  const definition = { ...decoded, stages: decoded.stages.filter(({ _tag }) => _tag !== "own") }
   // The default composition gives what `Out` says by default.
   const all = (stages ?? compose(retrieve(), generate())) as unknown as Stage<Question, Out, E, R>
-  const toContexts = sequence(beforeAnswer(all.parts ?? [all as AnyStage])) as unknown as ReturnType<typeof contextStages> // composed in this order
+  const toContexts = contextsOf(name, all.parts ?? [all as AnyStage]) as ReturnType<typeof contextStages> // what they need and fail with is in `R` and `E`
   const extensions: Extensions = {
     connectors: own,
     parsers: ownParsers,
@@ -331,14 +335,6 @@ const typed = <Sources extends string, Out, E, R>(
   }
   // Each method's needs are those of `Pipeline`: the engine's services are provided above, and `R` is left.
   return pipeline as unknown as Pipeline<Sources, Out, E, never>
-}
-
-/** Everything before the stage that answers. */
-const beforeAnswer = (parts: ReadonlyArray<AnyStage>): ReadonlyArray<AnyStage> => {
-  const answering = parts.findIndex(({ settings, stream }) => settings?._tag === "generate" || stream !== undefined)
-  if (answering !== -1) return parts.slice(0, answering)
-  const last = parts.findLastIndex(({ settings }) => settings !== undefined)
-  return parts.slice(0, last + 1)
 }
 
 /**

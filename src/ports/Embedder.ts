@@ -60,6 +60,66 @@ export const OtherEmbedders = Context.Reference<(id: string) => Effect.Effect<Em
   { defaultValue: () => () => Effect.undefined }
 )
 
+/** What an embedder is asked: what it throws, or fails with that is no error of ours, is its failure. */
+export const askedOf = <A>(
+  { id }: Pick<Embedder["Service"], "id">,
+  ask: () => Effect.Effect<A, ServiceError>
+): Effect.Effect<A, ServiceError> =>
+  Effect.suspend(ask).pipe(
+    Effect.mapError((error) =>
+      error instanceof ServiceError ? error : ServiceError.internal(`embedder ${id} failed${saidBy(error)}`, error)
+    ),
+    Effect.catchDefect((thrown) => Effect.fail(ServiceError.internal(`embedder ${id} threw an error${saidBy(thrown)}`, thrown)))
+  )
+
+const saidBy = (thrown: unknown): string =>
+  thrown instanceof Error ? `: ${thrown.message}` : typeof thrown === "string" ? `: ${thrown}` : ""
+
+/** What `embed` gives, one vector of the promised length for each text. */
+export const embedBy = (
+  embedder: Embedder["Service"],
+  texts: ReadonlyArray<string>,
+  task: EmbeddingTask
+): Effect.Effect<ReadonlyArray<Float32Array>, ServiceError> =>
+  askedOf(
+    embedder,
+    () =>
+      Effect.flatMap(embedder.embed(texts, task), (vectors) =>
+        vectors.length === texts.length && vectors.every(({ length }) =>
+            length === embedder.dimensions
+          )
+          ? Effect.succeed(vectors)
+          : Effect.fail(unkept(embedder)))
+  )
+
+export const unkept = ({ dimensions, id }: Embedder["Service"]): ServiceError =>
+  ServiceError.internal(`embedder ${id} did not give one vector of ${dimensions} dimensions per text`)
+
+/** How far the square of a unit vector's norm may be from 1: what is nearer was rounded. */
+const rounding = 1e-4
+
+/** A vector at L2 norm 1, and the zero vector as it is. Where not all of it are finite numbers, that is the error. */
+export const unitOf = ({ id }: Embedder["Service"], vector: Float32Array): Float32Array | ServiceError => {
+  const squares = squaresOf(vector)
+  if (!Number.isFinite(squares)) return unusable(id)
+  if (squares === 0 || Math.abs(squares - 1) < rounding) return vector
+  const scale = 1 / Math.sqrt(squares)
+  return vector.map((value) => value * scale)
+}
+
+/** Whether all of a vector are finite numbers. */
+export const isFiniteVector = (vector: Float32Array): boolean => Number.isFinite(squaresOf(vector))
+
+/** Of 32-bit floats, the sum of their squares is finite where they are. */
+const squaresOf = (vector: Float32Array): number => {
+  let squares = 0
+  for (let d = 0; d < vector.length; d++) squares += vector[d]! * vector[d]!
+  return squares
+}
+
+export const unusable = (id: string): ServiceError =>
+  ServiceError.internal(`embedder ${id} gave a vector with something other than finite numbers in it`)
+
 /** Texts refused one by one, with none accepted, after which the service itself is taken to be at fault. */
 const refusedAlone = 8
 

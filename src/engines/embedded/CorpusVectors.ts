@@ -3,7 +3,7 @@ import { Context, Deferred, Effect, Exit, Layer, Queue, type Scope, Semaphore } 
 import type { CorpusSpec, VectorDb } from "../../domain/Corpus.ts"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
+import { embedBy, Embedder, OtherEmbedders, unitOf } from "../../ports/Embedder.ts"
 import { type CorpusRecord, type OtherFile, type Others, type VectorFile, type VectorStore, VectorStores } from "../../ports/VectorStore.ts"
 import type { AnalyzerId } from "../../search/analysis/Detection.ts"
 import { isAlive } from "../../jobs/JobRunner.ts"
@@ -443,8 +443,11 @@ export class CorpusVectors extends Context.Service<CorpusVectors, {
         const [first] = files
         if (first === undefined) return []
         const chunks = (yield* others.read(first)).slice(0, comparedChunks)
-        const own = yield* embedder.embed(chunks.map(({ text }) => text), "document")
-        const near = chunks.map(({ vector }, at) => cosineOf(packVector(vector), own[at]!))
+        const own = yield* embedBy(embedder, chunks.map(({ text }) => text), "document")
+        const near = chunks.map(({ vector }, at) => {
+          const mine = unitOf(embedder, own[at]!)
+          return mine instanceof ServiceError ? -1 : cosineOf(packVector(vector), mine)
+        })
         if (near.some((cosine) => cosine > leastLikeness)) return files
         yield* Effect.logWarning(
           `${files.length} files that others put into ${place} are not taken in: their vectors are not those of ${embedder.id}`

@@ -232,6 +232,9 @@ export interface OwnStageCase {
   readonly gives: StageValue
 }
 
+/** The key that holds the place of a function among the stages that code composed: it may take and give anything. */
+export const functionStage = "a stage of one's own"
+
 /** Custom stages, by the keys under which a file writes them. */
 export type OwnStages = Readonly<Record<string, OwnStageCase>>
 
@@ -270,7 +273,10 @@ const nameOf = (stage: unknown): unknown =>
 /** Stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
 const last: ReadonlyArray<unknown> = ["generate", "chat", "batch"]
 
-const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>, own: OwnStages): string | undefined => {
+const misplaced = (stage: unknown, before: ReadonlyArray<unknown>, own: OwnStages): string | undefined => {
+  if (stage === functionStage) return undefined
+  const after = before.lastIndexOf(functionStage) + 1
+  const earlier = before.slice(after)
   const case_ = typeof stage === "string" ? own[stage] : undefined
   if (case_ !== undefined) {
     const given = valueAfter(earlier, own)
@@ -280,7 +286,7 @@ const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>, own: OwnStag
   }
   if (stage === "retrieve") return earlier.includes("retrieve") ? "comes a second time; a pipeline retrieves once" : undefined
   if (stage !== "rank" && !last.includes(stage)) return undefined
-  if (!earlier.includes("retrieve")) return `${String(stage)} needs a retrieve stage before it`
+  if (after === 0 && !earlier.includes("retrieve")) return `${String(stage)} needs a retrieve stage before it`
   if (stage === "rank") {
     const answered = earlier.find((name) => last.includes(name))
     return answered === undefined ? undefined : `rank cannot come after ${String(answered)}, which is last`

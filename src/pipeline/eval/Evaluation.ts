@@ -168,7 +168,7 @@ const evaluateTest = (
     const started = performance.now()
     const given = yield* Effect.result(outcome(pipeline, test, question, overrides))
     const milliseconds = performance.now() - started
-    const facts = { id: idOf(test), question: test.question, principal: test.principal, milliseconds }
+    const facts = defined({ id: idOf(test), question: test.question, principal: test.principal, milliseconds })
     if (given._tag === "Failure") {
       const { code, message } = codeOf(given.failure)
       return { ...facts, passed: false, checks: [], measures: {}, files: [], error: { code, message } }
@@ -203,20 +203,20 @@ const evaluateTest = (
       ...answerChecks(test, answer),
       ...judgementChecks(test, answer, judgement)
     ]
-    return {
+    return defined<TestResult>({
       ...facts,
       passed: checks.every((check) => check.passed),
-      checks,
+      checks: checks.map((check) => defined(check)),
       measures: measuresOf(test, files, checks, answer, judgement),
       ...(judgement === undefined ? {} : { judgement }),
       files: files.map(({ name }) => name),
-      answer: answer === undefined ? undefined : {
+      answer: answer === undefined ? undefined : defined({
         text: answer.text,
         grounded: answer.grounded,
         cites: [...new Set(answer.citations.map(({ sourceDisplayName }) => sourceDisplayName))],
         confidence: answer.confidence
-      }
-    }
+      })
+    })
   })
 
 const codeOf = (error: { readonly _tag: string; readonly message: string }): { readonly code: string; readonly message: string } => ({

@@ -1,7 +1,7 @@
 import { Effect, type Schema, type Stream } from "effect"
 import type { AnswerPart } from "../../domain/Answer.ts"
 import { type Definition, isDefinitionOf, marked, settingsSchema } from "../../ports/Definition.ts"
-import type { OwnStageCase, StageSettings, StageValue } from "../definition/StageSettings.ts"
+import { functionStage, type OwnStageCase, type StageSettings, type StageValue } from "../definition/StageSettings.ts"
 
 /**
  * One step from a question towards an answer: a function from a value to the effect of another. Any function of that
@@ -13,6 +13,8 @@ export interface Stage<in In, out Out, out E = never, out R = never> {
   readonly settings?: StageSettings
   /** Streams the output as it is generated, where the stage can. */
   readonly stream?: ((input: In) => Stream.Stream<AnswerPart, E, R>) | undefined
+  /** What it gives, where that is known: `defineStage` says it. */
+  readonly gives?: StageValue
   /** The stages it was composed of, in order. Absent: a single stage. */
   readonly parts?: ReadonlyArray<AnyStage>
 }
@@ -105,10 +107,23 @@ export const defineStage = <const F extends Schema.Struct.Fields, S extends AnyS
   readonly make: (settings: Schema.Struct.Type<F>) => S
 }): StageDefinition<Schema.Struct.Type<F>, S> => {
   const { description, fields, gives, kind, make, takes } = options
-  return marked<StageDefinition<Schema.Struct.Type<F>, S>>("Stage", (given: Schema.Struct.Type<F>): S => make(given), {
+  const makeStage = (given: Schema.Struct.Type<F>): S => {
+    const stage = make(given)
+    return Object.assign((input: never) => stage(input), stage, { gives }) as S // does what the stage does
+  }
+  return marked<StageDefinition<Schema.Struct.Type<F>, S>>("Stage", makeStage, {
     kind,
     settings: settingsSchema(fields ?? {}, {}, description),
     takes,
     gives
   })
 }
+
+/** What a function is to the rules of a file: nothing can be said of it. */
+export const placeOfFunction: AnyStageDefinition = defineStage({
+  kind: functionStage,
+  description: "A function.",
+  takes: "question",
+  gives: "question",
+  make: () => Effect.succeed
+})

@@ -1,4 +1,4 @@
-import { Effect, Schedule, Stream } from "effect"
+import { Effect, Schedule } from "effect"
 import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
 import type { Connector, SourceItem } from "../../ports/Connector.ts"
@@ -6,6 +6,7 @@ import { Engine } from "../../ports/Engine.ts"
 import type { LedgerEntry, Scan } from "../../ports/Ledger.ts"
 import { unreadableOutcome } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
+import { readPieces } from "./Guarded.ts"
 import { badMetadata, drifted, overlap, Session, type Work } from "./Session.ts"
 
 /** What to do with an item, given its bytes. Deciding writes nothing, so that `plan` and `run` cannot disagree. */
@@ -122,9 +123,9 @@ export const readItem = (
   item: SourceItem,
   maxBytes: number
 ): Effect.Effect<Uint8Array, ServiceError | SecretError> => {
-  const read = connector.read(item, maxBytes).pipe(
-    Stream.runCollect,
-    Effect.map((parts) => parts.length === 1 && parts[0] !== undefined ? parts[0] : concat(parts))
+  const read = Effect.map(
+    readPieces(connector, item, maxBytes),
+    (parts) => parts.length === 1 && parts[0] !== undefined ? parts[0] : concat(parts)
   )
   // Hardly any item changes meanwhile: a schedule is only made for one that has.
   return Effect.catchIf(

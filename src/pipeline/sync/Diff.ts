@@ -1,5 +1,6 @@
 import { Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
+import { defined } from "../../domain/Defined.ts"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import type { Marker, RagFileName } from "../../domain/RagFile.ts"
 import type { Others } from "../../domain/Report.ts"
@@ -63,7 +64,7 @@ export const diff = Effect.fn("diff")(function*(
     differences[comparison._tag] += 1
     return observe(differenceOf(comparison))
   })
-  return { corpus: target._tag, joins: others.joined(), same, differences }
+  return defined({ corpus: target._tag, joins: others.joined(), same, differences })
 })
 
 /** Comparison of a file in the ledger and in the target; see {@link Difference}. */

@@ -1,4 +1,5 @@
 import { Effect, Stream } from "effect"
+import { defined } from "../../domain/Defined.ts"
 import type { DocumentError, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import { describing, unfit } from "../../domain/MetadataRules.ts"
 import { plural } from "../../domain/Numbers.ts"
@@ -142,13 +143,13 @@ const planned = Effect.fnUntraced(function*(planning: Planning) {
   const requests = engine.remoteEmbedding ? (engine.embeddingRequests?.(embeddings) ?? embeddings) + estimatedChunks : 0
   const { pricePerMillionTokens } = options
   const notes: Notes = (of) => tally.sources.flatMap((report) => report[of] === undefined ? [] : [[report.source, report[of]] as const])
-  return {
-    corpus: {
+  return defined<Plan>({
+    corpus: defined<Plan["corpus"]>({
       action: actionOf(planning, changes, lost),
       changes,
       generations: yield* generationsStatus(spec),
       others
-    },
+    }),
     totals: tally.totals,
     chunks: tally.chunks,
     tokens,
@@ -170,7 +171,7 @@ const planned = Effect.fnUntraced(function*(planning: Planning) {
       ...sourceWarnings(sources, existing, imported, notes),
       ...missing.flatMap(({ held, source }) => (held === undefined ? [] : [`${source}: ${held}`]))
     ]
-  } satisfies Plan
+  })
 })
 
 /** Compares the ledger with what the target, or its vector database, has. */

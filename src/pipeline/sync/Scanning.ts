@@ -7,7 +7,9 @@ import { Engine } from "../../ports/Engine.ts"
 import { Ledger, type LedgerEntry, type QueuedWork, type Scan } from "../../ports/Ledger.ts"
 import { isCursorRefused } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
+import { malformedItem } from "./Guarded.ts"
 import { type Increments, makeIncrements, type Start } from "./Increments.ts"
+import { ListedPaths } from "./ListedPaths.ts"
 import { entriesOf, isServiceEntry } from "./ServiceFiles.ts"
 import { badMetadata, encodeWork, overlap, Session, type SyncSource } from "./Session.ts"
 
@@ -160,6 +162,10 @@ const emptyNote = (passed: number): string =>
 const notForEveryone =
   "some of it is restricted at the source; the service keeps no permissions, so everyone who can read the corpus can read it"
 
+/** Two items cannot be one file of the corpus. */
+const duplicateNote = ({ uri }: SourceItem): string =>
+  `${uri} has the path of another item that was listed before it; a source has to give each item a path of its own`
+
 /** Lists a source once, comparing it with the ledger a batch at a time. */
 const listSource = Effect.fnUntraced(function*(
   { connector, id }: SyncSource,
@@ -184,11 +190,15 @@ const listSource = Effect.fnUntraced(function*(
     return emit({ type: "file", ...outcome })
   }
 
+  /** Of a whole listing: what changes since a cursor may well have the path of something else by now. */
+  const paths = cursor === undefined ? new ListedPaths() : undefined
+
   /** Items that a batch leaves listed, by path: of an item listed twice the last listing counts. */
   const itemsOf = Effect.fnUntraced(function*(batch: ReadonlyArray<Listed>) {
     const items = new Map<string, SourceItem>()
     const forget = Effect.fnUntraced(function*(path: string) {
       items.delete(path)
+      paths?.forget(path)
       if (!(yield* scan.forget(id, path))) return
       tally.listed(id, -1)
       tally.queued(id, -1)
@@ -198,6 +208,16 @@ const listSource = Effect.fnUntraced(function*(
       switch (event._tag) {
         case "item":
           empty = false
+          if (paths?.isTaken(event.item.path, event.item.uri) === true) {
+            yield* settle({
+              source: id,
+              path: event.item.path,
+              outcome: "skipped",
+              reason: "duplicate",
+              message: duplicateNote(event.item)
+            })
+            break
+          }
           items.delete(event.item.path)
           items.set(event.item.path, event.item)
           restricted ||= event.item.permissions?.public === false
@@ -208,10 +228,12 @@ const listSource = Effect.fnUntraced(function*(
           yield* settle({ source: id, path: event.path, outcome: "skipped", reason: event.reason, message: event.detail })
           break
         case "failed": {
-          const { error: { code: reason, message, retryable }, path } = event
+          const { error: { code: reason, message, reason: why, retryable }, path } = event
           empty = false
           if (path.endsWith("/")) unlistable.push(path)
-          else if ((yield* scan.see(id, [path], Fingerprint.pathHash))[0] === undefined) broken ??= `${path}: ${message}`
+          else if ((yield* scan.see(id, [path], Fingerprint.pathHash))[0] === undefined && why !== malformedItem) {
+            broken ??= `${path}: ${message}`
+          }
           yield* settle({ source: id, path, outcome: "failed", reason, message, retryable })
           break
         }

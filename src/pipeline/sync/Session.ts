@@ -1,4 +1,5 @@
 import { Context, Effect } from "effect"
+import { defined } from "../../domain/Defined.ts"
 import type { Chunking, Cutting } from "../../domain/Chunking.ts"
 import type { CorpusSpec } from "../../domain/Corpus.ts"
 import type { ImportSource } from "../../domain/Import.ts"
@@ -127,6 +128,7 @@ interface SessionOptions extends Omit<SyncOptions, "replace" | "candidate" | "ch
 export const makeSession = (spec: SyncSpec, scope: string, options: SessionOptions) =>
   Effect.map(Engine, ({ signature }) => {
     const { parsers = [] } = spec
+    const { observe } = options
     const settings = Fingerprint.settingsHash(signature, { ...spec, embeddingModel: spec.corpus.embeddingModel })
     const parserOf = (item: SourceItem) => parsers.find(({ reads }) => reads(item))
     const ofParser = new Map(parsers.map((parser) => [parser, Fingerprint.parsedSettings(settings, parser.signature)]))
@@ -144,7 +146,7 @@ export const makeSession = (spec: SyncSpec, scope: string, options: SessionOptio
       missesFor: options.missesFor ?? 0,
       readOnly: options.readOnly ?? false,
       showUnchanged: options.showUnchanged ?? false,
-      emit: options.observe ?? (() => Effect.void)
+      emit: observe === undefined ? () => Effect.void : (event) => observe(event.type === "file" ? defined(event) : event)
     })
   })
 

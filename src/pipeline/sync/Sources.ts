@@ -6,6 +6,7 @@ import { Engine } from "../../ports/Engine.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
 import { cannotDescribe } from "./Describing.ts"
 import { type SourceFailure, sourcesUnreadable } from "./Failures.ts"
+import { guarded } from "./Guarded.ts"
 import { entriesOf, isOurs } from "./ServiceFiles.ts"
 import type { Session, SyncSource, SyncSpec } from "./Session.ts"
 
@@ -45,7 +46,8 @@ export const checkSources = Effect.fn("sync.checkSources")(function*(
   const failures: Array<SourceFailure> = []
   yield* Effect.forEach(
     sources,
-    Effect.fnUntraced(function*(source) {
+    Effect.fnUntraced(function*(given) {
+      const source = { ...given, connector: guarded(given.connector) }
       const { connector, id, listing, rests } = source
       const staging = engine.imports === undefined ? undefined : source.staging
       const fetched = source.imports !== undefined && engine.imports?.sources.has(source.imports._tag) === true ? source.imports : undefined

@@ -1,3 +1,4 @@
+import { defined } from "../../domain/Defined.ts"
 import { type Counts, type FileOutcome, noCounts, type ReasonCount, type Report, type SourceReport } from "../../domain/Report.ts"
 
 /** Most notable outcomes of a kind that a report keeps; the event stream has all of them. */
@@ -89,7 +90,7 @@ export class Tally {
     if (kinds.length === 0) return
     for (const kind of kinds) this.#reason(kind, outcome)
     if (kinds.every((kind) => (this.#kept[kind] ?? 0) >= keptPerKind)) this.#omitted += 1
-    else this.#notable.push(outcome)
+    else this.#notable.push(defined(outcome))
     this.#keep(outcome, 1)
   }
 
@@ -105,7 +106,7 @@ export class Tally {
     if (known !== undefined) known.count += 1
     else if (this.#reasons.size < mostReasons) {
       const words = kind === "partial" ? remark : kind === "unfit" ? unfit : message
-      this.#reasons.set(key, { source, ...group, count: 1, path, message: words })
+      this.#reasons.set(key, { source, ...group, count: 1, path, ...(words === undefined ? {} : { message: words }) })
     }
   }
 
@@ -183,12 +184,12 @@ export class Tally {
   }
 
   get sources(): ReadonlyArray<SourceReport> {
-    return [...this.#sources].map(([source, s]) => ({ source, ...s, counts: this.countsOf(source) }))
+    return [...this.#sources].map(([source, s]) => defined({ source, ...s, counts: this.countsOf(source) }))
   }
 
   report(run: Pick<Report, "pipeline" | "engine" | "corpus" | "started" | "seconds" | "ended" | "why">): Report {
-    return {
-      version: 1,
+    return defined({
+      version: 1 as const,
       ...run,
       sources: this.sources,
       totals: this.totals,
@@ -198,7 +199,7 @@ export class Tally {
       notable: this.#notable,
       omitted: this.#omitted,
       reasons: this.#reasons.size === 0 ? undefined : this.reasons
-    }
+    })
   }
 
   #of(source: string) {

@@ -349,6 +349,41 @@ describe("uploading", () => {
     }))
   })
 
+  it.live("takes no vector with something other than numbers, and an embedder that throws costs the file", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const folder = yield* tempFolder
+      const own = Layer.succeed(Embedder, {
+        id: "own",
+        dimensions: 2,
+        embed: (texts) => {
+          if (texts.some((text) => text.includes("throws"))) throw new Error("boom")
+          if (texts.some((text) => text.includes("dies"))) return Effect.die(new Error("boom"))
+          return Effect.succeed(
+            texts.map((text) => Float32Array.of(text.includes("NaN") ? Number.NaN : 1, text.includes("endless") ? Infinity : 0))
+          )
+        }
+      })
+      yield* Effect.provide(
+        Effect.gen(function*() {
+          const files = yield* Files
+          const corpus = yield* newCorpus
+          const refused = (text: string) =>
+            Effect.map(
+              Effect.flip(files.upload(textFile(corpus, text, text))),
+              (error) => `${error._tag === "ServiceError" ? error.code : error._tag} ${error.message}`
+            )
+          const unusable = "INTERNAL embedder own gave a vector with something other than finite numbers in it"
+          assert.strictEqual(yield* refused("a NaN"), unusable)
+          assert.strictEqual(yield* refused("endless"), unusable)
+          yield* files.upload(textFile(corpus, "sound", "sound"))
+          assert.strictEqual(yield* refused("it throws"), "INTERNAL embedder own threw an error: boom")
+          assert.strictEqual(yield* refused("it dies"), "INTERNAL embedder own threw an error: boom")
+          assert.deepStrictEqual((yield* files.list(corpus, {})).items.map(({ displayName }) => displayName), ["sound"])
+        }),
+        Embedded.layer({ dataDir: folder }).pipe(Layer.provide([own, paragraphs]))
+      )
+    })))
+
   it.live("says what is wrong with a document, and stores nothing of it", () => {
     const embedder = new CountingEmbedder()
     return withEngine(

@@ -352,6 +352,30 @@ describe("the embedded engine over the same data again", () => {
       for (const other of others) assert.deepStrictEqual(other, first)
     })))
 
+  it.effect("measures distances by the direction of vectors, however long an embedder of one's own makes them", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const own = Layer.succeed(Embedder, {
+        id: "own",
+        dimensions: 2,
+        embed: (texts) =>
+          texts.includes("throw")
+            ? Effect.die("boom")
+            : Effect.succeed(
+              texts.map((text) => text.includes("NaN") ? Float32Array.of(0, Number.NaN) : Float32Array.of(3, text.length % 5))
+            )
+      })
+      yield* Effect.gen(function*() {
+        const corpus = yield* newCorpus
+        for (const text of ["apple", "pear"]) yield* (yield* Files).upload(textFile(corpus, text, text))
+        const ask = (query: string) => Effect.flatMap(Retrieval, (r) => r.retrieve({ corpus, query, hybrid: { alpha: 1 } }))
+        const [first, second] = yield* ask("apple")
+        assert.approximately(first?.distance ?? NaN, 0, 1e-3)
+        assert.approximately(second?.distance ?? NaN, 1 - 3 / 5, 1e-2)
+        assert.match((yield* Effect.flip(ask("a NaN"))).message, /^embedder own gave a vector with something other than finite numbers/)
+        assert.strictEqual((yield* Effect.flip(ask("throw"))).message, "embedder own threw an error: boom")
+      }).pipe(Effect.provide(Embedded.layer({ dataDir: yield* tempFolder }).pipe(Layer.provide([own, paragraphs]))))
+    })))
+
   it.effect("weighs the vectors of a model more than those of words", () =>
     Effect.scoped(Effect.gen(function*() {
       const { embedWeighed: _, hashed: __, embedSparse: ___, ...model } = hashEmbedder

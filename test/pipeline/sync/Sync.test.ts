@@ -121,6 +121,31 @@ describe("sync", () => {
       assert.deepStrictEqual(yield* runOver(0), { added: 0, changed: 0, unchanged: 1, reads: 1 })
     }).pipe(Effect.scoped))
 
+  it.effect("an item with the path of another is not taken, and named", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      // More than are compared with the ledger in one go.
+      source.items = numbered(600)
+      const listed = (path: string, uri: string): Listed => ({
+        _tag: "item",
+        item: { path, uri, displayName: path, revision: `r-${uri}` }
+      })
+      // The last is an item that is listed a second time.
+      source.extra = [listed("f0", "memory:///other/f0"), listed("f599", "memory:///other/f599"), listed("f1", "memory:///f1")]
+      const report = yield* run()
+      expectCounts(report, { added: 600, skipped: 2 })
+      const named = [
+        ["f0", "memory:///other/f0 has the path of another item that was listed before it"],
+        ["f599", "memory:///other/f599 has the path of another item that was listed before it"]
+      ]
+      const duplicates = ({ notable }: Report) =>
+        notable.flatMap(({ message, path, reason }) => reason === "duplicate" ? [[path, message?.split(";")[0]]] : [])
+      assert.deepStrictEqual(duplicates(report), named)
+      assert.deepStrictEqual(duplicates(yield* run()), named)
+      assert.strictEqual(engine.content["f0"], "text 0")
+      assert.strictEqual(engine.content["f599"], "text 599")
+    }).pipe(Effect.scoped))
+
   it.effect("a moved file is renamed, not uploaded", () =>
     Effect.gen(function*() {
       const { engine, run, source } = yield* setUp

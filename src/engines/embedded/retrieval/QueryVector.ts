@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import type { ServiceError } from "../../../domain/Errors.ts"
-import type { Embedder } from "../../../ports/Embedder.ts"
+import { ServiceError } from "../../../domain/Errors.ts"
+import { embedBy, type Embedder, unitOf } from "../../../ports/Embedder.ts"
 import { isShouted } from "../../../search/analysis/Grammar.ts"
 import { embedWeighed as hashedWeighed } from "../../../text/hashed/EmbedHashed.ts"
 import type { SearchRequest } from "../search/Search.ts"
@@ -18,8 +18,8 @@ export const queryVector = (
   if (embedWeighed === hashedWeighed && managed) return Effect.succeed("hashed")
   if (embedWeighed !== undefined) return Effect.succeed((weigh) => embedWeighed(query, weigh))
   // A model that distinguishes capitals would read them letter by letter.
-  return Effect.map(
-    embedder.embed([isShouted(query) ? query.toLowerCase() : query], "query"),
-    ([vector]) => () => vector ?? new Float32Array(embedder.dimensions)
+  return embedBy(embedder, [isShouted(query) ? query.toLowerCase() : query], "query").pipe(
+    Effect.map(([vector = new Float32Array(embedder.dimensions)]) => unitOf(embedder, vector)),
+    Effect.flatMap((vector) => vector instanceof ServiceError ? Effect.fail(vector) : Effect.succeed(() => vector))
   )
 }

@@ -1,3 +1,4 @@
+import { defined } from "../../../domain/Defined.ts"
 import type { Explanation, TermWeight } from "../../../domain/Retrieval.ts"
 import { termScore } from "./Bm25.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
@@ -10,24 +11,25 @@ export const explanationOf = (
   alpha: number,
   analyzers: ReadonlyArray<string>,
   terms: ReadonlyArray<TermWeight>
-): Explanation => ({
-  analyzer: analyzers.join(", "),
-  terms,
-  sparse,
-  cosine,
-  ...facts,
-  related,
-  normalizedSparse,
-  normalizedDense,
-  alpha,
-  fused
-})
+): Explanation =>
+  defined({
+    analyzer: analyzers.join(", "),
+    terms,
+    sparse,
+    cosine,
+    ...facts,
+    related,
+    normalizedSparse,
+    normalizedDense,
+    alpha,
+    fused
+  })
 
 /** What each term added to the BM25 score of the chunk at a slot. */
 export const termWeights = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, slot: number): ReadonlyArray<TermWeight> =>
   terms.map((term) => {
     const termFrequency = frequencyAt(term, slot)
-    return {
+    return defined({
       term: term.term,
       from: term.from === term.term ? undefined : term.from,
       corrected: term.corrected ? true : undefined,
@@ -36,7 +38,7 @@ export const termWeights = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>
       documentFrequency: term.found.documentFrequency,
       termFrequency,
       weight: termScore(term.weight, termFrequency, index.norms[index.lengths[slot] ?? 0] ?? 0, index.bm25.k1)
-    }
+    })
   })
 
 const frequencyAt = ({ found }: ScoredTerm, slot: number): number => {

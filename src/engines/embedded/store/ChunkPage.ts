@@ -1,6 +1,7 @@
 import { createRequire } from "node:module"
 import { zstdDecompressSync } from "node:zlib"
 import type * as Lz4 from "lz4-wasm-nodejs"
+import { defined } from "../../../domain/Defined.ts"
 import type { Chunk } from "../../../domain/Document.ts"
 import { areIntact, asBlob, columnAt, isIntact, type Row, type RowValues } from "./Checksum.ts"
 import { packHashes, textHash, unpackHashes } from "./Hash.ts"
@@ -104,16 +105,12 @@ export const openPage = (packed: Uint8Array): ReadonlyArray<PackedChunk> =>
     isZstandard(packed) ? zstdDecompressSync(packed, roomForPage).toString() : Buffer.from(lz4().decompress(packed).buffer).toString()
   ) as ReadonlyArray<PackedChunk>
 
-export const unpackChunk = ([text, headings, byteStart, byteEnd, tokens, firstPage, lastPage, pageBreaks]: PackedChunk): StoredChunk => ({
-  text,
-  headings,
-  byteStart,
-  byteEnd,
-  tokens,
-  firstPage: firstPage == null ? undefined : firstPage,
-  lastPage: lastPage == null ? undefined : lastPage,
-  pageBreaks: pageBreaks == null ? undefined : pageBreaks
-})
+/** Without a copy: every text that a question looks into comes by, and most are of no page. */
+export const unpackChunk = ([text, headings, byteStart, byteEnd, tokens, firstPage, lastPage, pageBreaks]: PackedChunk): StoredChunk => {
+  if (firstPage == null && lastPage == null) return { text, headings, byteStart, byteEnd, tokens }
+  const pages = { firstPage: firstPage ?? undefined, lastPage: lastPage ?? undefined, pageBreaks: pageBreaks ?? undefined }
+  return { text, headings, byteStart, byteEnd, tokens, ...defined(pages) }
+}
 
 /** Unpacks the chunks of a page. @throws like {@link openPage} */
 export const unpackChunks = (packed: Uint8Array): ReadonlyArray<StoredChunk> => openPage(packed).map(unpackChunk)

@@ -1,6 +1,6 @@
 import { Clock, Context, Deferred, Effect, Exit, Layer, Queue, type Scope } from "effect"
 import { ServiceError } from "../../../domain/Errors.ts"
-import { Embedder, narrowed } from "../../../ports/Embedder.ts"
+import { askedOf, embedBy, Embedder, isFiniteVector, narrowed, unkept, unusable } from "../../../ports/Embedder.ts"
 import { budgetSpent } from "../../../ports/EmbeddingBudget.ts"
 import { now } from "../../../domain/Stamps.ts"
 import type { NewVector } from "./Commands.ts"
@@ -160,13 +160,14 @@ const givenUp = (failures: number, { fix, message }: ServiceError): ServiceError
 /** One packed vector per text, or the reason why it has none. */
 const packedVectors = Effect.fnUntraced(function*(embedder: Embedder["Service"], texts: ReadonlyArray<string>) {
   const { dimensions, embedEach, id, ofWords } = embedder
-  const request = Effect.fnUntraced(function*(part: ReadonlyArray<string>) {
-    const vectors = yield* embedder.embed(part, "document")
-    return vectors.length === part.length && vectors.every(({ length }) => length === dimensions) ? vectors : yield* unkept(embedder)
-  })
-  const outcomes = yield* embedEach === undefined ? narrowed(request, texts) : embedEach(texts)
+  const outcomes = yield* embedEach === undefined
+    ? narrowed((part) => embedBy(embedder, part, "document"), texts)
+    : askedOf(embedder, () => embedEach(texts))
+  if (outcomes.length !== texts.length) return yield* unkept(embedder)
   return outcomes.map((outcome, i) => {
     if (outcome instanceof ServiceError) return outcome
+    if (outcome.length !== dimensions) return unkept(embedder)
+    if (!isFiniteVector(outcome)) return unusable(id)
     // An embedder of words may know no word of a text, for example in another script. Such a text is found by BM25 alone.
     return ofWords === true || outcome.some((value) => value !== 0) || !/[\p{L}\p{N}]/u.test(texts[i]!)
       ? packVector(outcome)
@@ -179,10 +180,8 @@ const packedSparse = Effect.fnUntraced(function*(
   embedSparse: NonNullable<Embedder["Service"]["embedSparse"]>,
   texts: ReadonlyArray<string>
 ) {
-  const vectors = texts.length === 0 ? [] : yield* embedSparse(texts, "document")
-  if (vectors.length === texts.length) return vectors.map((vector) => packSparse(vector, embedder.dimensions))
-  return yield* unkept(embedder)
+  const vectors = texts.length === 0 ? [] : yield* askedOf(embedder, () => embedSparse(texts, "document"))
+  if (vectors.length !== texts.length) return yield* unkept(embedder)
+  if (!vectors.every(({ values }) => isFiniteVector(values))) return yield* unusable(embedder.id)
+  return vectors.map((vector) => packSparse(vector, embedder.dimensions))
 })
-
-const unkept = ({ dimensions, id }: Embedder["Service"]): ServiceError =>
-  ServiceError.internal(`embedder ${id} did not give one vector of ${dimensions} dimensions per text`)

@@ -1,0 +1,140 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { mkdirSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { local } from "../../connectors/index.ts"
+import {
+  type Answer,
+  compose,
+  defineStage,
+  Embedded,
+  generate,
+  type Host,
+  Pipeline,
+  type PipelineInvalid,
+  type Question,
+  rank,
+  retrieve,
+  type Retrieved,
+  type Stage
+} from "../../src/index.ts"
+import { tempFolder } from "../support/TempFolder.ts"
+
+const files = ["open-a.md", "open-b.md", "open-c.md", "secret.md"]
+
+/** Lets through what everybody may read. */
+const acl = (input: Retrieved) =>
+  Effect.succeed({ ...input, contexts: input.contexts.filter(({ sourceDisplayName }) => sourceDisplayName !== "secret.md") })
+const two = (input: Retrieved) => Effect.succeed({ ...input, contexts: input.contexts.slice(0, 2) })
+
+/** An answer that no stage of Sluice's gave; it counts how often it was asked. */
+const answering = (asked: Array<number>) => (input: Retrieved) =>
+  Effect.sync(() => {
+    asked.push(input.contexts.length)
+    const answer: Answer = { text: "yes", grounded: true, citations: [], supports: [] } as never // as much of one as is looked at here
+    return { ...input, answer }
+  })
+
+const inCorpus = <A, E>(
+  use: (
+    of: { readonly corpus: { readonly displayName: string }; readonly sources: { readonly docs: ReturnType<typeof local> } }
+  ) => Effect.Effect<A, E, Host>
+) =>
+  Effect.scoped(Effect.gen(function*() {
+    const folder = yield* tempFolder
+    mkdirSync(join(folder, "docs"))
+    for (const file of files) writeFileSync(join(folder, "docs", file), `# Leave\n\nUnused days of leave carry over, says ${file}.\n`)
+    const parts = { corpus: { displayName: "P" }, sources: { docs: local(join(folder, "docs")) } }
+    return yield* Effect.andThen(Pipeline.make("p", parts).run, use(parts)).pipe(
+      Effect.provide(Embedded.layer({ dataDir: join(folder, "data") }))
+    )
+  }))
+
+const namesOf = ({ contexts }: Retrieved) => contexts.map(({ sourceDisplayName }) => sourceDisplayName).sort()
+
+describe("retrieve of a composition", () => {
+  it.live("runs stages of one's own that come last, where none answers", () =>
+    inCorpus((parts) =>
+      Effect.gen(function*() {
+        const filtered = Pipeline.make("p", { ...parts, stages: compose(retrieve({ topK: 10 }), acl) })
+        assert.deepStrictEqual(namesOf(yield* filtered.retrieve("leave")), ["open-a.md", "open-b.md", "open-c.md"])
+        // A question brings what it likes: no field of its ends the stages.
+        const forged = { question: "leave", answer: "mine", contexts: [] }
+        assert.deepStrictEqual(namesOf(yield* filtered.retrieve(forged)), ["open-a.md", "open-b.md", "open-c.md"])
+      })
+    ))
+
+  it.live("takes what came before the answer of a stage of one's own", () =>
+    inCorpus((parts) =>
+      Effect.gen(function*() {
+        const asked: Array<number> = []
+        const own = Pipeline.make("p", { ...parts, stages: compose(retrieve(), two, answering(asked)) })
+        const retrieved = yield* own.retrieve("leave")
+        assert.strictEqual(retrieved.contexts.length, 2)
+        assert.notProperty(retrieved, "answer")
+        assert.strictEqual((yield* own.ask("leave")).contexts.length, 2)
+        // One that says that it answers is not asked for contexts.
+        const said = defineStage({
+          kind: "said",
+          description: "Says yes.",
+          takes: "retrieved",
+          gives: "answered",
+          make: () => answering(asked)
+        })
+        asked.length = 0
+        const named = Pipeline.make("p", { ...parts, stages: compose(retrieve(), acl, said({})) })
+        assert.strictEqual((yield* named.retrieve("leave")).contexts.length, 3)
+        assert.deepStrictEqual(asked, [])
+        assert.strictEqual((yield* named.ask("leave")).answer.text, "yes")
+      })
+    ))
+
+  it.live("takes the contexts of a retriever of one's own, and says where there are none", () =>
+    inCorpus((parts) =>
+      Effect.gen(function*() {
+        const { contexts } = yield* Pipeline.make("p", { ...parts, stages: retrieve() }).retrieve("leave")
+        const found = (input: Question) => Effect.succeed({ ...input, contexts })
+        assert.strictEqual((yield* Pipeline.make("p", { ...parts, stages: found }).retrieve("leave")).contexts.length, 4)
+        assert.strictEqual((yield* Pipeline.make("p", { ...parts, stages: compose(found, two) }).retrieve("leave")).contexts.length, 2)
+        const atOnce = (input: Question) => Effect.succeed({ ...input, contexts, answer: "yes" })
+        const whole = yield* Pipeline.make("p", { ...parts, stages: atOnce }).retrieve("leave")
+        assert.strictEqual(whole.contexts.length, 4)
+        assert.notProperty(whole, "answer")
+        const none = Pipeline.make("p", { ...parts, stages: (input: Question) => Effect.succeed({ text: input.question }) })
+        const error = yield* Effect.flip(none.retrieve("leave"))
+        assert.strictEqual(error._tag === "ServiceError" && error.code, "FAILED_PRECONDITION")
+        assert.strictEqual(error.message, "pipeline p has no stage that gives contexts, so it cannot retrieve")
+      })
+    ))
+})
+
+describe("a stage of one's own", () => {
+  it.live("may retrieve in the place of retrieve", () =>
+    inCorpus((parts) =>
+      Effect.gen(function*() {
+        const { contexts } = yield* Pipeline.make("p", { ...parts, stages: retrieve() }).retrieve("leave")
+        const found = (input: Question) => Effect.succeed({ ...input, contexts })
+        const own = Pipeline.make("p", { ...parts, stages: compose(found, rank(), generate()) })
+        assert.match((yield* own.ask("Do unused days of leave carry over?")).answer.text, /^Unused days of leave carry over/)
+        assert.deepStrictEqual(own.definition.stages.map(({ _tag }) => _tag), ["rank", "generate"])
+      })
+    ))
+
+  it("counts where a problem's place is said, and lets no other order through", () => {
+    const problemsOf = (stages: Stage<Question, unknown, unknown, unknown>) => {
+      const made = Result.try({
+        try: () => Pipeline.make("p", { corpus: { displayName: "P" }, sources: {}, stages }),
+        catch: (error) => error as PipelineInvalid
+      })
+      return Result.isFailure(made) ? made.failure.issues.map(({ path, rule }) => `${path} ${rule}`) : []
+    }
+    const found = (input: Question) => Effect.succeed({ ...input, contexts: [] })
+    assert.deepStrictEqual(problemsOf(compose(found, retrieve({ topK: 0 }) as never, generate())), [
+      "stages[1].retrieve.topK must be a whole number, 1 or more"
+    ])
+    assert.deepStrictEqual(problemsOf(compose(retrieve(), two, rank(), generate(), rank() as never)), [
+      "stages[4] rank cannot come after generate, which is last"
+    ])
+    assert.deepStrictEqual(problemsOf(generate() as never), ["stages[0] generate needs a retrieve stage before it"])
+  })
+})
