@@ -9,8 +9,9 @@
  * for await (const part of app.stream("And in Japan?")) if (part._tag === "text") process.stdout.write(part.text)
  * ```
  */
-import { Effect, type Layer, ManagedRuntime, Stream } from "effect"
+import { Cause, Effect, Exit, type Layer, ManagedRuntime, Stream } from "effect"
 import type { AnswerPart } from "./domain/Answer.ts"
+import { ServiceError } from "./domain/Errors.ts"
 import type { Report } from "./domain/Report.ts"
 import type { Host } from "./pipeline/Host.ts"
 import type { Pipeline, RunOptions } from "./pipeline/Pipeline.ts"
@@ -50,7 +51,8 @@ export interface App<Out> extends AsyncDisposable {
   readonly retrieve: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Retrieved>
   readonly ask: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Out>
   /** Streams the answer as it is generated; the last part carries the complete answer. Leaving the loop stops the model. */
-  readonly stream: (question: string | Question, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
+  readonly stream: Out extends Answered ? (question: string | Question, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
+    : never
   /** Answers a question of a conversation, which may refer to the earlier exchanges passed with it. */
   readonly chat: (question: FollowUp, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
   /** Runs the pipeline's tests, or those given, and compares the results with what the tests expect. */
@@ -66,16 +68,26 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
 ): Promise<App<Out>> => {
   const runtime = ManagedRuntime.make(engine)
   const context = await runtime.context()
-  const promise = <A, E2>(effect: Effect.Effect<A, E2, R>, signal?: AbortSignal): Promise<A> =>
-    runtime.runPromise(effect, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-      throw signal?.aborted === true ? signal.reason : error
-    })
-  const iterable = <E2>(parts: Stream.Stream<AnswerPart, E2, R>, signal?: AbortSignal): AsyncIterable<AnswerPart> =>
-    Stream.toAsyncIterableWith(signal === undefined ? parts : Stream.interruptWhen(parts, aborted(signal)), context)
+  let isClosed = false
+  const whileOpen = Effect.suspend(() => isClosed ? Effect.fail(closed(pipeline.name)) : Effect.void)
+  const promise = async <A, E2>(effect: Effect.Effect<A, E2, R>, signal?: AbortSignal): Promise<A> => {
+    if (isClosed) throw closed(pipeline.name)
+    const exit = await runtime.runPromiseExit(effect, signal === undefined ? {} : { signal })
+    if (Exit.isSuccess(exit)) return exit.value
+    if (signal?.aborted === true) throw signal.reason
+    throw isClosed && Cause.hasInterruptsOnly(exit.cause) ? closed(pipeline.name) : thrownBy(exit.cause)
+  }
+  const iterable = <E2>(parts: Stream.Stream<AnswerPart, E2, R>, signal?: AbortSignal): AsyncIterable<AnswerPart> => {
+    const open = Stream.concat(Stream.fromEffectDrain(whileOpen), parts)
+    return Stream.toAsyncIterableWith(signal === undefined ? open : Stream.interruptWhen(open, aborted(signal)), context)
+  }
   // What the pipeline needs is what the layer provides, by the types above.
   const on = pipeline as unknown as Pipeline<Sources, Answered, E, never>
-  const close = () => runtime.dispose()
-  return {
+  const close = () => {
+    isClosed = true
+    return runtime.dispose()
+  }
+  const app: App<Answered> = {
     run: ({ signal, ...options } = {}) => promise(on.runWith(options) as Effect.Effect<Report, unknown, R>, signal),
     plan: ({ signal, ...options } = {}) => promise(on.plan(options) as Effect.Effect<Plan, unknown, R>, signal),
     watch: ({ signal, ...options }) =>
@@ -84,7 +96,7 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
       }),
     retrieve: (question, { signal, ...options } = {}) =>
       promise(on.retrieve(question, options) as Effect.Effect<Retrieved, unknown, R>, signal),
-    ask: (question, { signal, ...options } = {}) => promise(on.ask(question, options) as Effect.Effect<Out, unknown, R>, signal),
+    ask: (question, { signal, ...options } = {}) => promise(on.ask(question, options) as Effect.Effect<Answered, unknown, R>, signal),
     stream: (question, { signal, ...options } = {}) =>
       iterable(on.stream(question, options) as Stream.Stream<AnswerPart, unknown, R>, signal),
     chat: (question, { signal, ...options } = {}) =>
@@ -98,6 +110,20 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
     close,
     [Symbol.asyncDispose]: close
   }
+  return app as unknown as App<Out> // `on` stands for the pipeline: what it gives is `Out`
+}
+
+const closed = (name: string): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `the app of pipeline ${name} is closed`,
+    fix: "close it when all calls are done, or open() the pipeline again"
+  })
+
+/** What a call rejects with: an error of the pipeline's as it is, and what is thrown in the place of an error as one. */
+const thrownBy = <E>(cause: Cause.Cause<E>): unknown => {
+  const thrown = Cause.squash(cause)
+  return thrown instanceof Error || Cause.hasFails(cause) ? thrown : ServiceError.internal(String(thrown), thrown)
 }
 
 const aborted = (signal: AbortSignal): Effect.Effect<never, unknown> =>

@@ -11,7 +11,7 @@ import type { Models } from "./Services.ts"
 import { type Answered, generateBySettings, searching } from "./stages/Generate.ts"
 import { rank } from "./stages/Rank.ts"
 import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
-import { type AnyStage, sequence, type Stage } from "./stages/Stage.ts"
+import { type AnyStage, runStage, sequence, type Stage } from "./stages/Stage.ts"
 
 /** A stage of a pipeline file, with its services and errors. */
 type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Models | CorpusInUse | TextPool>
@@ -38,8 +38,8 @@ export const contextsOf = (name: string, parts: ReadonlyArray<AnyStage>): Stage<
     const carried = fieldsOf(question).answer
     let value: unknown = question
     let retrieved: Retrieved | undefined
-    for (const stage of before) {
-      value = yield* stage(value as never) // composed in this order
+    for (const [at, stage] of before.entries()) {
+      value = yield* runStage(stage, at, value)
       const { answer, ...rest } = fieldsOf(value)
       if (answer === undefined || answer === carried) {
         if (hasContexts(value)) retrieved = value
@@ -157,19 +157,20 @@ export const onCorpus = <A, E, R>(pipeline: Definition, overrides: RetrieveOptio
 
 /**
  * Streams the answer of composed stages: all but the last run first, and the last one streams. A last stage that cannot
- * stream returns its answer as one part.
+ * stream returns its answer as one part; stages that give no answer are `FAILED_PRECONDITION`.
  */
 export const streamStages = <E, R>(
+  pipeline: Definition,
   stages: Stage<Question, Answered, E, R>,
   question: Question
-): Effect.Effect<Stream.Stream<AnswerPart, E, R>, E, R> => {
+): Effect.Effect<Stream.Stream<AnswerPart, E, R>, E | ServiceError, R> => {
   const parts = stages.parts ?? [stages as AnyStage]
   const last = parts.at(-1)
   if (last?.stream === undefined) {
-    return Effect.map(
-      stages(question),
-      ({ answer }) => Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }])
-    )
+    return Effect.flatMap(stages(question), ({ answer }: Partial<Answered>) =>
+      answer === undefined
+        ? Effect.fail(cannotAnswer(pipeline))
+        : Effect.succeed(Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }])))
   }
   const { stream } = last
   const before = sequence(parts.slice(0, -1)) as Stage<Question, never, E, R> // parts of stages that were composed in this order

@@ -39,7 +39,7 @@ import { type BatchAnswered, orFailed } from "./stages/Batch.ts"
 import type { FollowUp } from "./stages/Condense.ts"
 import { type Answered, generate } from "./stages/Generate.ts"
 import { type CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions } from "./stages/Retrieve.ts"
-import { type AnyStage, compose, placeOfFunction, type Stage } from "./stages/Stage.ts"
+import { type AnyStage, compose, placeOfFunction, sequence, type Stage } from "./stages/Stage.ts"
 import type { GenerationStatus, Switched } from "./sync/Generations.ts"
 import type { Plan, PlanOptions } from "./sync/Plan.ts"
 import type { SyncOptions } from "./sync/Session.ts"
@@ -194,7 +194,7 @@ export const make = <
   const own = Object.fromEntries(Object.entries(connectors).filter(([kind]) => !(kind in builtInSources)))
   const chunkers = chunker === undefined ? {} : { [chunker.definition.kind]: chunker.definition }
   const ownParsers = Object.fromEntries((parsers ?? []).map(({ definition }) => [definition.kind, definition]))
-  const parts = stages?.parts ?? (stages === undefined ? [] : [stages])
+  const parts = stages?.parts ?? (stages === undefined ? [] : [stages as AnyStage])
   const written = {
     ...options,
     name,
@@ -212,8 +212,8 @@ export const make = <
   )
   const definition = { ...decoded, stages: decoded.stages.filter(({ _tag }) => _tag !== "own") }
   // The default composition gives what `Out` says by default.
-  const all = (stages ?? compose(retrieve(), generate())) as unknown as Stage<Question, Out, E, R>
-  const toContexts = contextsOf(name, all.parts ?? [all as AnyStage]) as ReturnType<typeof contextStages> // what they need and fail with is in `R` and `E`
+  const all = (stages === undefined ? compose(retrieve(), generate()) : sequence(parts)) as unknown as Stage<Question, Out, E, R>
+  const toContexts = contextsOf(name, all.parts ?? []) as ReturnType<typeof contextStages> // what they need and fail with is in `R` and `E`
   const extensions: Extensions = {
     connectors: own,
     parsers: ownParsers,
@@ -311,7 +311,7 @@ const typed = <Sources extends string, Out, E, R>(
         // The last stage streams after the corpus was provided to the earlier ones: it needs the same context.
         const answer = Effect.flatMap(Effect.context<R>(), (around) =>
           Effect.map(
-            streamStages(stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)),
+            streamStages(definition, stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)),
             Stream.provideContext(around)
           ))
         return yield* onCorpus(definition, options, answer).pipe(Effect.provideContext(services))

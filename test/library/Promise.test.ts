@@ -2,17 +2,27 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { expectTypeOf } from "vitest"
 import { local } from "../../connectors/index.ts"
-import { Embedded, open, Pipeline, ServiceError } from "../../src/Promise.ts"
+import type { Retrieved, Stage } from "../../src/index.ts"
+import { compose, Embedded, generate, open, Pipeline, retrieve, ServiceError } from "../../src/Promise.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 
 const inFolder = (test: (folder: string) => Promise<void>) =>
   Effect.scoped(Effect.flatMap(tempFolder, (folder) => Effect.promise(() => test(folder))))
 
-const handbook = (folder: string) => {
+const partsIn = (folder: string) => {
   mkdirSync(join(folder, "docs"))
   writeFileSync(join(folder, "docs/leave.md"), "# Leave\n\nFive unused days of leave carry over.\n")
-  return Pipeline.make("p", { corpus: { displayName: "P" }, sources: { docs: local(join(folder, "docs")) } })
+  return { corpus: { displayName: "P" }, sources: { docs: local(join(folder, "docs")) } }
+}
+
+const handbook = (folder: string) => Pipeline.make("p", partsIn(folder))
+
+const rejection = async (call: Promise<unknown>): Promise<ServiceError> => {
+  const error = await call.then(() => undefined, (error: unknown) => error)
+  assert.instanceOf(error, ServiceError)
+  return error as ServiceError
 }
 
 describe("sluice/promise", () => {
@@ -70,5 +80,44 @@ describe("sluice/promise", () => {
         for await (const _ of app.stream("How many days?", { signal: AbortSignal.abort(reason) }));
       })()
       assert.strictEqual(await stopped.catch((error: unknown) => error), reason)
+    }))
+
+  it.live("streams answers alone", () =>
+    inFolder(async (folder) => {
+      const { corpus, sources } = partsIn(folder)
+      const found = Pipeline.make("p", { corpus, sources, stages: retrieve() })
+      await using app = await open(found, Embedded.layer({ dataDir: join(folder, "data") }))
+      await app.run()
+      expectTypeOf(app.stream).toBeNever()
+      const stream: (question: string) => AsyncIterable<unknown> = app.stream
+      const error = await rejection((async () => {
+        for await (const _ of stream("How many days?"));
+      })())
+      assert.deepStrictEqual([error.code, error.message], [
+        "FAILED_PRECONDITION",
+        "pipeline p has no generate stage, so it cannot answer"
+      ])
+    }))
+
+  it.live("names a stage that gives no effect, and says that it is closed", () =>
+    inFolder(async (folder) => {
+      const { corpus, sources } = partsIn(folder)
+      const later = (async (input: Retrieved) => input) as unknown as Stage<Retrieved, Retrieved> // as JavaScript may have it
+      const waits = Pipeline.make("p", { corpus, sources, stages: compose(retrieve(), later, generate()) })
+      const app = await open(waits, Embedded.layer({ dataDir: join(folder, "data") }))
+      await app.run()
+      for (const call of [app.ask("How many days?"), app.retrieve("How many days?")]) {
+        const { fix, message } = await rejection(call)
+        assert.strictEqual(message, "stage 2 (later) gave a Promise and no Effect")
+        assert.match(fix ?? "", /Effect\.promise/)
+      }
+      await app.close()
+      const streamed = (async () => {
+        for await (const _ of app.stream("How many days?"));
+      })()
+      for (const call of [app.ask("How many days?"), app.run(), streamed]) {
+        const { code, message } = await rejection(call)
+        assert.deepStrictEqual([code, message], ["FAILED_PRECONDITION", "the app of pipeline p is closed"])
+      }
     }))
 })

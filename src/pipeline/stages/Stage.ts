@@ -1,5 +1,6 @@
 import { Effect, type Schema, type Stream } from "effect"
 import type { AnswerPart } from "../../domain/Answer.ts"
+import { ServiceError } from "../../domain/Errors.ts"
 import { type Definition, isDefinitionOf, marked, settingsSchema } from "../../ports/Definition.ts"
 import { functionStage, type OwnStageCase, type StageSettings, type StageValue } from "../definition/StageSettings.ts"
 
@@ -59,11 +60,27 @@ export const sequence = (parts: ReadonlyArray<AnyStage>): AnyStage =>
   Object.assign(
     (input: never) =>
       parts.reduce(
-        (value: Effect.Effect<unknown, unknown, unknown>, stage) => Effect.flatMap(value, (v) => stage(v as never)),
+        (value: Effect.Effect<unknown, unknown, unknown>, stage, at) => Effect.flatMap(value, (v) => runStage(stage, at, v)),
         Effect.succeed(input)
       ),
     { parts }
   )
+
+/** What a stage makes of a value that suits it. One that gives no effect, as an async function does, is an error that names it. */
+export const runStage = (stage: AnyStage, at: number, input: unknown): Effect.Effect<unknown, unknown, unknown> => {
+  const made: unknown = stage(input as never) // the value suits it
+  if (Effect.isEffect(made)) return made
+  const name = stage.settings?._tag ?? stage.name
+  return Effect.fail(
+    new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `stage ${at + 1}${name === "" ? "" : ` (${name})`} gave ${
+        made instanceof Promise ? "a Promise" : "something else"
+      } and no Effect`,
+      fix: "write it as (input) => Effect.promise(async () => ...), or Effect.succeed(...) where nothing is waited for"
+    })
+  )
+}
 
 /** A stage with its settings as a pipeline file writes them. */
 export const described = <In, Out, E, R>(

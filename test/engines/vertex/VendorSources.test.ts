@@ -261,7 +261,7 @@ describe("Drive, Slack, Jira and SharePoint on the hosted engine", () => {
       const refused = yield* Effect.flip(
         composed(handbook).retrieve({ question: "salary", principal: "user:eve@acme.com" }).pipe(Effect.provide(hostedEngine))
       )
-      assert.include(refused.message, "who may read which file")
+      assert.include(refused.message, "the readers of files")
       // Not shared with us any more, it is no longer ours to keep.
       drive.edit("pay", { trashed: true })
       expectCounts(yield* run, { held: 1 })
