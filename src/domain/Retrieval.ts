@@ -133,6 +133,8 @@ export const Context = Schema.Struct({
   sourceDisplayName: Schema.String,
   text: Schema.String,
   headings: Schema.Array(Schema.String),
+  /** Place of the chunk in its file, from 0, where the engine knows it; of the first one, where the context was expanded. */
+  ordinal: Schema.optionalKey(Schema.Int),
   /** What the order is by; larger is better. */
   score: Schema.Finite,
   /** Cosine distance, 0..2, smaller is closer; the service's `score`. */

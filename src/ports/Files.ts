@@ -44,6 +44,15 @@ export class Files extends Context.Service<Files, {
    * texts back, `DATA_LOSS` where one is damaged.
    */
   readonly chunks: (name: RagFileName, page: PageRequest) => Effect.Effect<Page<FileChunk>, ServiceError>
+  /**
+   * The chunks of a file from the ordinal `from` on (0 or more), `count` of them at most: none beyond its end. Fails as
+   * {@link chunks} does. Absent: its chunks have to be read from the first one on ({@link chunksOf}).
+   */
+  readonly chunksFrom?: (
+    name: RagFileName,
+    from: number,
+    count: number
+  ) => Effect.Effect<ReadonlyArray<FileChunk>, ServiceError>
   /** How many files of a corpus have which values of their metadata. Absent: they have to be listed ({@link facetsOf}). */
   readonly facets?: (corpus: CorpusName, query: FacetQuery) => Effect.Effect<ReadonlyArray<Facet>, ServiceError>
   /**
@@ -83,6 +92,17 @@ export const filesNamed = Effect.fnUntraced(function*(
     Stream.runCollect
   )
 })
+
+/** The chunks of a file from the ordinal `from` on, `count` at most: the engine finds them, or else those before are read too. */
+export const chunksOf = (
+  files: Files["Service"],
+  name: RagFileName,
+  from: number,
+  count: number
+): Effect.Effect<ReadonlyArray<FileChunk>, ServiceError> =>
+  files.chunksFrom !== undefined
+    ? files.chunksFrom(name, from, count)
+    : pages((page) => files.chunks(name, page), wholePage).pipe(Stream.drop(from), Stream.take(count), Stream.runCollect)
 
 /** A file, or none where it was deleted since somebody named it. */
 export const stillThere = (file: Effect.Effect<RagFile, ServiceError>): Effect.Effect<ReadonlyArray<RagFile>, ServiceError> =>
