@@ -1,6 +1,6 @@
 /**
- * For tests of programs that use Sluice: an engine that leaves nothing behind, a model that answers from a script, and a
- * source whose faults are set by the test.
+ * For tests of programs that use Sluice: an engine that leaves nothing behind, a model that answers from a script, a
+ * source whose faults are set by the test, and what a stage needs without any engine.
  *
  * @example
  * ```ts
@@ -23,6 +23,8 @@ import type { ChatModel } from "./ports/ChatModel.ts"
 import type { Connector, Listed } from "./ports/Connector.ts"
 import type { Generator } from "./ports/Generator.ts"
 import { defineConnector, type Source } from "./ports/Source.ts"
+
+export { type TestContext, testContexts, testServices, type TestServicesOptions } from "./compose/TestServices.ts"
 
 /** The embedded engine over a folder of its own, which goes with the layer: no test sees what another left. */
 export const isolatedEngine = (options: Omit<EmbeddedHostOptions, "dataDir"> = {}): Layer.Layer<Host> =>
