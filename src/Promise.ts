@@ -27,6 +27,7 @@ export { DocumentError, SecretError, ServiceError, StateError } from "./domain/E
 export { PipelineInvalid } from "./pipeline/definition/PipelineInvalid.ts"
 export * as Pipeline from "./pipeline/Pipeline.ts"
 export { compose, defineStage } from "./pipeline/stages/Stage.ts"
+export { diversify } from "./pipeline/stages/Diversify.ts"
 export { generate } from "./pipeline/stages/Generate.ts"
 export { rank } from "./pipeline/stages/Rank.ts"
 export { retrieve } from "./pipeline/stages/Retrieve.ts"

@@ -124,6 +124,15 @@ export const Explanation = Schema.Struct({
 })
 export type Explanation = typeof Explanation.Type
 
+/** Where the text of a context stands once more, as in another format of its document. */
+export const AlsoIn = Schema.Struct({
+  chunkId: Schema.String,
+  file: RagFileName,
+  sourceUri: Schema.String,
+  sourceDisplayName: Schema.String
+})
+export type AlsoIn = typeof AlsoIn.Type
+
 /** A retrieved chunk. */
 export const Context = Schema.Struct({
   /** Stable: the same chunk of the same file has the same id in every query. */
@@ -147,6 +156,8 @@ export const Context = Schema.Struct({
   /** UTF-16 offsets into `text` at which each page after `firstPage` begins. */
   pageBreaks: Schema.optionalKey(Schema.Array(Schema.Int)),
   metadata: Schema.optionalKey(Metadata),
+  /** Contexts that said the same and were left out for this one. */
+  alsoIn: Schema.optionalKey(Schema.Array(AlsoIn)),
   explanation: Schema.optionalKey(Explanation)
 })
 export type Context = typeof Context.Type

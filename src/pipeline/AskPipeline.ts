@@ -8,6 +8,7 @@ import type { Definition } from "./definition/Definition.ts"
 import { withCorpus } from "./RunPipeline.ts"
 import { type GenerateSettings, searchesItself, type StageValue } from "./definition/StageSettings.ts"
 import type { Models } from "./Services.ts"
+import { diversify } from "./stages/Diversify.ts"
 import { type Answered, generateBySettings, searching } from "./stages/Generate.ts"
 import { rank } from "./stages/Rank.ts"
 import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
@@ -16,7 +17,7 @@ import { type AnyStage, sequence, type Stage } from "./stages/Stage.ts"
 /** What the stages of a pipeline file need, and how they fail. */
 type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Models | CorpusInUse | TextPool>
 
-/** The stages of a file up to the contexts: retrieve, and any rankers. */
+/** The stages of a file up to the contexts: retrieve, and any that rank or diversify. */
 export const contextStages = (pipeline: Definition, extensions: Extensions): FileStage<Question, Retrieved> => {
   if (extensions.composed !== undefined) return extensions.composed.toContexts as FileStage<Question, Retrieved> // composed in this order
   const stages = stagesIn(pipeline, extensions)
@@ -37,6 +38,8 @@ const stagesIn = (
       }
       case "rank":
         return [{ stage: rank(settings.rank), gives: "retrieved" }]
+      case "diversify":
+        return [{ stage: diversify(settings), gives: "retrieved" }]
       case "generate":
         return [{ stage: generateBySettings(settings), gives: "answered" }]
       case "own": {

@@ -9,12 +9,14 @@ type Only<K extends string> = Extract<WrittenStage, { readonly [P in K]: unknown
 
 type Answering = Only<"generate"> | Only<"chat"> | Only<"batch">
 
-/** `retrieve`, then any rankers, then what answers, one of each at most: another order does not compile. */
+type Between = Only<"rank"> | Only<"diversify">
+
+/** `retrieve`, then any that rank or diversify, then what answers, one of each at most: another order does not compile. */
 type StagesInOrder =
-  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>]
-  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering]
-  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering]
-  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Between>]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering, Answering, Answering]
 
 /** A pipeline as a program writes it: what the file says, with the order of stages checked by the compiler. */
 export type PipelineInput = Omit<PipelineFile, "stages"> & { readonly stages?: StagesInOrder }

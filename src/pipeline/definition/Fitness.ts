@@ -288,6 +288,7 @@ const stageProblems = (stage: StageSettings, path: ValuePath, vectorDb: VectorDb
         ...(stage.rank === undefined ? [] : need("retrieveRank", stage.rank._tag, [...path, "retrieve", "rank"]))
       ]
     case "own":
+    case "diversify":
       return []
     case "rank":
       return need("rank", stage.rank._tag, [...path, "rank"])

@@ -81,6 +81,18 @@ const Retrieve = Schema.Struct({
   rank: Schema.optionalKey(RankChoice)
 }).annotate({ description: "Find the chunks that bear on the question." })
 
+const Diversify = Schema.Struct({
+  topK: withDefault(positive.annotate({ description: "How many contexts are kept, at most.", default: 10 }), 10),
+  lambda: withDefault(
+    Schema.Finite.check(rule<number>((n) => n >= 0 && n <= 1, { rule: "must be from 0 to 1" }, { minimum: 0, maximum: 1 }))
+      .annotate({ description: "1: the best contexts. 0: those least like the ones taken before.", default: 0.5 }),
+    0.5
+  )
+}).annotate({
+  description:
+    "Keep the best contexts that do not repeat one another (maximal marginal relevance); the same text in several formats is kept once."
+})
+
 /** Any server that speaks the `/v1/chat/completions` protocol. */
 const OpenAiChat = Schema.Struct({
   url: HttpUrl.annotate({ description: "Base address, for example http://localhost:11434/v1." }),
@@ -208,7 +220,14 @@ const Batch = Schema.Struct(batchFields).check(
   )
 ).annotate({ description: "Answer a file of questions from their contexts, with citations; a hosted model as one batch job." })
 
-const builtInStages = { retrieve: Retrieve, rank: RankChoice, generate: Generate, chat: Chat, batch: Batch }
+const builtInStages = {
+  retrieve: Retrieve,
+  rank: RankChoice,
+  diversify: Diversify,
+  generate: Generate,
+  chat: Chat,
+  batch: Batch
+}
 
 export const builtInStageNames: ReadonlySet<string> = new Set(Object.keys(builtInStages))
 
@@ -236,7 +255,7 @@ export interface OwnStage {
 const stageSettings = (own: OwnStages) =>
   oneOf<never, typeof builtInStages, OwnStage>({
     bare: [],
-    description: "One step from question to answer: retrieve, rank, generate, chat or batch.",
+    description: "One step from question to answer: retrieve, rank, diversify, generate, chat or batch.",
     cases: builtInStages,
     own: Object.fromEntries(Object.entries(own).map(([kind, { settings }]) => [kind, settings]))
   })
@@ -257,6 +276,9 @@ const nameOf = (stage: unknown): unknown =>
     ? (stage._tag === "own" && "kind" in stage ? stage.kind : stage._tag)
     : Object.keys(stage)[0]
 
+/** The stages that make other contexts of those that were found. */
+const between: ReadonlyArray<unknown> = ["rank", "diversify"]
+
 /** The stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
 const last: ReadonlyArray<unknown> = ["generate", "chat", "batch"]
 
@@ -269,11 +291,11 @@ const misplaced = (stage: unknown, earlier: ReadonlyArray<unknown>, own: OwnStag
       : `${String(stage)} takes what ${stagesGiving[case_.takes]} gives, and comes where there is ${valueNames[given]}`
   }
   if (stage === "retrieve") return earlier.includes("retrieve") ? "comes a second time; a pipeline retrieves once" : undefined
-  if (stage !== "rank" && !last.includes(stage)) return undefined
+  if (!between.includes(stage) && !last.includes(stage)) return undefined
   if (!earlier.includes("retrieve")) return `${String(stage)} needs a retrieve stage before it`
-  if (stage === "rank") {
+  if (between.includes(stage)) {
     const answered = earlier.find((name) => last.includes(name))
-    return answered === undefined ? undefined : `rank cannot come after ${String(answered)}, which is last`
+    return answered === undefined ? undefined : `${String(stage)} cannot come after ${String(answered)}, which is last`
   }
   return earlier.includes(stage) ? `${String(stage)} comes a second time` : undefined
 }
@@ -315,9 +337,17 @@ export const stagesSchema = (own: OwnStages) =>
         fix: "rank inside retrieve, or leave ground out"
       }
     ),
+    rule<ReadonlyArray<StageSettings>>(
+      (stages) => !stages.some(searchesItself) || !stages.some(({ _tag }) => _tag === "diversify"),
+      {
+        rule: "has a diversify stage and a generate stage with ground: corpus, where there are no contexts",
+        fix: "leave the stage out, or ground"
+      }
+    ),
     inOrder(own)
   ).annotate({
-    description: "From question to answer, in order: retrieve, then rank where wanted, then generate, chat, batch or several of these."
+    description:
+      "From question to answer, in order: retrieve, then rank and diversify where wanted, then generate, chat, batch or several of these."
   })
 
 /** What `stages` is when a file leaves it out: answers in the corpus's own sentences. */

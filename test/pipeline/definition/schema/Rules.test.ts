@@ -493,7 +493,7 @@ const cases: ReadonlyArray<RuleCase> = [
       [withStages({ retrieve: {} }, { generate: {} }, { rank: "lexical" }), "stages[2]: rank cannot come after generate, which is last"],
       [
         withStages({ retrieve: {}, generate: {} }),
-        "stages[0]: takes exactly one of retrieve, rank, generate, chat or batch, not retrieve and generate"
+        "stages[0]: takes exactly one of retrieve, rank, diversify, generate, chat or batch, not retrieve and generate"
       ],
       [withStages("retrieve"), "stages[0]: retrieve is written with its settings"],
       [
@@ -501,6 +501,18 @@ const cases: ReadonlyArray<RuleCase> = [
         "stages[1].retrieve.topK: must be a whole number, 1 or more",
         "stages[0]: generate needs a retrieve stage before it"
       ]
+    ]
+  },
+  {
+    rule: "contexts are diversified between retrieving and answering",
+    keeps: [
+      withStages({ retrieve: {} }, { diversify: {} }),
+      withStages({ retrieve: {} }, { rank: "lexical" }, { diversify: { lambda: 1, topK: 4 } }, { generate: {} })
+    ],
+    breaks: [
+      [withStages({ diversify: {} }, { retrieve: {} }), "stages[0]: diversify needs a retrieve stage before it"],
+      [withStages({ retrieve: {} }, { diversify: { lambda: 1.5 } }), "stages[1].diversify.lambda: must be from 0 to 1"],
+      [withStages({ retrieve: {} }, { diversify: { topK: 0 } }), "stages[1].diversify.topK: must be a whole number, 1 or more"]
     ]
   },
   {
