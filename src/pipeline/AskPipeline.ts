@@ -1,6 +1,7 @@
 import { Context, Effect, Stream } from "effect"
 import type { AnswerPart } from "../domain/Answer.ts"
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
+import type { Files } from "../ports/Files.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { TextPool } from "../text/TextPool.ts"
 import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
@@ -9,15 +10,16 @@ import { withCorpus } from "./RunPipeline.ts"
 import { type GenerateSettings, searchesItself, type StageValue } from "./definition/StageSettings.ts"
 import type { Models } from "./Services.ts"
 import { diversify } from "./stages/Diversify.ts"
+import { expand } from "./stages/Expand.ts"
 import { type Answered, generateBySettings, searching } from "./stages/Generate.ts"
 import { rank } from "./stages/Rank.ts"
 import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
 import { type AnyStage, sequence, type Stage } from "./stages/Stage.ts"
 
 /** What the stages of a pipeline file need, and how they fail. */
-type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Models | CorpusInUse | TextPool>
+type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Files | Models | CorpusInUse | TextPool>
 
-/** The stages of a file up to the contexts: retrieve, and any that rank or diversify. */
+/** The stages of a file up to the contexts: retrieve, and any that rank, diversify or expand. */
 export const contextStages = (pipeline: Definition, extensions: Extensions): FileStage<Question, Retrieved> => {
   if (extensions.composed !== undefined) return extensions.composed.toContexts as FileStage<Question, Retrieved> // composed in this order
   const stages = stagesIn(pipeline, extensions)
@@ -40,6 +42,10 @@ const stagesIn = (
         return [{ stage: rank(settings.rank), gives: "retrieved" }]
       case "diversify":
         return [{ stage: diversify(settings), gives: "retrieved" }]
+      case "expand": {
+        const { _tag, ...options } = settings
+        return [{ stage: expand(options), gives: "retrieved" }]
+      }
       case "generate":
         return [{ stage: generateBySettings(settings), gives: "answered" }]
       case "own": {

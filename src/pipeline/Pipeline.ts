@@ -6,6 +6,7 @@ import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Report } from "../domain/Report.ts"
 import { builtInSources } from "../domain/sources/BuiltInSources.ts"
 import type { Generation } from "../ports/Ledger.ts"
+import type { Files } from "../ports/Files.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import type { Chunker } from "../ports/Chunker.ts"
@@ -132,7 +133,7 @@ type ParserNeeds<P extends ReadonlyArray<Parser<unknown>>> = {
 type ChunkerNeeds<K extends Chunker<unknown>> = K extends Chunker<infer R> ? R : never
 
 /** What a pipeline provides to its stages. */
-type Provided = Retrieval | Models | CorpusInUse | TextPool
+type Provided = Retrieval | Files | Models | CorpusInUse | TextPool
 
 /** What a pipeline is made of; what is left out has the defaults of a pipeline file. */
 export interface PipelineOptions<

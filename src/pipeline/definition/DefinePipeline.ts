@@ -9,9 +9,9 @@ type Only<K extends string> = Extract<WrittenStage, { readonly [P in K]: unknown
 
 type Answering = Only<"generate"> | Only<"chat"> | Only<"batch">
 
-type Between = Only<"rank"> | Only<"diversify">
+type Between = Only<"rank"> | Only<"diversify"> | Only<"expand">
 
-/** `retrieve`, then any that rank or diversify, then what answers, one of each at most: another order does not compile. */
+/** `retrieve`, then any that rank, diversify or expand, then what answers, one of each at most: another order does not compile. */
 type StagesInOrder =
   | readonly [Only<"retrieve">, ...ReadonlyArray<Between>]
   | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering]

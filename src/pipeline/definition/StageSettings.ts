@@ -6,7 +6,7 @@ import { bucketUriForm } from "../../domain/rag/Forms.ts"
 import { alphaRule, distanceRule, filesGivenRule, oneCorpusRule } from "../../domain/rag/RagRules.ts"
 import { HttpUrl, SecretName } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
-import { atMostOne, earlyRule, hasForm, matches, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
+import { atMostOne, earlyRule, hasForm, integer, matches, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
 
 const rankModel = Schema.optionalKey(text.annotate({ description: "The ranking model. Unset: the service's default." }))
 
@@ -92,6 +92,34 @@ const Diversify = Schema.Struct({
   description:
     "Keep the best contexts that do not repeat one another (maximal marginal relevance); the same text in several formats is kept once."
 })
+
+const expandFields = {
+  before: Schema.optionalKey(integer(0, 20).annotate({ description: "How many chunks of its file before it.", default: 1 })),
+  after: Schema.optionalKey(integer(0, 20).annotate({ description: "How many chunks of its file after it.", default: 1 })),
+  to: Schema.optionalKey(
+    Schema.Literals(["section", "file"]).annotate({
+      description:
+        "Instead of before and after: all chunks under its heading (section), or of its file (file), the nearest first, as far as they fit into maxTokens."
+    })
+  ),
+  maxTokens: Schema.optionalKey(positive.annotate({ description: "Beside to: tokens that a context may grow to.", default: 4_000 }))
+}
+type Expanding = Schema.Struct.Type<typeof expandFields>
+
+const Expand = Schema.Struct(expandFields).check(
+  rule<Expanding>(({ after, before, to }) => to === undefined || (before === undefined && after === undefined), {
+    rule: "takes before and after, or to, not both",
+    fix: "keep one of them"
+  }),
+  rule<Expanding>(({ maxTokens, to }) => maxTokens === undefined || to !== undefined, {
+    rule: "takes maxTokens only together with to",
+    fix: "give to: section or to: file, or leave maxTokens out"
+  }),
+  rule<Expanding>(({ after, before }) => before !== 0 || after !== 0, {
+    rule: "adds nothing",
+    fix: "give before or after another value than 0, or leave expand out"
+  })
+).annotate({ description: "Give each context the text around it in its file; contexts that then touch become one." })
 
 /** Any server that speaks the `/v1/chat/completions` protocol. */
 const OpenAiChat = Schema.Struct({
@@ -224,6 +252,7 @@ const builtInStages = {
   retrieve: Retrieve,
   rank: RankChoice,
   diversify: Diversify,
+  expand: Expand,
   generate: Generate,
   chat: Chat,
   batch: Batch
@@ -255,7 +284,7 @@ export interface OwnStage {
 const stageSettings = (own: OwnStages) =>
   oneOf<never, typeof builtInStages, OwnStage>({
     bare: [],
-    description: "One step from question to answer: retrieve, rank, diversify, generate, chat or batch.",
+    description: "One step from question to answer: retrieve, rank, diversify, expand, generate, chat or batch.",
     cases: builtInStages,
     own: Object.fromEntries(Object.entries(own).map(([kind, { settings }]) => [kind, settings]))
   })
@@ -277,7 +306,7 @@ const nameOf = (stage: unknown): unknown =>
     : Object.keys(stage)[0]
 
 /** The stages that make other contexts of those that were found. */
-const between: ReadonlyArray<unknown> = ["rank", "diversify"]
+const between: ReadonlyArray<unknown> = ["rank", "diversify", "expand"]
 
 /** The stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
 const last: ReadonlyArray<unknown> = ["generate", "chat", "batch"]
@@ -338,16 +367,16 @@ export const stagesSchema = (own: OwnStages) =>
       }
     ),
     rule<ReadonlyArray<StageSettings>>(
-      (stages) => !stages.some(searchesItself) || !stages.some(({ _tag }) => _tag === "diversify"),
+      (stages) => !stages.some(searchesItself) || !stages.some(({ _tag }) => _tag === "diversify" || _tag === "expand"),
       {
-        rule: "has a diversify stage and a generate stage with ground: corpus, where there are no contexts",
+        rule: "has a diversify or an expand stage and a generate stage with ground: corpus, where there are no contexts",
         fix: "leave the stage out, or ground"
       }
     ),
     inOrder(own)
   ).annotate({
     description:
-      "From question to answer, in order: retrieve, then rank and diversify where wanted, then generate, chat, batch or several of these."
+      "From question to answer, in order: retrieve, then rank, diversify and expand where wanted, then generate, chat, batch or several of these."
   })
 
 /** What `stages` is when a file leaves it out: answers in the corpus's own sentences. */

@@ -493,7 +493,7 @@ const cases: ReadonlyArray<RuleCase> = [
       [withStages({ retrieve: {} }, { generate: {} }, { rank: "lexical" }), "stages[2]: rank cannot come after generate, which is last"],
       [
         withStages({ retrieve: {}, generate: {} }),
-        "stages[0]: takes exactly one of retrieve, rank, diversify, generate, chat or batch, not retrieve and generate"
+        "stages[0]: takes exactly one of retrieve, rank, diversify, expand, generate, chat or batch, not retrieve and generate"
       ],
       [withStages("retrieve"), "stages[0]: retrieve is written with its settings"],
       [
@@ -504,15 +504,31 @@ const cases: ReadonlyArray<RuleCase> = [
     ]
   },
   {
-    rule: "contexts are diversified between retrieving and answering",
+    rule: "contexts are diversified and expanded between retrieving and answering",
     keeps: [
-      withStages({ retrieve: {} }, { diversify: {} }),
-      withStages({ retrieve: {} }, { rank: "lexical" }, { diversify: { lambda: 1, topK: 4 } }, { generate: {} })
+      withStages({ retrieve: {} }, { diversify: {} }, { expand: {} }),
+      withStages({ retrieve: {} }, { expand: { before: 0, after: 3 } }, { rank: "lexical" }, { diversify: { lambda: 1, topK: 4 } }, {
+        generate: {}
+      }),
+      withStages({ retrieve: {} }, { expand: { to: "section", maxTokens: 900 } }, { chat: {} })
     ],
     breaks: [
       [withStages({ diversify: {} }, { retrieve: {} }), "stages[0]: diversify needs a retrieve stage before it"],
+      [withStages({ retrieve: {} }, { generate: {} }, { expand: {} }), "stages[2]: expand cannot come after generate, which is last"],
       [withStages({ retrieve: {} }, { diversify: { lambda: 1.5 } }), "stages[1].diversify.lambda: must be from 0 to 1"],
-      [withStages({ retrieve: {} }, { diversify: { topK: 0 } }), "stages[1].diversify.topK: must be a whole number, 1 or more"]
+      [withStages({ retrieve: {} }, { diversify: { topK: 0 } }), "stages[1].diversify.topK: must be a whole number, 1 or more"],
+      [withStages({ retrieve: {} }, { expand: { before: 21 } }), "stages[1].expand.before: must be a whole number from 0 to 20"],
+      [withStages({ retrieve: {} }, { expand: { after: 2, to: "file" } }), "stages[1].expand: takes before and after, or to, not both"],
+      [withStages({ retrieve: {} }, { expand: { maxTokens: 2 } }), "stages[1].expand: takes maxTokens only together with to"],
+      [withStages({ retrieve: {} }, { expand: { before: 0, after: 0 } }), "stages[1].expand: adds nothing"],
+      [
+        withStages({ retrieve: {} }, { expand: { to: "chapter" } }),
+        "stages[1].expand.to: must be one of section, file"
+      ],
+      [
+        withStages({ retrieve: {} }, { expand: {} }, { generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
+        "stages: has a diversify or an expand stage and a generate stage with ground: corpus, where there are no contexts"
+      ]
     ]
   },
   {
