@@ -70,6 +70,7 @@ export { diversify, type DiversifyOptions } from "./pipeline/stages/Diversify.ts
 export { expand, type ExpandOptions } from "./pipeline/stages/Expand.ts"
 export { rank } from "./pipeline/stages/Rank.ts"
 export { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions } from "./pipeline/stages/Retrieve.ts"
+export { queriesBy, type Queries, retrieveEach, type RetrieveEachOptions } from "./pipeline/stages/RetrieveEach.ts"
 export { compose, defineStage, type Stage, type StageDefinition } from "./pipeline/stages/Stage.ts"
 export { diff, type Diff, type Difference } from "./pipeline/sync/Diff.ts"
 export { plan, type Plan, type PlanItem, type PlanOptions } from "./pipeline/sync/Plan.ts"

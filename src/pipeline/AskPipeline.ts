@@ -7,13 +7,14 @@ import type { TextPool } from "../text/TextPool.ts"
 import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
 import type { Definition } from "./definition/Definition.ts"
 import { withCorpus } from "./RunPipeline.ts"
-import { type GenerateSettings, searchesItself, type StageValue } from "./definition/StageSettings.ts"
+import { type GenerateSettings, queryModel, searchesItself, type StageValue } from "./definition/StageSettings.ts"
 import type { Models } from "./Services.ts"
 import { diversify } from "./stages/Diversify.ts"
 import { expand } from "./stages/Expand.ts"
 import { type Answered, generateBySettings, searching } from "./stages/Generate.ts"
 import { rank } from "./stages/Rank.ts"
 import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
+import { retrieveEach, writtenBy } from "./stages/RetrieveEach.ts"
 import { type AnyStage, sequence, type Stage } from "./stages/Stage.ts"
 
 /** What the stages of a pipeline file need, and how they fail. */
@@ -35,8 +36,12 @@ const stagesIn = (
   stages.flatMap((settings) => {
     switch (settings._tag) {
       case "retrieve": {
-        const { _tag, ...options } = settings
-        return [{ stage: retrieve(options), gives: "retrieved" }]
+        const { _tag, queries, ...options } = settings
+        const model = queryModel(stages)
+        const stage = queries === undefined || model === undefined
+          ? retrieve(options)
+          : retrieveEach({ ...options, queries: writtenBy(model, queries) })
+        return [{ stage, gives: "retrieved" }]
       }
       case "rank":
         return [{ stage: rank(settings.rank), gives: "retrieved" }]
@@ -66,7 +71,7 @@ export const answerStages = (pipeline: Definition, extensions: Extensions): File
   if (searchesItself(settings) && settings.model._tag === "hosted") {
     const stage = pipeline.stages.find(({ _tag }) => _tag === "retrieve")
     if (stage?._tag !== "retrieve") return searching(settings, settings.model.model)
-    const { _tag, ...options } = stage
+    const { _tag, queries: _, ...options } = stage
     return searching(settings, settings.model.model, options)
   }
   const stages = stagesIn(pipeline, extensions)

@@ -6,7 +6,18 @@ import { bucketUriForm } from "../../domain/rag/Forms.ts"
 import { alphaRule, distanceRule, filesGivenRule, oneCorpusRule } from "../../domain/rag/RagRules.ts"
 import { HttpUrl, SecretName } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
-import { atMostOne, earlyRule, hasForm, integer, matches, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
+import {
+  atMostOne,
+  earlyRule,
+  fixAnnotation,
+  hasForm,
+  integer,
+  matches,
+  positive,
+  rule,
+  text,
+  withDefault
+} from "../../domain/settings/Rules.ts"
 
 const rankModel = Schema.optionalKey(text.annotate({ description: "The ranking model. Unset: the service's default." }))
 
@@ -78,7 +89,13 @@ const Retrieve = Schema.Struct({
       )
     ).annotate({ description: "Search only these files of the corpus: names or ids, as `sluice files list` shows them." })
   ),
-  rank: Schema.optionalKey(RankChoice)
+  rank: Schema.optionalKey(RankChoice),
+  queries: Schema.optionalKey(
+    integer(1, 10).annotate({
+      description:
+        "How many further queries the model of generate, or of chat, writes for a question. What each finds is fused with what the question finds, by reciprocal rank, and the best topK are kept. Unset: the question alone is searched."
+    })
+  )
 }).annotate({ description: "Find the chunks that bear on the question." })
 
 const Diversify = Schema.Struct({
@@ -349,6 +366,22 @@ const inOrder = (own: OwnStages) =>
     })
   })
 
+/** The model that writes further queries for a question: that of generate, or else that of chat, whichever calls one. */
+export const queryModel = (stages: ReadonlyArray<StageSettings>): GeneratorSettings | undefined =>
+  ["generate", "chat"]
+    .flatMap((tag) => stages.filter(({ _tag }) => _tag === tag))
+    .flatMap((stage) => "model" in stage && stage.model._tag !== "extractive" ? [stage.model] : [])[0]
+
+/** A rule about `retrieve.queries`, in a list of stages. */
+const queriesRule = (issue: string, fix: string, breaks: (stages: ReadonlyArray<StageSettings>) => boolean) =>
+  Schema.makeFilter<ReadonlyArray<StageSettings>>(
+    (stages) =>
+      stages.flatMap((stage, at) =>
+        stage._tag === "retrieve" && stage.queries !== undefined && breaks(stages) ? [{ path: [at, "retrieve", "queries"], issue }] : []
+      ),
+    { [fixAnnotation]: fix, toJsonSchema: () => [{}, true] as const }
+  )
+
 /** The model retrieves, so that no contexts come from the stages before it. */
 export const searchesItself = (stage: StageSettings): boolean => stage._tag === "generate" && stage.ground === "corpus"
 
@@ -372,6 +405,16 @@ export const stagesSchema = (own: OwnStages) =>
         rule: "has a diversify or an expand stage and a generate stage with ground: corpus, where there are no contexts",
         fix: "leave the stage out, or ground"
       }
+    ),
+    queriesRule(
+      "cannot be combined with ground: corpus, where the model searches with its own queries",
+      "leave queries out, or ground",
+      (stages) => stages.some(searchesItself)
+    ),
+    queriesRule(
+      "needs a model to write the queries, and neither generate nor chat names one",
+      "name a model under generate or chat, or leave queries out",
+      (stages) => !stages.some(searchesItself) && queryModel(stages) === undefined
     ),
     inOrder(own)
   ).annotate({

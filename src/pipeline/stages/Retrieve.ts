@@ -112,7 +112,8 @@ export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retriev
         (contexts) => ({ ...input, contexts })
       )).pipe(Effect.trackDuration(retrievalTime), spanOfStage))
 
-const settingsOf = ({ correctSpelling: _, explain: __, hybrid, ...options }: RetrieveOptions): RetrieveSettings => ({
+/** What a pipeline file would say of it. */
+export const settingsOf = ({ correctSpelling: _, explain: __, hybrid, ...options }: RetrieveOptions): RetrieveSettings => ({
   _tag: "retrieve",
   ...options,
   ...(hybrid === undefined ? {} : { hybrid: { alpha: hybrid.alpha ?? 0.5 } })

@@ -532,6 +532,35 @@ const cases: ReadonlyArray<RuleCase> = [
     ]
   },
   {
+    rule: "a model that a stage names writes further queries",
+    keeps: [
+      withStages({ retrieve: { queries: 3 } }, { generate: { model: "gemini-2.0-flash" } }),
+      withStages({ retrieve: { queries: 3 } }, { generate: {} }, { chat: { model: { openai: { url: "http://h/v1", model: "m" } } } })
+    ],
+    breaks: [
+      [
+        withRetrieve({ queries: 3 }),
+        "stages[0].retrieve.queries: needs a model to write the queries, and neither generate nor chat names one"
+      ],
+      [
+        withStages({ retrieve: { queries: 3 } }, { generate: {} }),
+        "stages[0].retrieve.queries: needs a model to write the queries, and neither generate nor chat names one"
+      ],
+      [
+        withStages({ retrieve: { queries: 3 } }, { batch: { model: { openai: { url: "http://h/v1", model: "m" } } } }),
+        "stages[0].retrieve.queries: needs a model to write the queries, and neither generate nor chat names one"
+      ],
+      [
+        withStages({ retrieve: { queries: 11 } }, { generate: { model: "gemini-2.0-flash" } }),
+        "stages[0].retrieve.queries: must be a whole number from 1 to 10"
+      ],
+      [
+        withStages({ retrieve: { queries: 3 } }, { generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
+        "stages[0].retrieve.queries: cannot be combined with ground: corpus, where the model searches with its own queries"
+      ]
+    ]
+  },
+  {
     rule: "an engine is embedded or vertex with its place",
     keeps: [
       { ...minimal, engine: "embedded" },
