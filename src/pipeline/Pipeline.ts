@@ -335,7 +335,7 @@ const typed = <Sources extends string, Out, E, R>(
 const beforeAnswer = (parts: ReadonlyArray<AnyStage>): ReadonlyArray<AnyStage> => {
   const answering = parts.findIndex(({ settings, stream }) => settings?._tag === "generate" || stream !== undefined)
   if (answering !== -1) return parts.slice(0, answering)
-  const last = parts.findLastIndex(({ settings }) => settings !== undefined)
+  const last = parts.findLastIndex(({ gives, settings }) => settings !== undefined || gives === "retrieved")
   return parts.slice(0, last + 1)
 }
 

@@ -10,6 +10,8 @@ export interface Stage<in In, out Out, out E = never, out R = never> {
   (input: In): Effect.Effect<Out, E, R>
   /** The stage as a pipeline file writes it. Absent: a function of one's own. */
   readonly settings?: StageSettings
+  /** The value that the stage returns, where a stage without {@link settings} says so. */
+  readonly gives?: StageValue
   /** The output as it is made, where the stage can give it piece by piece. */
   readonly stream?: ((input: In) => Stream.Stream<AnswerPart, E, R>) | undefined
   /** What it was composed of, in order. Absent: it is a single stage. */
