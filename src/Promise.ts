@@ -10,7 +10,7 @@
  * ```
  */
 import { Effect, type Layer, ManagedRuntime, Stream } from "effect"
-import type { AnswerPart } from "./domain/Answer.ts"
+import type { StreamPart } from "./domain/Answer.ts"
 import type { Report } from "./domain/Report.ts"
 import type { Host } from "./pipeline/Host.ts"
 import type { Pipeline, RunOptions } from "./pipeline/Pipeline.ts"
@@ -23,6 +23,7 @@ import type { WatchOptions } from "./pipeline/watch/Watch.ts"
 
 export * as Embedded from "./compose/EmbeddedEntry.ts"
 export * as Vertex from "./compose/VertexEntry.ts"
+export type { AnswerPart, ContextsPart, StreamPart } from "./domain/Answer.ts"
 export { DocumentError, SecretError, ServiceError, StateError } from "./domain/Errors.ts"
 export { PipelineInvalid } from "./pipeline/definition/PipelineInvalid.ts"
 export * as Pipeline from "./pipeline/Pipeline.ts"
@@ -51,10 +52,13 @@ export interface App<Out> extends AsyncDisposable {
   readonly watch: (options: Pick<WatchOptions, "timing"> & { readonly signal: AbortSignal }) => Promise<void>
   readonly retrieve: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Retrieved>
   readonly ask: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Out>
-  /** The answer as it is made; the last part carries the whole. Leaving the loop stops the model. */
-  readonly stream: (question: string | Question, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
-  /** Answers a question of a conversation, which may lean on the exchanges it brings. */
-  readonly chat: (question: FollowUp, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
+  /**
+   * The contexts, as soon as they are found, then the answer as it is made; the last part carries it whole. Leaving the loop
+   * stops the model.
+   */
+  readonly stream: (question: string | Question, options?: RetrieveOptions & Abortable) => AsyncIterable<StreamPart>
+  /** Answers a question of a conversation, which may lean on the exchanges it brings, in the same parts. */
+  readonly chat: (question: FollowUp, options?: RetrieveOptions & Abortable) => AsyncIterable<StreamPart>
   /** Asks the pipeline's tests, or others, and holds what comes against what they expect. */
   readonly evaluate: (options?: Partial<Omit<EvaluateOptions, "observe">> & Abortable) => Promise<Evaluation>
   /** Closes what is open. Called by `await using`. */
@@ -72,7 +76,7 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
     runtime.runPromise(effect, signal === undefined ? {} : { signal }).catch((error: unknown) => {
       throw signal?.aborted === true ? signal.reason : error
     })
-  const iterable = <E2>(parts: Stream.Stream<AnswerPart, E2, R>, signal?: AbortSignal): AsyncIterable<AnswerPart> =>
+  const iterable = <E2>(parts: Stream.Stream<StreamPart, E2, R>, signal?: AbortSignal): AsyncIterable<StreamPart> =>
     Stream.toAsyncIterableWith(signal === undefined ? parts : Stream.interruptWhen(parts, aborted(signal)), context)
   // What the pipeline needs is what the layer provides, by the types above.
   const on = pipeline as unknown as Pipeline<Sources, Answered, E, never>
@@ -88,12 +92,14 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
       promise(on.retrieve(question, options) as Effect.Effect<Retrieved, unknown, R>, signal),
     ask: (question, { signal, ...options } = {}) => promise(on.ask(question, options) as Effect.Effect<Out, unknown, R>, signal),
     stream: (question, { signal, ...options } = {}) =>
-      iterable(on.stream(question, options) as Stream.Stream<AnswerPart, unknown, R>, signal),
+      iterable(on.stream(question, options) as Stream.Stream<StreamPart, unknown, R>, signal),
     chat: (question, { signal, ...options } = {}) =>
       iterable(
-        Stream.unwrap(Effect.flatMap(on.chat(options), (converse) => Effect.map(converse(question), ({ parts }) => parts))).pipe(
-          Stream.scoped
-        ) as Stream.Stream<AnswerPart, unknown, R>,
+        Stream.unwrap(Effect.flatMap(on.chat(options), (converse) =>
+          Effect.map(converse(question), ({ contexts, parts }) =>
+            Stream.concat(Stream.succeed<StreamPart>({ _tag: "contexts", contexts }), parts)))).pipe(
+            Stream.scoped
+          ) as Stream.Stream<StreamPart, unknown, R>,
         signal
       ),
     evaluate: ({ signal, ...options } = {}) => promise(on.evaluate(options) as Effect.Effect<Evaluation, unknown, R>, signal),

@@ -26,7 +26,7 @@ export { type Chunker, type ChunkerDefinition, type CutText, defineChunker } fro
 export type { TextSpan, TextToCut } from "./domain/Chunking.ts"
 export { type ConnectorContext, type ConnectorDefinition, defineConnector, type Source } from "./ports/Source.ts"
 export { modelGarden } from "./compose/ModelGarden.ts"
-export { Answer, Citation, type Exchange, Support } from "./domain/Answer.ts"
+export { Answer, type AnswerPart, Citation, type ContextsPart, type Exchange, type StreamPart, Support } from "./domain/Answer.ts"
 export type { ChatEvent, ChatRequest, ChatTurn } from "./domain/Chat.ts"
 export { BatchJob, BatchJobName, BatchSpec, BatchState } from "./domain/batch/BatchPrediction.ts"
 export { Chunking, defaultChunking } from "./domain/Chunking.ts"

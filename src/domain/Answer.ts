@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { RagFileName } from "./RagFile.ts"
+import type { Context } from "./Retrieval.ts"
 
 /**
  * One quoted piece of evidence. `quote` is to the letter in the cited context; it may go on in the contexts that follow that
@@ -108,6 +109,15 @@ export const refusedAnswer = ({ unverified: _, ...answer }: Answer): Answer => (
 export type AnswerPart =
   | { readonly _tag: "text"; readonly text: string }
   | { readonly _tag: "done"; readonly answer: Answer }
+
+/** The contexts that an answer is made from, best first: none where a model searches the corpus by itself. */
+export interface ContextsPart {
+  readonly _tag: "contexts"
+  readonly contexts: ReadonlyArray<Context>
+}
+
+/** A piece of what a pipeline streams: the contexts first, once, then the answer as it is made. */
+export type StreamPart = ContextsPart | AnswerPart
 
 /** A question of a conversation, and what was answered. */
 export interface Exchange {

@@ -1,5 +1,5 @@
 import { Context, Effect, Stream } from "effect"
-import type { AnswerPart } from "../domain/Answer.ts"
+import type { StreamPart } from "../domain/Answer.ts"
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import type { Files } from "../ports/Files.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
@@ -130,22 +130,31 @@ export const onCorpus = <A, E, R>(pipeline: Definition, overrides: RetrieveOptio
       around.pipe(Context.add(CorpusInUse, name), Context.add(RetrieveOverrides, overrides)) as Context.Context<R>))
 
 /**
- * The answer of stages as it is made: all but the last are run, and the last gives it piece by piece. A last stage that
- * cannot gives its answer at once.
+ * The answer of stages as it is made: all but the last are run, which is what finds the contexts, and these are the first
+ * part; the last stage then gives the answer piece by piece. One that cannot gives it at once.
  */
 export const streamStages = <E, R>(
   stages: Stage<Question, Answered, E, R>,
   question: Question
-): Effect.Effect<Stream.Stream<AnswerPart, E, R>, E, R> => {
+): Effect.Effect<Stream.Stream<StreamPart, E, R>, E, R> => {
   const parts = stages.parts ?? [stages as AnyStage]
   const last = parts.at(-1)
   if (last?.stream === undefined) {
     return Effect.map(
       stages(question),
-      ({ answer }) => Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }])
+      ({ answer, contexts = [] }) =>
+        Stream.fromIterable<StreamPart>([
+          { _tag: "contexts", contexts },
+          { _tag: "text", text: answer.text },
+          { _tag: "done", answer }
+        ])
     )
   }
   const { stream } = last
-  const before = sequence(parts.slice(0, -1)) as Stage<Question, never, E, R> // parts of stages that were composed in this order
-  return Effect.map(before(question), stream) as Effect.Effect<Stream.Stream<AnswerPart, E, R>, E, R> // likewise
+  const before = sequence(parts.slice(0, -1)) as Stage<Question, Question & Partial<Retrieved>, E, R> // parts of stages that were composed in this order
+  const streamed = stream as (input: Question) => Stream.Stream<StreamPart, E, R> // likewise
+  return Effect.map(
+    before(question),
+    (input) => Stream.concat(Stream.succeed<StreamPart>({ _tag: "contexts", contexts: input.contexts ?? [] }), streamed(input))
+  )
 }

@@ -1,7 +1,7 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Effect, Result, type Scope, Stream } from "effect"
-import type { AnswerPart } from "../domain/Answer.ts"
+import type { StreamPart } from "../domain/Answer.ts"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Report } from "../domain/Report.ts"
 import { builtInSources } from "../domain/sources/BuiltInSources.ts"
@@ -97,9 +97,12 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   readonly retrieve: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Retrieved, PipelineError | E, Host | R>
   /** All the stages. */
   readonly ask: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Out, PipelineError | E, Host | R>
-  /** The answer as it is made; the last part carries the whole. A last stage that cannot stream gives it at once. */
+  /**
+   * The contexts, as soon as they are found, then the answer as it is made; the last part carries it whole. A last stage that
+   * cannot stream gives it at once.
+   */
   readonly stream: Out extends Answered
-    ? (question: string | Question, options?: RetrieveOptions) => Stream.Stream<AnswerPart, PipelineError | E, Host | R>
+    ? (question: string | Question, options?: RetrieveOptions) => Stream.Stream<StreamPart, PipelineError | E, Host | R>
     : never
   /** Opens a conversation, for as long as the scope is open: every question may lean on the exchanges it brings. */
   readonly chat: (options?: RetrieveOptions) => Effect.Effect<
