@@ -21,7 +21,9 @@ const server = createServer(async (request, response) => {
   try {
     for await (const part of app.stream(question, { signal: left.signal })) {
       if (part._tag === "text") response.write(part.text)
-      else response.end(`\n\n${part.answer.citations.map(({ index, sourceDisplayName }) => `[${index}] ${sourceDisplayName}\n`).join("")}`)
+      if (part._tag === "done") {
+        response.end(`\n\n${part.answer.citations.map(({ index, sourceDisplayName }) => `[${index}] ${sourceDisplayName}\n`).join("")}`)
+      }
     }
   } catch (error) {
     if (left.signal.aborted) return

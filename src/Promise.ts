@@ -10,7 +10,7 @@
  * ```
  */
 import { Cause, Effect, Exit, type Layer, ManagedRuntime, Stream } from "effect"
-import type { AnswerPart } from "./domain/Answer.ts"
+import type { StreamPart } from "./domain/Answer.ts"
 import { ServiceError } from "./domain/Errors.ts"
 import type { Report } from "./domain/Report.ts"
 import type { Host } from "./pipeline/Host.ts"
@@ -24,10 +24,13 @@ import type { WatchOptions } from "./pipeline/watch/Watch.ts"
 
 export * as Embedded from "./compose/EmbeddedEntry.ts"
 export * as Vertex from "./compose/VertexEntry.ts"
+export type { AnswerPart, ContextsPart, StreamPart } from "./domain/Answer.ts"
 export { DocumentError, SecretError, ServiceError, StateError } from "./domain/Errors.ts"
 export { PipelineInvalid } from "./pipeline/definition/PipelineInvalid.ts"
 export * as Pipeline from "./pipeline/Pipeline.ts"
 export { compose, defineStage } from "./pipeline/stages/Stage.ts"
+export { diversify } from "./pipeline/stages/Diversify.ts"
+export { expand } from "./pipeline/stages/Expand.ts"
 export { generate } from "./pipeline/stages/Generate.ts"
 export { rank } from "./pipeline/stages/Rank.ts"
 export { retrieve } from "./pipeline/stages/Retrieve.ts"
@@ -50,11 +53,14 @@ export interface App<Out> extends AsyncDisposable {
   readonly watch: (options: Pick<WatchOptions, "timing"> & { readonly signal: AbortSignal }) => Promise<void>
   readonly retrieve: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Retrieved>
   readonly ask: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Out>
-  /** Streams the answer as it is generated; the last part carries the complete answer. Leaving the loop stops the model. */
-  readonly stream: Out extends Answered ? (question: string | Question, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
+  /**
+   * The contexts, as soon as they are found, then the answer as it is made; the last part carries it whole. Leaving the loop
+   * stops the model.
+   */
+  readonly stream: Out extends Answered ? (question: string | Question, options?: RetrieveOptions & Abortable) => AsyncIterable<StreamPart>
     : never
-  /** Answers a question of a conversation, which may refer to the earlier exchanges passed with it. */
-  readonly chat: (question: FollowUp, options?: RetrieveOptions & Abortable) => AsyncIterable<AnswerPart>
+  /** Answers a question of a conversation, which may refer to the earlier exchanges passed with it, in the same parts. */
+  readonly chat: (question: FollowUp, options?: RetrieveOptions & Abortable) => AsyncIterable<StreamPart>
   /** Runs the pipeline's tests, or those given, and compares the results with what the tests expect. */
   readonly evaluate: (options?: Partial<Omit<EvaluateOptions, "observe">> & Abortable) => Promise<Evaluation>
   /** Closes everything that is open. Called by `await using`. */
@@ -77,7 +83,7 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
     if (signal?.aborted === true) throw signal.reason
     throw isClosed && Cause.hasInterruptsOnly(exit.cause) ? closed(pipeline.name) : thrownBy(exit.cause)
   }
-  const iterable = <E2>(parts: Stream.Stream<AnswerPart, E2, R>, signal?: AbortSignal): AsyncIterable<AnswerPart> => {
+  const iterable = <E2>(parts: Stream.Stream<StreamPart, E2, R>, signal?: AbortSignal): AsyncIterable<StreamPart> => {
     const open = Stream.concat(Stream.fromEffectDrain(whileOpen), parts)
     return Stream.toAsyncIterableWith(signal === undefined ? open : Stream.interruptWhen(open, aborted(signal)), context)
   }
@@ -98,12 +104,14 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
       promise(on.retrieve(question, options) as Effect.Effect<Retrieved, unknown, R>, signal),
     ask: (question, { signal, ...options } = {}) => promise(on.ask(question, options) as Effect.Effect<Answered, unknown, R>, signal),
     stream: (question, { signal, ...options } = {}) =>
-      iterable(on.stream(question, options) as Stream.Stream<AnswerPart, unknown, R>, signal),
+      iterable(on.stream(question, options) as Stream.Stream<StreamPart, unknown, R>, signal),
     chat: (question, { signal, ...options } = {}) =>
       iterable(
-        Stream.unwrap(Effect.flatMap(on.chat(options), (converse) => Effect.map(converse(question), ({ parts }) => parts))).pipe(
-          Stream.scoped
-        ) as Stream.Stream<AnswerPart, unknown, R>,
+        Stream.unwrap(Effect.flatMap(on.chat(options), (converse) =>
+          Effect.map(converse(question), ({ contexts, parts }) =>
+            Stream.concat(Stream.succeed<StreamPart>({ _tag: "contexts", contexts }), parts)))).pipe(
+            Stream.scoped
+          ) as Stream.Stream<StreamPart, unknown, R>,
         signal
       ),
     evaluate: ({ signal, ...options } = {}) => promise(on.evaluate(options) as Effect.Effect<Evaluation, unknown, R>, signal),

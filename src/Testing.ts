@@ -1,6 +1,6 @@
 /**
- * For testing programs that use Sluice: an engine that leaves nothing behind, a model that answers from a script, and a
- * source whose faults the test sets.
+ * For testing programs that use Sluice: an engine that leaves nothing behind, a model that answers from a script, a source
+ * whose faults the test sets, and what a stage needs without any engine.
  *
  * @example
  * ```ts
@@ -23,6 +23,8 @@ import type { ChatModel } from "./ports/ChatModel.ts"
 import type { Connector, Listed } from "./ports/Connector.ts"
 import type { Generator } from "./ports/Generator.ts"
 import { defineConnector, type Source } from "./ports/Source.ts"
+
+export { type TestContext, testContexts, testServices, type TestServicesOptions } from "./compose/TestServices.ts"
 
 /** The embedded engine on a temporary folder, deleted with the layer: no test sees what another left behind. */
 export const isolatedEngine = (options: Omit<EmbeddedHostOptions, "dataDir"> = {}): Layer.Layer<Host> =>

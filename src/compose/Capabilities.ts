@@ -43,6 +43,7 @@ const abilities: Record<EngineName, ReadonlyArray<Ability>> = {
     "generate:extractive",
     "generate:openai",
     "filter:metadata",
+    "expand:chunks",
     "import:keepEmbeddings",
     "import:limits",
     "import:textRecognition"

@@ -7,7 +7,7 @@ import * as Embedded from "../engines/embedded/Embedded.ts"
 import { makeEmbeddingBudget } from "../engines/embedded/LimitedEmbedding.ts"
 import { Corpora } from "../ports/Corpora.ts"
 import { FileMetadataStore } from "../ports/FileMetadataStore.ts"
-import { facetsOf, Files, filesNamed } from "../ports/Files.ts"
+import { chunksOf, facetsOf, Files, filesNamed } from "../ports/Files.ts"
 import type { Rankers } from "../ports/Ranker.ts"
 import { Retrieval } from "../ports/Retrieval.ts"
 import type { Secrets } from "../ports/Secrets.ts"
@@ -107,6 +107,7 @@ export const withBundles = (own: CorpusPorts, bundles: ReadonlyArray<ServedBundl
       // Only runs use this, and no run writes to a bundle.
       held: undefined,
       chunks: (name, page) => of(name).files.chunks(name, page),
+      chunksFrom: (name, from, count) => chunksOf(of(name).files, name, from, count),
       named: (corpus, displayName) => filesNamed(of(corpus).files, corpus, displayName),
       facets: (corpus, query) => facetsOf(of(corpus).files, corpus, query),
       sample: (corpus, most, query) => of(corpus).files.sample?.(corpus, most, query) ?? noVectors,

@@ -1,5 +1,6 @@
 import { Schema } from "effect"
 import { RagFileName } from "./RagFile.ts"
+import type { Context } from "./Retrieval.ts"
 
 /**
  * A piece of quoted evidence. `quote` is verbatim from the cited context; it may continue into the contexts that follow
@@ -117,6 +118,15 @@ export const refusedAnswer = ({ unverified: _, ...answer }: Answer): Answer => (
 export type AnswerPart =
   | { readonly _tag: "text"; readonly text: string }
   | { readonly _tag: "done"; readonly answer: Answer }
+
+/** The contexts that an answer is made from, best first: none where a model searches the corpus by itself. */
+export interface ContextsPart {
+  readonly _tag: "contexts"
+  readonly contexts: ReadonlyArray<Context>
+}
+
+/** A piece of what a pipeline streams: the contexts first, once, then the answer as it is made. */
+export type StreamPart = ContextsPart | AnswerPart
 
 /** An exchange of a conversation: a question and its answer. */
 export interface Exchange {

@@ -68,6 +68,38 @@ export const mergedContexts = (
   return all.toSorted((a, b) => near ? (a.distance ?? 0) - (b.distance ?? 0) : b.score - a.score).slice(0, topK)
 }
 
+/**
+ * What several queries found as one list, by reciprocal rank: each context counts `1 / (k + place)` for each list that has
+ * it, places from 1, and that sum is its score. It is otherwise as the list has it that puts it first, with its least
+ * distance; of equals comes first what stands higher in a list, then what an earlier list has. What is explained says where
+ * each query found it.
+ */
+export const fusedByRank = (
+  found: ReadonlyArray<{ readonly query: string; readonly contexts: ReadonlyArray<Context> }>,
+  k: number
+): ReadonlyArray<Context> => {
+  const all = new Map<string, { context: Context; best: number; score: number; distance: number; queries: Array<FoundBy> }>()
+  for (const { contexts, query } of found) {
+    contexts.forEach((context, from) => {
+      const key = `${context.file} ${context.chunkId}`
+      const known = all.get(key) ?? { context, best: from, score: 0, distance: Infinity, queries: [] }
+      all.set(key, known)
+      if (from < known.best) Object.assign(known, { context, best: from })
+      known.score += 1 / (k + from + 1)
+      known.distance = Math.min(known.distance, context.distance ?? Infinity)
+      known.queries.push({ query, from })
+    })
+  }
+  return [...all.values()]
+    .toSorted((a, b) => b.score - a.score || a.best - b.best)
+    .map(({ context, distance, queries, score }) => ({
+      ...context,
+      score,
+      ...(distance === Infinity ? {} : { distance }),
+      ...(context.explanation === undefined ? {} : { explanation: { ...context.explanation, queries } })
+    }))
+}
+
 /** Orders contexts by a ranker's scores, one per context; ties keep their order. */
 export const rankedBy = (contexts: ReadonlyArray<Context>, scores: ReadonlyArray<number>): ReadonlyArray<Context> =>
   contexts
@@ -108,6 +140,10 @@ export const TermWeight = Schema.Struct({
 })
 export type TermWeight = typeof TermWeight.Type
 
+/** A query of several that found a context, and its place among what that query found, from 0. */
+export const FoundBy = Schema.Struct({ query: Schema.String, from: Schema.Int })
+export type FoundBy = typeof FoundBy.Type
+
 /** Explanation of a context's rank. */
 export const Explanation = Schema.Struct({
   analyzer: Schema.String,
@@ -138,9 +174,20 @@ export const Explanation = Schema.Struct({
   alpha: Schema.Finite,
   fused: Schema.Finite,
   /** The ranker's score and the rank before it, where a ranker ran. */
-  ranked: Schema.optionalKey(Schema.Struct({ score: Schema.Finite, from: Schema.Int }))
+  ranked: Schema.optionalKey(Schema.Struct({ score: Schema.Finite, from: Schema.Int })),
+  /** Which queries found it, where several were searched for one question; the numbers above are those of the one that put it first. */
+  queries: Schema.optionalKey(Schema.Array(FoundBy))
 })
 export type Explanation = typeof Explanation.Type
+
+/** Where the text of a context stands once more, as in another format of its document. */
+export const AlsoIn = Schema.Struct({
+  chunkId: Schema.String,
+  file: RagFileName,
+  sourceUri: Schema.String,
+  sourceDisplayName: Schema.String
+})
+export type AlsoIn = typeof AlsoIn.Type
 
 /** A retrieved chunk. */
 export const Context = Schema.Struct({
@@ -151,6 +198,8 @@ export const Context = Schema.Struct({
   sourceDisplayName: Schema.String,
   text: Schema.String,
   headings: Schema.Array(Schema.String),
+  /** Place of the chunk in its file, from 0, where the engine knows it; of the first one, where the context was expanded. */
+  ordinal: Schema.optionalKey(Schema.Int),
   /** Score that orders the contexts; larger is better. */
   score: Schema.Finite,
   /** Cosine distance, 0 to 2, smaller is closer; the service's `score`. */
@@ -163,6 +212,8 @@ export const Context = Schema.Struct({
   /** UTF-16 offsets into `text` at which each page after `firstPage` starts. */
   pageBreaks: Schema.optionalKey(Schema.Array(Schema.Int)),
   metadata: Schema.optionalKey(Metadata),
+  /** Contexts that said the same and were left out for this one. */
+  alsoIn: Schema.optionalKey(Schema.Array(AlsoIn)),
   explanation: Schema.optionalKey(Explanation)
 })
 export type Context = typeof Context.Type

@@ -1,8 +1,9 @@
 import { Effect, Stream } from "effect"
 import type { Exchange } from "../domain/Answer.ts"
+import { withoutThoughts } from "../domain/Text.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
-import { rewritePrompt } from "./Prompts.ts"
+import { queriesPrompt, rewritePrompt } from "./Prompts.ts"
 
 /** Most UTF-16 units of a rewritten question; a model that writes more has not rewritten it. */
 const longestQuestion = 1_000
@@ -18,5 +19,14 @@ export const make = (chat: ChatModel["Service"]): QueryRewriter["Service"] =>
       )
       const line = written.trim().split(/\s*\n\s*/)[0] ?? ""
       return line === "" || line.length > longestQuestion ? question : line
+    }),
+    queries: Effect.fn("QueryRewriter.queries")(function*(question: string, count: number) {
+      const written = yield* chat.stream(queriesPrompt(question, count)).pipe(
+        Stream.map((event) => (event.type === "text" ? event.text : "")),
+        Stream.mkString
+      )
+      // Models number lists whatever they are told.
+      const lines = withoutThoughts(written).split("\n").map((line) => line.replace(/^\s*(?:[-*•]|\d{1,2}[.):])\s+/, "").trim())
+      return lines.filter((line) => line !== "" && line.length <= longestQuestion).slice(0, count)
     })
   })

@@ -1,22 +1,26 @@
 import { Context, Effect, Stream } from "effect"
-import type { AnswerPart } from "../domain/Answer.ts"
+import type { StreamPart } from "../domain/Answer.ts"
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
+import type { Files } from "../ports/Files.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { TextPool } from "../text/TextPool.ts"
 import { type Extensions, ExtensionsInUse } from "./Extensions.ts"
 import type { Definition } from "./definition/Definition.ts"
 import { withCorpus } from "./RunPipeline.ts"
-import { type GenerateSettings, searchesItself, type StageValue } from "./definition/StageSettings.ts"
+import { type GenerateSettings, queryModel, searchesItself, type StageValue } from "./definition/StageSettings.ts"
 import type { Models } from "./Services.ts"
+import { diversify } from "./stages/Diversify.ts"
+import { expand } from "./stages/Expand.ts"
 import { type Answered, generateBySettings, searching } from "./stages/Generate.ts"
 import { rank } from "./stages/Rank.ts"
 import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
+import { retrieveEach, writtenBy } from "./stages/RetrieveEach.ts"
 import { type AnyStage, runStage, sequence, type Stage } from "./stages/Stage.ts"
 
 /** A stage of a pipeline file, with its services and errors. */
-type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Models | CorpusInUse | TextPool>
+type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Files | Models | CorpusInUse | TextPool>
 
-/** Stages of a file up to the contexts: retrieve, and any rankers. */
+/** Stages of a file up to the contexts: retrieve, and any that rank, diversify or expand. */
 export const contextStages = (pipeline: Definition, extensions: Extensions): FileStage<Question, Retrieved> => {
   if (extensions.composed !== undefined) return extensions.composed.toContexts as FileStage<Question, Retrieved> // composed in this order
   const stages = stagesIn(pipeline, extensions)
@@ -72,11 +76,21 @@ const stagesIn = (
   stages.flatMap((settings) => {
     switch (settings._tag) {
       case "retrieve": {
-        const { _tag, ...options } = settings
-        return [{ stage: retrieve(options), gives: "retrieved" }]
+        const { _tag, queries, ...options } = settings
+        const model = queryModel(stages)
+        const stage = queries === undefined || model === undefined
+          ? retrieve(options)
+          : retrieveEach({ ...options, queries: writtenBy(model, queries) })
+        return [{ stage, gives: "retrieved" }]
       }
       case "rank":
         return [{ stage: rank(settings.rank), gives: "retrieved" }]
+      case "diversify":
+        return [{ stage: diversify(settings), gives: "retrieved" }]
+      case "expand": {
+        const { _tag, ...options } = settings
+        return [{ stage: expand(options), gives: "retrieved" }]
+      }
       case "generate":
         return [{ stage: generateBySettings(settings), gives: "answered" }]
       case "own": {
@@ -97,7 +111,7 @@ export const answerStages = (pipeline: Definition, extensions: Extensions): File
   if (searchesItself(settings) && settings.model._tag === "hosted") {
     const stage = pipeline.stages.find(({ _tag }) => _tag === "retrieve")
     if (stage?._tag !== "retrieve") return searching(settings, settings.model.model)
-    const { _tag, ...options } = stage
+    const { _tag, queries: _, ...options } = stage
     return searching(settings, settings.model.model, options)
   }
   const stages = stagesIn(pipeline, extensions)
@@ -156,23 +170,34 @@ export const onCorpus = <A, E, R>(pipeline: Definition, overrides: RetrieveOptio
       around.pipe(Context.add(CorpusInUse, name), Context.add(RetrieveOverrides, overrides)) as Context.Context<R>))
 
 /**
- * Streams the answer of composed stages: all but the last run first, and the last one streams. A last stage that cannot
- * stream returns its answer as one part; stages that give no answer are `FAILED_PRECONDITION`.
+ * Streams the answer of composed stages: all but the last run first; the contexts that they found are the first part, and the last
+ * stage streams the rest. A last stage that cannot stream returns its answer as one part; stages that give no answer are
+ * `FAILED_PRECONDITION`.
  */
 export const streamStages = <E, R>(
   pipeline: Definition,
   stages: Stage<Question, Answered, E, R>,
   question: Question
-): Effect.Effect<Stream.Stream<AnswerPart, E, R>, E | ServiceError, R> => {
+): Effect.Effect<Stream.Stream<StreamPart, E, R>, E | ServiceError, R> => {
   const parts = stages.parts ?? [stages as AnyStage]
   const last = parts.at(-1)
   if (last?.stream === undefined) {
-    return Effect.flatMap(stages(question), ({ answer }: Partial<Answered>) =>
+    return Effect.flatMap(stages(question), ({ answer, contexts = [] }: Partial<Answered>) =>
       answer === undefined
         ? Effect.fail(cannotAnswer(pipeline))
-        : Effect.succeed(Stream.fromIterable<AnswerPart>([{ _tag: "text", text: answer.text }, { _tag: "done", answer }])))
+        : Effect.succeed(
+          Stream.fromIterable<StreamPart>([
+            { _tag: "contexts", contexts },
+            { _tag: "text", text: answer.text },
+            { _tag: "done", answer }
+          ])
+        ))
   }
   const { stream } = last
-  const before = sequence(parts.slice(0, -1)) as Stage<Question, never, E, R> // parts of stages that were composed in this order
-  return Effect.map(before(question), stream) as Effect.Effect<Stream.Stream<AnswerPart, E, R>, E, R> // composed in this order
+  const before = sequence(parts.slice(0, -1)) as Stage<Question, Question & Partial<Retrieved>, E, R> // parts of stages that were composed in this order
+  const streamed = stream as (input: Question) => Stream.Stream<StreamPart, E, R> // likewise
+  return Effect.map(
+    before(question),
+    (input) => Stream.concat(Stream.succeed<StreamPart>({ _tag: "contexts", contexts: input.contexts ?? [] }), streamed(input))
+  )
 }

@@ -1,11 +1,12 @@
 import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Effect, Result, type Scope, Stream } from "effect"
-import type { AnswerPart } from "../domain/Answer.ts"
+import type { StreamPart } from "../domain/Answer.ts"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Report } from "../domain/Report.ts"
 import { builtInSources } from "../domain/sources/BuiltInSources.ts"
 import type { Generation } from "../ports/Ledger.ts"
+import type { Files } from "../ports/Files.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import type { Chunker } from "../ports/Chunker.ts"
@@ -100,11 +101,11 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   /** Runs all the stages. */
   readonly ask: (question: string | Question, options?: RetrieveOptions) => Effect.Effect<Out, PipelineError | E, Host | R>
   /**
-   * Streams the answer as it is generated; the last part carries the complete answer. A last stage that cannot stream
-   * returns the answer as one part.
+   * Streams the contexts as soon as they are found, then the answer as it is generated; the last part carries the complete answer.
+   * A last stage that cannot stream returns the answer as one part.
    */
   readonly stream: Out extends Answered
-    ? (question: string | Question, options?: RetrieveOptions) => Stream.Stream<AnswerPart, PipelineError | E, Host | R>
+    ? (question: string | Question, options?: RetrieveOptions) => Stream.Stream<StreamPart, PipelineError | E, Host | R>
     : never
   /** Opens a conversation, for as long as the scope is open: a question may refer to the earlier exchanges passed with it. */
   readonly chat: (options?: RetrieveOptions) => Effect.Effect<
@@ -138,7 +139,7 @@ type ParserNeeds<P extends ReadonlyArray<Parser<unknown>>> = {
 type ChunkerNeeds<K extends Chunker<unknown>> = K extends Chunker<infer R> ? R : never
 
 /** Services that a pipeline provides to its stages. */
-type Provided = Retrieval | Models | CorpusInUse | TextPool
+type Provided = Retrieval | Files | Models | CorpusInUse | TextPool
 
 /** Parts of a pipeline; absent ones have the defaults of a pipeline file. */
 export interface PipelineOptions<

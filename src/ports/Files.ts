@@ -41,6 +41,15 @@ export class Files extends Context.Service<Files, {
    * `DATA_LOSS` where one is damaged.
    */
   readonly chunks: (name: RagFileName, page: PageRequest) => Effect.Effect<Page<FileChunk>, ServiceError>
+  /**
+   * The chunks of a file from the ordinal `from` on (0 or more), `count` of them at most: none beyond its end. Fails as
+   * {@link chunks} does. Absent: its chunks have to be read from the first one on ({@link chunksOf}).
+   */
+  readonly chunksFrom?: (
+    name: RagFileName,
+    from: number,
+    count: number
+  ) => Effect.Effect<ReadonlyArray<FileChunk>, ServiceError>
   /** Counts the files of a corpus by their metadata values. Absent: they have to be listed ({@link facetsOf}). */
   readonly facets?: (corpus: CorpusName, query: FacetQuery) => Effect.Effect<ReadonlyArray<Facet>, ServiceError>
   /**
@@ -80,6 +89,17 @@ export const filesNamed = Effect.fnUntraced(function*(
     Stream.runCollect
   )
 })
+
+/** The chunks of a file from the ordinal `from` on, `count` at most: the engine finds them, or else those before are read too. */
+export const chunksOf = (
+  files: Files["Service"],
+  name: RagFileName,
+  from: number,
+  count: number
+): Effect.Effect<ReadonlyArray<FileChunk>, ServiceError> =>
+  files.chunksFrom !== undefined
+    ? files.chunksFrom(name, from, count)
+    : pages((page) => files.chunks(name, page), wholePage).pipe(Stream.drop(from), Stream.take(count), Stream.runCollect)
 
 /** The file in an array, or an empty array where it was deleted in the meantime. */
 export const stillThere = (file: Effect.Effect<RagFile, ServiceError>): Effect.Effect<ReadonlyArray<RagFile>, ServiceError> =>

@@ -11,4 +11,6 @@ export class QueryRewriter extends Ctx.Service<QueryRewriter, {
   readonly rewrite: (question: string, history: ReadonlyArray<Exchange>) => Effect.Effect<string, ServiceError>
   /** The text to search for a rewritten question, where that is more than the question. Default: the rewritten question. */
   readonly searched?: (rewritten: string, history: ReadonlyArray<Exchange>) => string
+  /** Up to `count` queries that ask for the same as a question in other words. Absent: it writes none. */
+  readonly queries?: (question: string, count: number) => Effect.Effect<ReadonlyArray<string>, ServiceError>
 }>()("sluice/ports/QueryRewriter") {}

@@ -7,11 +7,13 @@ import { Output } from "../../src/cli/Output.ts"
 import { RagFileName } from "../../src/domain/RagFile.ts"
 import { bytes, count, plural, seconds } from "../../src/cli/render/Numbers.ts"
 import { makeProgress } from "../../src/cli/render/Progress.ts"
-import { renderAnswer, renderFooting } from "../../src/cli/render/Answer.ts"
+import { renderAnswer, renderContexts, renderFooting } from "../../src/cli/render/Answer.ts"
+import { renderExplanations } from "../../src/cli/render/Explanation.ts"
 import { renderReport } from "../../src/cli/render/Report.ts"
 import { makeTable, table } from "../../src/cli/render/Table.ts"
 import { asWritten } from "../../src/cli/render/Values.ts"
 import { excerpt, wrap, wrapping } from "../../src/cli/render/Wrap.ts"
+import { testContexts } from "../../src/Testing.ts"
 import { Tally } from "../../src/pipeline/sync/Tally.ts"
 
 describe("numbers", () => {
@@ -243,5 +245,33 @@ describe("the report of a run", () => {
       "read in part 1 (1.0%):",
       "  b.pdf  parsed 198 of 200 pages: 3, 7 cannot be read"
     ])
+  })
+})
+
+describe("contexts", () => {
+  const look = { width: 80, paint: (_: unknown, text: string) => text }
+  const explanation = { analyzer: "en", sparse: 1, cosine: 0, normalizedSparse: 1, normalizedDense: 0, alpha: 0, fused: 1 }
+  const term = (term: string) => ({ term, documentFrequency: 2, termFrequency: 1, weight: 1 })
+
+  it("say where else their text is", () => {
+    const [html, pdf, epub] = testContexts([{ text: "Oil the seal.", file: "m.html" }, { text: "", file: "m.pdf" }, {
+      text: "",
+      file: "m.epub"
+    }])
+    const printed = renderContexts([{ ...html!, alsoIn: [pdf!, epub!, pdf!] }], look)
+    assert.strictEqual(printed, "1.  m.html  score 1.0000\n    Oil the seal.\n    also in m.pdf, m.epub")
+  })
+
+  it("say which queries found them, and what these looked for", () => {
+    const found = testContexts([
+      {
+        text: "a",
+        explanation: { ...explanation, terms: [term("leav")], queries: [{ query: "leave", from: 0 }, { query: "days off", from: 3 }] }
+      },
+      { text: "b", explanation: { ...explanation, terms: [term("dai"), term("leav")], queries: [{ query: "days off", from: 0 }] } }
+    ])
+    const printed = renderExplanations(found, look)
+    assert.include(printed, "    found    at place 1 by \"leave\", at place 4 by \"days off\"")
+    assert.deepStrictEqual(printed.match(/^ {2}(?:leav|dai) /gm), ["  leav ", "  dai "])
   })
 })

@@ -40,6 +40,15 @@ describe("the examples", () => {
       assert.match(stdout, /^\d+ files, one context each\n\S/)
     }).pipe(Effect.scoped))
 
+  it.live("passages: whole sections that do not repeat one another", () =>
+    Effect.gen(function*() {
+      const { code, stderr, stdout } = yield* run("passages.ts")
+      assert.strictEqual(code, 0, stderr)
+      const passages = stdout.match(/^\S+\.\w+, bytes \d+ to \d+$/gm) ?? []
+      assert.isTrue(passages.length >= 1 && passages.length <= 4, stdout)
+      assert.match(stdout, /\[1\]/)
+    }).pipe(Effect.scoped))
+
   it.live("a source of one's own is read page by page", () =>
     Effect.gen(function*() {
       const { code, stderr, stdout } = yield* run("own-source.ts")

@@ -173,7 +173,7 @@ describe("@google/genai", () => {
 
   it("never sees the upstream's key", async () => {
     const failure = await client().generateContent({ model, contents: "refused" }).then(() => undefined, (error: Error) => error)
-    assert.include(failure?.message, "does not take this server's key")
+    assert.include(failure?.message, "does not accept this server's key")
     assert.notInclude(String(failure?.message), canary)
     const about = await fetch(server.url).then((response) => response.text())
     assert.include(about, "upstream-model")
@@ -287,7 +287,7 @@ describe("openai", () => {
     }
     const refused = await failed({ messages: user("refused") })
     assert.strictEqual(refused.status, 400)
-    assert.include(refused.message, "does not take this server's key")
+    assert.include(refused.message, "does not accept this server's key")
   })
 
   it("is told of failures in mid-stream, and stops the upstream when it leaves", async () => {

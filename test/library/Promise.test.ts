@@ -34,8 +34,14 @@ describe("sluice/promise", () => {
       const { answer } = await app.ask("How many days of leave carry over?")
       assert.match(answer.text, /^Five unused days/)
       let text = ""
-      for await (const part of app.stream("How many days of leave carry over?")) if (part._tag === "text") text += part.text
+      let shown: ReadonlyArray<string> | undefined
+      for await (const part of app.stream("How many days of leave carry over?")) {
+        // What an answer is made from is known before its first word.
+        if (part._tag === "contexts" && text === "") shown = part.contexts.map(({ sourceDisplayName }) => sourceDisplayName)
+        if (part._tag === "text") text += part.text
+      }
       assert.strictEqual(text, answer.text)
+      assert.deepStrictEqual(shown, ["leave.md"])
       const history = [{
         question: "How many days of leave carry over?",
         standalone: "How many days of leave carry over?",
@@ -43,7 +49,8 @@ describe("sluice/promise", () => {
       }]
       const kinds: Array<string> = []
       for await (const part of app.chat({ question: "And leave?", history })) kinds.push(part._tag)
-      assert.strictEqual(kinds.at(-1), "done")
+      assert.deepStrictEqual([kinds[0], kinds.at(-1)], ["contexts", "done"])
+      assert.strictEqual(kinds.filter((kind) => kind === "contexts").length, 1)
     }))
 
   it.live("cites bytes of the file as it is, and of the parsed text once that says something else", () =>

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { AiError, EmbeddingModel, LanguageModel } from "effect/ai"
 import { fromEmbeddingModel, fromLanguageModel, toEmbeddingModel, toLanguageModel } from "../../src/Ai.ts"
-import { compose, Embedder, generateBy, Pipeline, retrieve, ServiceError } from "../../src/index.ts"
-import { faultySource, isolatedEngine, scriptedModel } from "../../src/Testing.ts"
+import { chat, compose, Embedder, generate, generateBy, Pipeline, rank, retrieve, ServiceError } from "../../src/index.ts"
+import { faultySource, isolatedEngine, scriptedModel, testContexts, testServices } from "../../src/Testing.ts"
 import { Layer } from "effect"
 
 const texts = { "leave.md": "# Leave\n\nFive unused days of leave carry over.\n", "vpn.md": "# VPN\n\nThe VPN needs a key.\n" }
@@ -41,6 +41,43 @@ describe("sluice/testing", () => {
       // Another engine knows nothing of it.
       assert.deepInclude(yield* Effect.flip(pipeline.ask("How many?").pipe(Effect.provide(isolatedEngine()))), { code: "NOT_FOUND" })
     }))
+})
+
+describe("testServices", () => {
+  it.effect("runs stages without an engine: the contexts of the test, a model that is scripted, or none", () =>
+    Effect.gen(function*() {
+      const model = scriptedModel([answer, "How many days of leave carry over?"])
+      const services = testServices({
+        contexts: [{ text: "Five unused days of leave carry over.", file: "leave.md" }, { text: "The VPN needs a key." }],
+        chunks: { "leave.md": [{ text: "Leave\n\n" }, { text: "Five unused days of leave carry over.", headings: ["Leave"] }] },
+        model
+      })
+      const question = "How many days of leave carry over?"
+      const stage = compose(retrieve({ topK: 1 }), generateBy(model.generator))
+      const { answer: given, contexts } = yield* stage({ question }).pipe(Effect.provide(services))
+      assert.strictEqual(contexts.length, 1)
+      assert.deepInclude(given.citations[0], { sourceDisplayName: "leave.md", byteStart: 7, headings: ["Leave"] })
+      const talk = chat()({ question: "How many?", history: [{ question, standalone: question, answer: "Five." }] })
+      assert.deepInclude(yield* talk.pipe(Effect.provide(services)), { question })
+      // Without a model, the texts themselves answer.
+      const extracted = yield* compose(retrieve(), rank(), generate())({ question }).pipe(Effect.provide(testServices({
+        contexts: ({ query }) => query === question ? [{ text: "Five unused days of leave carry over." }] : []
+      })))
+      assert.match(extracted.answer.text, /^Five unused days/)
+      const none = yield* Effect.flip(
+        compose(retrieve(), generate({ model: { openai: { url: "http://h", model: "m" } } }))({ question }).pipe(
+          Effect.provide(testServices({ contexts: [{ text: "Five." }] }))
+        )
+      )
+      assert.deepInclude(none, { code: "UNIMPLEMENTED", message: "testServices has no model" })
+    }))
+
+  it("makes contexts of what a test says of them", () => {
+    const [first, second] = testContexts([{ text: "Five days.", file: "a b.md", score: 7, headings: ["Leave"] }, { text: "Six days." }])
+    assert.deepInclude(first, { chunkId: "1", sourceDisplayName: "a b.md", sourceUri: "memory:///a%20b.md", score: 7, headings: ["Leave"] })
+    assert.deepInclude(second, { chunkId: "2", sourceDisplayName: "document.md", score: 1 / 2 })
+    assert.notStrictEqual(first?.file, second?.file)
+  })
 })
 
 /** A model of `effect/ai` that says what it is told. */

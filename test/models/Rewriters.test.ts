@@ -80,10 +80,22 @@ describe("a model that rewrites", () => {
       assert.isTrue(part?.type === "text" && part.text.length < 3_000, "long answers are cut")
     }))
 
+  it.effect("writes queries, a line each, as many as are asked for and however it numbers them", () =>
+    Effect.gen(function*() {
+      const written =
+        "<think>\nLeave it is.</think>\n1. carry-over of annual leave\n\n2) unused vacation\n- 5 days of leave\nlapse of leave"
+      assert.deepStrictEqual(yield* ChatRewriter.make(model(written, [])).queries!(leave, 3), [
+        "carry-over of annual leave",
+        "unused vacation",
+        "5 days of leave"
+      ])
+    }))
+
   it.effect("that answers with nothing, or with an essay, has not rewritten anything", () =>
     Effect.gen(function*() {
       for (const useless of ["", " \n ", "word ".repeat(500)]) {
         assert.strictEqual(yield* ChatRewriter.make(model(useless, [])).rewrite("And in Japan?", [exchange(leave)]), "And in Japan?")
+        assert.deepStrictEqual(yield* ChatRewriter.make(model(useless, [])).queries!(leave, 3), [])
       }
     }))
 })

@@ -118,7 +118,7 @@ describe("a data directory that is lost", () => {
           assert.strictEqual(plan.corpus.action, "keep")
           assert.strictEqual(plan.embeddings, 0)
           assert.strictEqual(plan.totals.unchanged, 4)
-          assert.match(plan.warnings.join("\n"), /4 files found in .*nothing of them is embedded again/)
+          assert.match(plan.warnings.join("\n"), /4 files found in .*none of them is embedded again/)
           assert.deepStrictEqual(yield* versions, before)
 
           // Meanwhile one file went, and one was edited.

@@ -71,6 +71,12 @@ export const renderContexts = (contexts: ReadonlyArray<Context>, { paint, width 
     return [
       `${number}${paint("cyan", place(context))}  score ${context.score.toFixed(4)}${distance}`,
       ...(context.headings.length === 0 ? [] : [`${indent}${paint("bold", wrap(printable(context.headings.join(" > ")), width, indent))}`]),
-      `${indent}${excerpt(printable(context.text), width, indent, shownLines)}`
+      `${indent}${excerpt(printable(context.text), width, indent, shownLines)}`,
+      ...(context.alsoIn === undefined
+        ? []
+        : [`${indent}${paint("dim", wrap(`also in ${printable(alsoNamed(context.alsoIn))}`, width, indent))}`])
     ].join("\n")
   }).join("\n\n")
+
+const alsoNamed = (alsoIn: NonNullable<Context["alsoIn"]>): string =>
+  [...new Set(alsoIn.map(({ sourceDisplayName }) => sourceDisplayName))].join(", ")

@@ -1,4 +1,5 @@
 import type { Context, Explanation, TermWeight } from "../../domain/Retrieval.ts"
+import { printable } from "../../domain/Text.ts"
 import type { Output } from "../Output.ts"
 import { place } from "./Place.ts"
 import { table } from "./Table.ts"
@@ -10,7 +11,7 @@ const indent = "    "
 
 /** Renders the query's terms, and why each context has its rank. */
 export const renderExplanations = (contexts: ReadonlyArray<Context>, look: Look): string => {
-  const terms = contexts[0]?.explanation?.terms ?? []
+  const terms = termsOf(contexts)
   const legend = contexts.some(({ explanation }) => explanation !== undefined)
     ? [
       look.paint("bold", "Looked for"),
@@ -21,6 +22,13 @@ export const renderExplanations = (contexts: ReadonlyArray<Context>, look: Look)
     ]
     : []
   return [...legend, contexts.map((context, at) => explained(context, at, look)).join("\n\n")].join("\n")
+}
+
+/** A query's terms are the same for every context that it found first. */
+const termsOf = (contexts: ReadonlyArray<Context>): ReadonlyArray<TermWeight> => {
+  const several = contexts.some(({ explanation }) => explanation?.queries !== undefined)
+  const terms = (several ? contexts : contexts.slice(0, 1)).flatMap(({ explanation }) => explanation?.terms ?? [])
+  return [...new Map(terms.map((term) => [term.term, term])).values()]
 }
 
 /** Renders a query's terms. They are the same for every context; how often each context has them is not. */
@@ -46,7 +54,7 @@ const explained = (context: Context, at: number, { paint, width }: Look): string
     : found.map((term) => `${term.term} ${term.weight.toFixed(3)} (${term.termFrequency}x)`).join(" + ")
   return [
     head,
-    ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words}`, ...ofFile(e), meaning(e), ...ranked(e)]
+    ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words}`, ...ofFile(e), meaning(e), ...foundBy(e), ...ranked(e)]
       .map((line) => indent + wrap(line, width, `${indent}         `))
   ].join("\n")
 }
@@ -68,6 +76,9 @@ const ofFile = ({ file, named, options = 0, title }: Explanation): ReadonlyArray
 
 const meaning = ({ cosine, related }: Explanation): string =>
   `meaning  ${cosine.toFixed(3)} cosine${related === undefined ? "" : `, ${related.toFixed(3)} with what the best are about`}`
+
+const foundBy = ({ queries = [] }: Explanation): ReadonlyArray<string> =>
+  queries.length === 0 ? [] : [`found    ${queries.map(({ from, query }) => `at place ${from + 1} by "${printable(query)}"`).join(", ")}`]
 
 const ranked = ({ ranked: r }: Explanation): ReadonlyArray<string> =>
   r === undefined ? [] : [`ranked   ${r.score.toFixed(3)}, from place ${r.from + 1}`]

@@ -205,6 +205,11 @@ export const embeddedFiles = (
           const found = yield* reader.chunks((yield* reader.corpus(corpus)).id, file, request)
           return found ?? (yield* ServiceError.notFound(`file ${name}`))
         }),
+        chunksFrom: Effect.fn("Files.chunksFrom")(function*(name, from, count) {
+          const { corpus, file } = yield* names.fileIds(name)
+          const found = yield* reader.chunksFrom((yield* reader.corpus(corpus)).id, file, from, count)
+          return found ?? (yield* ServiceError.notFound(`file ${name}`))
+        }),
         facets: Effect.fn("Files.facets")(function*(corpus, query) {
           const counts = new FacetCounts(query)
           yield* eachOf(yield* reader.corpus(yield* names.corpusId(corpus)), query, (facts) => counts.add(facts))

@@ -9,12 +9,14 @@ type Only<K extends string> = Extract<WrittenStage, { readonly [P in K]: unknown
 
 type Answering = Only<"generate"> | Only<"chat"> | Only<"batch">
 
-/** Stages in the order `retrieve`, then any rankers, then stages that answer, at most one of each: another order does not compile. */
+type Between = Only<"rank"> | Only<"diversify"> | Only<"expand">
+
+/** Stages in the order `retrieve`, then any that rank, diversify or expand, then stages that answer, at most one of each: another order does not compile. */
 type StagesInOrder =
-  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>]
-  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering]
-  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering]
-  | readonly [Only<"retrieve">, ...ReadonlyArray<Only<"rank">>, Answering, Answering, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Between>]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering, Answering]
+  | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering, Answering, Answering]
 
 /** A pipeline as a program writes it: like a pipeline file, with the order of stages checked by the compiler. */
 export type PipelineInput = Omit<PipelineFile, "stages"> & { readonly stages?: StagesInOrder }

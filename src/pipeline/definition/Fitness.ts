@@ -31,6 +31,8 @@ interface Abilities {
   readonly generate: GeneratorSettings["_tag"]
   readonly import: "resultSink" | "staging" | "keepEmbeddings" | "budget" | "limits" | "textRecognition"
   readonly filter: "metadata"
+  /** The `expand` stage. */
+  readonly expand: "chunks"
 }
 type Family = keyof Abilities
 
@@ -142,7 +144,8 @@ const families: {
       budget: "way to hold embedding to a budget"
     }
   },
-  filter: { port: "Retrieval", names: { metadata: "metadata filter" } }
+  filter: { port: "Retrieval", names: { metadata: "metadata filter" } },
+  expand: { port: "Files", names: { chunks: "way to give the text of its files back" } }
 }
 
 /**
@@ -288,7 +291,10 @@ const stageProblems = (stage: StageSettings, path: ValuePath, vectorDb: VectorDb
         ...(stage.rank === undefined ? [] : need("retrieveRank", stage.rank._tag, [...path, "retrieve", "rank"]))
       ]
     case "own":
+    case "diversify":
       return []
+    case "expand":
+      return need("expand", "chunks", [...path, "expand"])
     case "rank":
       return need("rank", stage.rank._tag, [...path, "rank"])
     case "generate":

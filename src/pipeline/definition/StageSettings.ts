@@ -6,7 +6,18 @@ import { bucketUriForm } from "../../domain/rag/Forms.ts"
 import { alphaRule, distanceRule, filesGivenRule, oneCorpusRule } from "../../domain/rag/RagRules.ts"
 import { HttpUrl, SecretName } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
-import { atMostOne, earlyRule, hasForm, matches, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
+import {
+  atMostOne,
+  earlyRule,
+  fixAnnotation,
+  hasForm,
+  integer,
+  matches,
+  positive,
+  rule,
+  text,
+  withDefault
+} from "../../domain/settings/Rules.ts"
 
 const rankModel = Schema.optionalKey(text.annotate({ description: "The ranking model. Unset: the service's default." }))
 
@@ -78,8 +89,54 @@ const Retrieve = Schema.Struct({
       )
     ).annotate({ description: "Search only these files of the corpus: names or ids, as `sluice files list` shows them." })
   ),
-  rank: Schema.optionalKey(RankChoice)
+  rank: Schema.optionalKey(RankChoice),
+  queries: Schema.optionalKey(
+    integer(1, 10).annotate({
+      description:
+        "How many further queries the model of generate, or of chat, writes for a question. What each finds is fused with what the question finds, by reciprocal rank, and the best topK are kept. Unset: the question alone is searched."
+    })
+  )
 }).annotate({ description: "Find the chunks that are relevant to the question." })
+
+const Diversify = Schema.Struct({
+  topK: withDefault(positive.annotate({ description: "How many contexts are kept, at most.", default: 10 }), 10),
+  lambda: withDefault(
+    Schema.Finite.check(rule<number>((n) => n >= 0 && n <= 1, { rule: "must be from 0 to 1" }, { minimum: 0, maximum: 1 }))
+      .annotate({ description: "1: the best contexts. 0: those least like the ones taken before.", default: 0.5 }),
+    0.5
+  )
+}).annotate({
+  description:
+    "Keep the best contexts that do not repeat one another (maximal marginal relevance); the same text in several formats is kept once."
+})
+
+const expandFields = {
+  before: Schema.optionalKey(integer(0, 20).annotate({ description: "How many chunks of its file before it.", default: 1 })),
+  after: Schema.optionalKey(integer(0, 20).annotate({ description: "How many chunks of its file after it.", default: 1 })),
+  to: Schema.optionalKey(
+    Schema.Literals(["section", "file"]).annotate({
+      description:
+        "Instead of before and after: all chunks under its heading (section), or of its file (file), the nearest first, as far as they fit into maxTokens."
+    })
+  ),
+  maxTokens: Schema.optionalKey(positive.annotate({ description: "Beside to: tokens that a context may grow to.", default: 4_000 }))
+}
+type Expanding = Schema.Struct.Type<typeof expandFields>
+
+const Expand = Schema.Struct(expandFields).check(
+  rule<Expanding>(({ after, before, to }) => to === undefined || (before === undefined && after === undefined), {
+    rule: "takes before and after, or to, not both",
+    fix: "keep one of them"
+  }),
+  rule<Expanding>(({ maxTokens, to }) => maxTokens === undefined || to !== undefined, {
+    rule: "takes maxTokens only together with to",
+    fix: "give to: section or to: file, or leave maxTokens out"
+  }),
+  rule<Expanding>(({ after, before }) => before !== 0 || after !== 0, {
+    rule: "adds nothing",
+    fix: "give before or after another value than 0, or leave expand out"
+  })
+).annotate({ description: "Give each context the text around it in its file; contexts that then touch become one." })
 
 /** Settings of a server that speaks the `/v1/chat/completions` protocol. */
 const OpenAiChat = Schema.Struct({
@@ -218,7 +275,15 @@ const Batch = Schema.Struct(batchFields).check(
   )
 ).annotate({ description: "Answer a file of questions from their contexts, with citations; a hosted model as one batch job." })
 
-const builtInStages = { retrieve: Retrieve, rank: RankChoice, generate: Generate, chat: Chat, batch: Batch }
+const builtInStages = {
+  retrieve: Retrieve,
+  rank: RankChoice,
+  diversify: Diversify,
+  expand: Expand,
+  generate: Generate,
+  chat: Chat,
+  batch: Batch
+}
 
 export const builtInStageNames: ReadonlySet<string> = new Set(Object.keys(builtInStages))
 
@@ -249,7 +314,7 @@ export interface OwnStage {
 const stageSettings = (own: OwnStages) =>
   oneOf<never, typeof builtInStages, OwnStage>({
     bare: [],
-    description: "One step from question to answer: retrieve, rank, generate, chat or batch.",
+    description: "One step from question to answer: retrieve, rank, diversify, expand, generate, chat or batch.",
     cases: builtInStages,
     own: Object.fromEntries(Object.entries(own).map(([kind, { settings }]) => [kind, settings]))
   })
@@ -270,6 +335,9 @@ const nameOf = (stage: unknown): unknown =>
     ? (stage._tag === "own" && "kind" in stage ? stage.kind : stage._tag)
     : Object.keys(stage)[0]
 
+/** The stages that make other contexts of those that were found. */
+const between: ReadonlyArray<unknown> = ["rank", "diversify", "expand"]
+
 /** Stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
 const last: ReadonlyArray<unknown> = ["generate", "chat", "batch"]
 
@@ -285,11 +353,11 @@ const misplaced = (stage: unknown, before: ReadonlyArray<unknown>, own: OwnStage
       : `${String(stage)} takes what ${stagesGiving[case_.takes]} returns, but follows a stage that returns ${valueNames[given]}`
   }
   if (stage === "retrieve") return earlier.includes("retrieve") ? "comes a second time; a pipeline retrieves once" : undefined
-  if (stage !== "rank" && !last.includes(stage)) return undefined
+  if (!between.includes(stage) && !last.includes(stage)) return undefined
   if (after === 0 && !earlier.includes("retrieve")) return `${String(stage)} needs a retrieve stage before it`
-  if (stage === "rank") {
+  if (between.includes(stage)) {
     const answered = earlier.find((name) => last.includes(name))
-    return answered === undefined ? undefined : `rank cannot come after ${String(answered)}, which is last`
+    return answered === undefined ? undefined : `${String(stage)} cannot come after ${String(answered)}, which is last`
   }
   return earlier.includes(stage) ? `${String(stage)} comes a second time` : undefined
 }
@@ -314,6 +382,22 @@ const inOrder = (own: OwnStages) =>
     })
   })
 
+/** The model that writes further queries for a question: that of generate, or else that of chat, whichever calls one. */
+export const queryModel = (stages: ReadonlyArray<StageSettings>): GeneratorSettings | undefined =>
+  ["generate", "chat"]
+    .flatMap((tag) => stages.filter(({ _tag }) => _tag === tag))
+    .flatMap((stage) => "model" in stage && stage.model._tag !== "extractive" ? [stage.model] : [])[0]
+
+/** A rule about `retrieve.queries`, in a list of stages. */
+const queriesRule = (issue: string, fix: string, breaks: (stages: ReadonlyArray<StageSettings>) => boolean) =>
+  Schema.makeFilter<ReadonlyArray<StageSettings>>(
+    (stages) =>
+      stages.flatMap((stage, at) =>
+        stage._tag === "retrieve" && stage.queries !== undefined && breaks(stages) ? [{ path: [at, "retrieve", "queries"], issue }] : []
+      ),
+    { [fixAnnotation]: fix, toJsonSchema: () => [{}, true] as const }
+  )
+
 /** Whether the model retrieves itself, so that no contexts come from the stages before it. */
 export const searchesItself = (stage: StageSettings): boolean => stage._tag === "generate" && stage.ground === "corpus"
 
@@ -331,9 +415,27 @@ export const stagesSchema = (own: OwnStages) =>
         fix: "rank inside retrieve, or leave ground out"
       }
     ),
+    rule<ReadonlyArray<StageSettings>>(
+      (stages) => !stages.some(searchesItself) || !stages.some(({ _tag }) => _tag === "diversify" || _tag === "expand"),
+      {
+        rule: "has a diversify or an expand stage and a generate stage with ground: corpus, where there are no contexts",
+        fix: "leave the stage out, or ground"
+      }
+    ),
+    queriesRule(
+      "cannot be combined with ground: corpus, where the model searches with its own queries",
+      "leave queries out, or ground",
+      (stages) => stages.some(searchesItself)
+    ),
+    queriesRule(
+      "needs a model to write the queries, and neither generate nor chat names one",
+      "name a model under generate or chat, or leave queries out",
+      (stages) => !stages.some(searchesItself) && queryModel(stages) === undefined
+    ),
     inOrder(own)
   ).annotate({
-    description: "From question to answer, in order: retrieve, then rank where wanted, then generate, chat, batch or several of these."
+    description:
+      "From question to answer, in order: retrieve, then rank, diversify and expand where wanted, then generate, chat, batch or several of these."
   })
 
 /** Stages of a pipeline whose file has none: it answers with the corpus's own sentences. */

@@ -15,8 +15,17 @@ export interface Answered extends Retrieved {
   readonly answer: Answer
 }
 
-/** The answer's instruction, and the model's sampling settings. */
-export interface AnswerOptions extends Omit<GenerateSettings, "_tag" | "model" | "ground"> {}
+/** How the answer should be, and how a model draws its words. Where no model answers, none of it has an effect. */
+export interface AnswerOptions {
+  /** What the answer should be like, in words for the model: "In one sentence." Default: nothing is said of it. */
+  readonly instruction?: string
+  /** How freely a model draws its words, 0 to 2: 0 takes the likeliest. Default: the model's own. */
+  readonly temperature?: number
+  /** The share of likeliest words that a model draws from, 0 to 1. Default: the model's own. */
+  readonly topP?: number
+  /** A whole number by which a model draws alike for equal requests, as far as it can. Default: none. */
+  readonly seed?: number
+}
 
 /** Services a model needs: only an engine that has hosted models can run a pipeline that names one. */
 type Needs<M extends WrittenGenerator> = (M extends "extractive" | object ? Models : Models | HostedModels) | TextPool

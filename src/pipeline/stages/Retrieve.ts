@@ -2,8 +2,8 @@ import { Context, Effect } from "effect"
 import { defined, isEmpty } from "../../domain/Defined.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
-import { RagFileName } from "../../domain/RagFile.ts"
-import type { Context as RetrievedContext, RetrievalRequest } from "../../domain/Retrieval.ts"
+import { type Metadata, RagFileName } from "../../domain/RagFile.ts"
+import type { Context as RetrievedContext, Ranking, RetrievalRequest, SearchedCorpus } from "../../domain/Retrieval.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { retrievalTime } from "../Metrics.ts"
 import type { RetrieveSettings } from "../definition/StageSettings.ts"
@@ -26,10 +26,36 @@ export interface Retrieved extends Question {
 /** The corpus that stages search: their pipeline's. */
 export class CorpusInUse extends Context.Service<CorpusInUse, CorpusName>()("sluice/pipeline/CorpusInUse") {}
 
-/** How to retrieve: a {@link RetrievalRequest} without what the question and the pipeline supply. */
-export interface RetrieveOptions extends Omit<RetrievalRequest, "corpus" | "query" | "principal" | "files"> {
+/** How to retrieve. What is not given is the pipeline's setting, or else the engine's default. */
+export interface RetrieveOptions {
+  /** How many contexts, 1 to 1,000. Default 10. */
+  readonly topK?: number
+  /**
+   * How search by meaning (dense) and by words (sparse) are mixed: `alpha` 0 is words alone, 1 meaning alone; `{}` means 0.5.
+   * Default: the engine's own mix, which the embedded engine chooses by its embedder.
+   */
+  readonly hybrid?: { readonly alpha?: number }
+  /** Which contexts may be returned. Default: any. */
+  readonly filter?: {
+    /** Only contexts whose cosine distance (0 to 2) is less than this. This or `minSimilarity`. */
+    readonly maxDistance?: number
+    /** Only contexts whose cosine similarity (-1 to 1) is more than this. This or `maxDistance`. */
+    readonly minSimilarity?: number
+    /** Only files whose metadata has every one of these values. */
+    readonly metadata?: Metadata
+    /** Only files whose metadata passes this expression: `year >= 2024 && lang in ["de", "en"]`. */
+    readonly metadataFilter?: string
+  }
+  /** What puts the contexts that were found in another order, before the best `topK` are taken. Default: nothing. */
+  readonly rank?: Ranking
   /** Names or ids of files of the corpus to search. Default: all files. */
   readonly files?: ReadonlyArray<string>
+  /** Further corpora that are searched along, or files of them; the best of all contexts are taken. Default: none. */
+  readonly also?: ReadonlyArray<SearchedCorpus>
+  /** Whether words that no document has are corrected. Default true. */
+  readonly correctSpelling?: boolean
+  /** Whether each context says why it has its place (`explanation`), which takes longer. Default false. */
+  readonly explain?: boolean
 }
 
 /** Options of `retrieve` that one question overrides, such as `--top-k` on the command line. */
@@ -86,7 +112,8 @@ export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retriev
         (contexts) => ({ ...input, contexts })
       )).pipe(Effect.trackDuration(retrievalTime), spanOfStage))
 
-const settingsOf = ({ correctSpelling: _, explain: __, hybrid, ...options }: RetrieveOptions): RetrieveSettings => ({
+/** What a pipeline file would say of it. */
+export const settingsOf = ({ correctSpelling: _, explain: __, hybrid, ...options }: RetrieveOptions): RetrieveSettings => ({
   _tag: "retrieve",
   ...options,
   ...(hybrid === undefined ? {} : { hybrid: { alpha: hybrid.alpha ?? 0.5 } })

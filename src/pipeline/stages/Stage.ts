@@ -25,7 +25,7 @@ export interface AnyStage extends Stage<never, unknown, unknown, unknown> {}
 
 /**
  * Composes stages left to right. Each takes what the one before returns, so the compiler refuses an order that makes no
- * sense (`generate` before `retrieve`).
+ * sense (`generate` before `retrieve`). Up to nine at once; a composition is a stage too, and may be composed further.
  *
  * @example
  * ```ts
@@ -53,6 +53,44 @@ export const compose: {
     d: Stage<D, F, E4, R4>,
     e: Stage<F, G, E5, R5>
   ): Stage<A, G, E1 | E2 | E3 | E4 | E5, R1 | R2 | R3 | R4 | R5>
+  <A, B, C, D, F, G, H, E1, R1, E2, R2, E3, R3, E4, R4, E5, R5, E6, R6>(
+    a: Stage<A, B, E1, R1>,
+    b: Stage<B, C, E2, R2>,
+    c: Stage<C, D, E3, R3>,
+    d: Stage<D, F, E4, R4>,
+    e: Stage<F, G, E5, R5>,
+    f: Stage<G, H, E6, R6>
+  ): Stage<A, H, E1 | E2 | E3 | E4 | E5 | E6, R1 | R2 | R3 | R4 | R5 | R6>
+  <A, B, C, D, F, G, H, I, E1, R1, E2, R2, E3, R3, E4, R4, E5, R5, E6, R6, E7, R7>(
+    a: Stage<A, B, E1, R1>,
+    b: Stage<B, C, E2, R2>,
+    c: Stage<C, D, E3, R3>,
+    d: Stage<D, F, E4, R4>,
+    e: Stage<F, G, E5, R5>,
+    f: Stage<G, H, E6, R6>,
+    g: Stage<H, I, E7, R7>
+  ): Stage<A, I, E1 | E2 | E3 | E4 | E5 | E6 | E7, R1 | R2 | R3 | R4 | R5 | R6 | R7>
+  <A, B, C, D, F, G, H, I, J, E1, R1, E2, R2, E3, R3, E4, R4, E5, R5, E6, R6, E7, R7, E8, R8>(
+    a: Stage<A, B, E1, R1>,
+    b: Stage<B, C, E2, R2>,
+    c: Stage<C, D, E3, R3>,
+    d: Stage<D, F, E4, R4>,
+    e: Stage<F, G, E5, R5>,
+    f: Stage<G, H, E6, R6>,
+    g: Stage<H, I, E7, R7>,
+    h: Stage<I, J, E8, R8>
+  ): Stage<A, J, E1 | E2 | E3 | E4 | E5 | E6 | E7 | E8, R1 | R2 | R3 | R4 | R5 | R6 | R7 | R8>
+  <A, B, C, D, F, G, H, I, J, K, E1, R1, E2, R2, E3, R3, E4, R4, E5, R5, E6, R6, E7, R7, E8, R8, E9, R9>(
+    a: Stage<A, B, E1, R1>,
+    b: Stage<B, C, E2, R2>,
+    c: Stage<C, D, E3, R3>,
+    d: Stage<D, F, E4, R4>,
+    e: Stage<F, G, E5, R5>,
+    f: Stage<G, H, E6, R6>,
+    g: Stage<H, I, E7, R7>,
+    h: Stage<I, J, E8, R8>,
+    i: Stage<J, K, E9, R9>
+  ): Stage<A, K, E1 | E2 | E3 | E4 | E5 | E6 | E7 | E8 | E9, R1 | R2 | R3 | R4 | R5 | R6 | R7 | R8 | R9>
 } = (...stages: ReadonlyArray<AnyStage>) => sequence(stages.flatMap((stage) => stage.parts ?? [stage])) as never // the overloads have checked it
 
 /** Composes stages whose order is known to be valid. */

@@ -9,7 +9,8 @@ import * as Embedded from "../../../src/engines/embedded/Embedded.ts"
 import { Corpora } from "../../../src/ports/Corpora.ts"
 import { Embedder } from "../../../src/ports/Embedder.ts"
 import { FileMetadataStore } from "../../../src/ports/FileMetadataStore.ts"
-import { Files } from "../../../src/ports/Files.ts"
+import { RagFileName } from "../../../src/domain/RagFile.ts"
+import { chunksOf, Files } from "../../../src/ports/Files.ts"
 import { Retrieval } from "../../../src/ports/Retrieval.ts"
 import { pages } from "../../../src/ports/Paging.ts"
 import { Operations } from "../../../src/ports/Operations.ts"
@@ -126,6 +127,15 @@ describe("the stored text of a file", () => {
       const [a, b] = names
       assert.isDefined(a)
       assert.isDefined(b)
+      const from = (at: number, count: number) => Effect.map(chunksOf(files, b!, at, count), (chunks) => chunks.map(({ text }) => text))
+      assert.deepStrictEqual(yield* from(147, 5), texts("b").slice(147))
+      assert.deepStrictEqual(yield* from(150, 5), [])
+      // An engine that finds none by their place has them read from the first one on.
+      const { chunksFrom: _, ...listed } = files
+      assert.deepStrictEqual((yield* chunksOf(listed, b!, 70, 2)).map(({ ordinal }) => ordinal), [70, 71])
+      const found = yield* (yield* Retrieval).retrieve({ corpus, query: "b paragraph 149", files: [b!], topK: 3 })
+      for (const { ordinal = -1, text } of found) assert.deepStrictEqual(yield* from(ordinal, 1), [text])
+      assert.strictEqual((yield* Effect.flip(chunksOf(files, RagFileName.make(`${corpus}/ragFiles/9`), 0, 1))).code, "NOT_FOUND")
       assert.strictEqual((yield* Effect.flip(files.chunks(a!, { token: "x" }))).code, "INVALID_ARGUMENT")
       yield* files.delete(a!)
       assert.strictEqual((yield* Effect.flip(files.chunks(a!, {}))).code, "NOT_FOUND")

@@ -19,6 +19,7 @@ interface FileFacts {
   readonly sourceUri: string
   readonly sourceDisplayName: string
   readonly metadata: Metadata | undefined
+  readonly firstChunk: number
 }
 
 /** Reads chunks by their numbers, as contexts. */
@@ -43,9 +44,9 @@ export class ChunkReader {
   /** A chunk as a context. `revision` is the corpus's: facts about files may change with it, texts never do. @throws {StoreDamage} */
   context(corpus: string, revision: number, chunk: number): Omit<Context, "score"> {
     const { file: fileId, packed } = this.#cache.get(`c${chunk}`, () => this.#read(chunk), sizeOf)
-    const { metadata, ...file } = this.#facts(corpus, revision, fileId)
+    const { firstChunk, metadata, ...file } = this.#facts(corpus, revision, fileId)
     const { tokens: _, ...stored } = unpackChunk(packed)
-    return { chunkId: String(chunk), ...file, ...stored, ...(metadata === undefined ? {} : { metadata }) }
+    return { chunkId: String(chunk), ...file, ordinal: chunk - firstChunk, ...stored, ...(metadata === undefined ? {} : { metadata }) }
   }
 
   /** Address of a chunk's file, to order equals by. Files with the same address differ in nothing but their age. */
@@ -93,7 +94,8 @@ export class ChunkReader {
           file: this.#names.file(corpus, String(row[nameAt])),
           sourceUri: String(row[sourceUriAt]),
           sourceDisplayName: String(row[displayNameAt]),
-          metadata: metadataOfValues(row)
+          metadata: metadataOfValues(row),
+          firstChunk: Number(row[firstChunkAt])
         }
       },
       () => 1_000
@@ -108,5 +110,6 @@ const chunksAt = columnAt("chunk_pages", "chunks")
 const nameAt = columnAt("files", "name")
 const displayNameAt = columnAt("files", "display_name")
 const sourceUriAt = columnAt("files", "source_uri")
+const firstChunkAt = columnAt("files", "first_chunk")
 
 const sizeOf = ({ packed: [text] }: FoundChunk): number => text.length * 2 + 300

@@ -39,6 +39,13 @@ export interface ReaderShape {
   readonly held: (corpus: number, request: PageRequest) => Effect.Effect<Page<RowValues>, ServiceError>
   /** One page of a file's chunks, in order, by the last segment of the file's name; undefined where the file is absent. */
   readonly chunks: (corpus: number, file: string, request: PageRequest) => Effect.Effect<Page<FileChunk> | undefined, ServiceError>
+  /** Chunks of a file from an ordinal on, at most `count`; `undefined` likewise. */
+  readonly chunksFrom: (
+    corpus: number,
+    file: string,
+    from: number,
+    count: number
+  ) => Effect.Effect<ReadonlyArray<FileChunk> | undefined, ServiceError>
   /** The current row of this very corpus, for use within {@link ReaderShape.read}, in its snapshot. @throws {ServiceError} */
   readonly corpusNow: (id: string) => CorpusRow
   readonly corpus: (id: string) => Effect.Effect<CorpusRow, ServiceError>
@@ -196,6 +203,13 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
     return found
   }
 
+  /** The row of a file that has chunks to be read; `undefined` where there is no such file. @throws {StoreDamage} */
+  const intactFile = (corpus: number, file: string): Row | undefined => {
+    const row = rows.files.get(file, corpus)
+    if (row === undefined || isIntact("files", row)) return row
+    throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in ${path}`, Number(row["id"]))
+  }
+
   return {
     read,
     find: (table, name, parent) =>
@@ -213,16 +227,18 @@ export const readerOf = (db: DatabaseSync, path: string, { serving }: ReaderOpti
     chunks: Effect.fnUntraced(function*(corpus, file, request) {
       const { after, limit } = yield* placeOf(request)
       return yield* read(() => {
-        const row = rows.files.get(file, corpus)
+        const row = intactFile(corpus, file)
         if (row === undefined) return undefined
-        if (!isIntact("files", row)) {
-          throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in ${path}`, Number(row["id"]))
-        }
         const items = chunksFrom(row, after, limit)
         const next = after + items.length
         return next < Number(row["chunks"]) ? { items, nextToken: tokenAfter(next) } : { items }
       })
     }),
+    chunksFrom: (corpus, file, from, count) =>
+      read(() => {
+        const row = intactFile(corpus, file)
+        return row === undefined ? undefined : chunksFrom(row, from, count)
+      }),
     corpusNow,
     corpus: (id) => attempt(() => servingCorpus(id)),
     sample: ({ id }, most) => attempt(() => spread.all(id, most).map((row) => String(row["name"]))),

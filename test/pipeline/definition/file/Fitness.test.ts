@@ -17,6 +17,7 @@ const embedded: EngineCapabilities = {
     "parsing:default",
     "hybrid:managed",
     "filter:metadata",
+    "expand:chunks",
     "retrieveRank:lexical",
     "rank:lexical",
     "generate:extractive",
@@ -58,6 +59,7 @@ describe("the embedded engine", () => {
   it("runs what it can", () => {
     expect(problems({ ...minimal, chunking: { strategy: "structure" } }, embedded)).toEqual([])
     expect(problems(stages({ retrieve: { hybrid: {}, rank: "lexical" } }, { rank: "lexical" }, { generate: {} }), embedded)).toEqual([])
+    expect(problems(stages({ retrieve: {} }, { diversify: {} }, { expand: { to: "section" } }, { generate: {} }), embedded)).toEqual([])
   })
 
   it.each<[PipelineInput, string]>([
@@ -177,6 +179,10 @@ describe("the vertex engine", () => {
     [
       stages({ retrieve: { filter: { metadata: { a: "b" } } } }),
       "stages[0].retrieve.filter.metadata: the vertex engine has no metadata filter (port Retrieval)"
+    ],
+    [
+      stages({ retrieve: {} }, { diversify: {} }, { expand: {} }),
+      "stages[2].expand: the vertex engine has no way to give the text of its files back (port Files)"
     ],
     [
       { ...stages({ retrieve: {} }), corpus: { displayName: "H", embedding: { openai: { url: "http://h", model: "m", dimensions: 8 } } } },

@@ -119,7 +119,7 @@ describe("advice", () => {
   })
 
   it("says where a key belongs", () => {
-    expect(issues(minimalYaml + "topK: 3")[0]?.fix).toBe("topK belongs in stages[].retrieve")
+    expect(issues(minimalYaml + "topK: 3")[0]?.fix).toBe("topK belongs in stages[].retrieve or stages[].diversify")
     expect(issues(minimalYaml + "displayName: H")[0]?.fix).toBe("displayName belongs in corpus")
     expect(issues(minimalYaml + "apiKey: x")[0]?.fix).toMatch(/^the keys here are name, /)
   })

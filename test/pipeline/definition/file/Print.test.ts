@@ -80,6 +80,8 @@ const drawn = ({ other, pick, text }: typeof Draw.Type): PipelineInput => {
     stages: [
       { retrieve: { topK: pick + 1, filter: { minSimilarity: pick / 7, metadata: { [text]: other } }, rank: one(ranks, 8) } },
       { rank: one(ranks, 9) },
+      { diversify: { lambda: 1 / (pick + 1) } },
+      { expand: one([{}, { before: 2 }, { to: "section", maxTokens: 900 }, { to: "file" }] as const, 12) },
       { generate: { model: one(models, 10), instruction: text } }
     ],
     engines: { vertex: { vectorDb: one(databases, 11) } }

@@ -493,13 +493,70 @@ const cases: ReadonlyArray<RuleCase> = [
       [withStages({ retrieve: {} }, { generate: {} }, { rank: "lexical" }), "stages[2]: rank cannot come after generate, which is last"],
       [
         withStages({ retrieve: {}, generate: {} }),
-        "stages[0]: takes exactly one of retrieve, rank, generate, chat or batch, not retrieve and generate"
+        "stages[0]: takes exactly one of retrieve, rank, diversify, expand, generate, chat or batch, not retrieve and generate"
       ],
       [withStages("retrieve"), "stages[0]: retrieve is written with its settings"],
       [
         withStages({ generate: {} }, { retrieve: { topK: 0 } }),
         "stages[1].retrieve.topK: must be a whole number, 1 or more",
         "stages[0]: generate needs a retrieve stage before it"
+      ]
+    ]
+  },
+  {
+    rule: "contexts are diversified and expanded between retrieving and answering",
+    keeps: [
+      withStages({ retrieve: {} }, { diversify: {} }, { expand: {} }),
+      withStages({ retrieve: {} }, { expand: { before: 0, after: 3 } }, { rank: "lexical" }, { diversify: { lambda: 1, topK: 4 } }, {
+        generate: {}
+      }),
+      withStages({ retrieve: {} }, { expand: { to: "section", maxTokens: 900 } }, { chat: {} })
+    ],
+    breaks: [
+      [withStages({ diversify: {} }, { retrieve: {} }), "stages[0]: diversify needs a retrieve stage before it"],
+      [withStages({ retrieve: {} }, { generate: {} }, { expand: {} }), "stages[2]: expand cannot come after generate, which is last"],
+      [withStages({ retrieve: {} }, { diversify: { lambda: 1.5 } }), "stages[1].diversify.lambda: must be from 0 to 1"],
+      [withStages({ retrieve: {} }, { diversify: { topK: 0 } }), "stages[1].diversify.topK: must be a whole number, 1 or more"],
+      [withStages({ retrieve: {} }, { expand: { before: 21 } }), "stages[1].expand.before: must be a whole number from 0 to 20"],
+      [withStages({ retrieve: {} }, { expand: { after: 2, to: "file" } }), "stages[1].expand: takes before and after, or to, not both"],
+      [withStages({ retrieve: {} }, { expand: { maxTokens: 2 } }), "stages[1].expand: takes maxTokens only together with to"],
+      [withStages({ retrieve: {} }, { expand: { before: 0, after: 0 } }), "stages[1].expand: adds nothing"],
+      [
+        withStages({ retrieve: {} }, { expand: { to: "chapter" } }),
+        "stages[1].expand.to: must be one of section, file"
+      ],
+      [
+        withStages({ retrieve: {} }, { expand: {} }, { generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
+        "stages: has a diversify or an expand stage and a generate stage with ground: corpus, where there are no contexts"
+      ]
+    ]
+  },
+  {
+    rule: "a model that a stage names writes further queries",
+    keeps: [
+      withStages({ retrieve: { queries: 3 } }, { generate: { model: "gemini-2.0-flash" } }),
+      withStages({ retrieve: { queries: 3 } }, { generate: {} }, { chat: { model: { openai: { url: "http://h/v1", model: "m" } } } })
+    ],
+    breaks: [
+      [
+        withRetrieve({ queries: 3 }),
+        "stages[0].retrieve.queries: needs a model to write the queries, and neither generate nor chat names one"
+      ],
+      [
+        withStages({ retrieve: { queries: 3 } }, { generate: {} }),
+        "stages[0].retrieve.queries: needs a model to write the queries, and neither generate nor chat names one"
+      ],
+      [
+        withStages({ retrieve: { queries: 3 } }, { batch: { model: { openai: { url: "http://h/v1", model: "m" } } } }),
+        "stages[0].retrieve.queries: needs a model to write the queries, and neither generate nor chat names one"
+      ],
+      [
+        withStages({ retrieve: { queries: 11 } }, { generate: { model: "gemini-2.0-flash" } }),
+        "stages[0].retrieve.queries: must be a whole number from 1 to 10"
+      ],
+      [
+        withStages({ retrieve: { queries: 3 } }, { generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
+        "stages[0].retrieve.queries: cannot be combined with ground: corpus, where the model searches with its own queries"
       ]
     ]
   },
