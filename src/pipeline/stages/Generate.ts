@@ -1,10 +1,10 @@
 import { Effect, type Scope, Stream } from "effect"
 import type { Answer, AnswerPart } from "../../domain/Answer.ts"
-import type { SecretError, ServiceError } from "../../domain/Errors.ts"
+import { type SecretError, ServiceError } from "../../domain/Errors.ts"
 import type { Generator } from "../../ports/Generator.ts"
 import type { TextPool } from "../../text/TextPool.ts"
 import type { HostedModels } from "../Host.ts"
-import { generatorOf, type GenerateSettings, type StageSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
+import { generatorOf, type GenerateSettings, isGenerator, type StageSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
 import { Models } from "../Services.ts"
 import { withFileOffsets } from "./FileOffsets.ts"
 import { type CorpusInUse, type Question, retrievalRequest, type Retrieved, type RetrieveOptions } from "./Retrieve.ts"
@@ -35,8 +35,15 @@ export const generateBySettings = (
   settings: GenerateSettings
 ): Stage<Retrieved, Answered, ServiceError | SecretError, Models | TextPool> => {
   const { _tag, ground: _, model, ...options } = settings
-  return grounded(settings, options, () => Effect.flatMap(Models, (models) => models.generator(model)), contextsOf)
+  return grounded(
+    settings,
+    options,
+    () => isGenerator(model) ? Effect.flatMap(Models, (models) => models.generator(model)) : Effect.fail(noModel),
+    contextsOf
+  )
 }
+
+const noModel = ServiceError.invalid("model", "is none", "name a hosted model, or { openai: { url, model } }")
 
 /** Answers by a generator of one's own: see `Generator`. */
 export const generateBy = (

@@ -52,7 +52,7 @@ export const compose: {
     d: Stage<D, F, E4, R4>,
     e: Stage<F, G, E5, R5>
   ): Stage<A, G, E1 | E2 | E3 | E4 | E5, R1 | R2 | R3 | R4 | R5>
-} = (...stages: ReadonlyArray<AnyStage>) => sequence(stages.flatMap((stage) => stage.parts ?? [stage])) as never // the overloads have checked it
+} = (...stages: ReadonlyArray<AnyStage>) => sequence(stages.flatMap((stage) => stage?.parts ?? [stage])) as never // the overloads have checked it
 
 /** Stages whose order is known to make sense. */
 export const sequence = (parts: ReadonlyArray<AnyStage>): AnyStage =>
