@@ -66,7 +66,15 @@ export { chat, type ChatOptions } from "./pipeline/stages/Chat.ts"
 export { condense, type FollowUp } from "./pipeline/stages/Condense.ts"
 export { type Answered, type AnswerOptions, generate, generateBy, generateFromCorpus } from "./pipeline/stages/Generate.ts"
 export { rank } from "./pipeline/stages/Rank.ts"
-export { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions } from "./pipeline/stages/Retrieve.ts"
+export {
+  CorpusInUse,
+  type Question,
+  retrieve,
+  type Retrieved,
+  type RetrieveOptions,
+  type Unanswered,
+  type Unretrieved
+} from "./pipeline/stages/Retrieve.ts"
 export { compose, defineStage, type Stage, type StageDefinition } from "./pipeline/stages/Stage.ts"
 export { diff, type Diff, type Difference } from "./pipeline/sync/Diff.ts"
 export { plan, type Plan, type PlanItem, type PlanOptions } from "./pipeline/sync/Plan.ts"

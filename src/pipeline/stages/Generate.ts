@@ -7,7 +7,15 @@ import type { HostedModels } from "../Host.ts"
 import { generatorOf, type GenerateSettings, isGenerator, type StageSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
 import { Models } from "../Services.ts"
 import { withFileOffsets } from "./FileOffsets.ts"
-import { type CorpusInUse, type Question, retrievalRequest, type Retrieved, type RetrieveOptions } from "./Retrieve.ts"
+import {
+  type CorpusInUse,
+  type Question,
+  retrievalRequest,
+  type Retrieved,
+  type RetrieveOptions,
+  type Unanswered,
+  type Unretrieved
+} from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** What a `generate` stage gives: the question, the contexts it was answered from, best first, and the answer. */
@@ -27,13 +35,13 @@ type Needs<M extends WrittenGenerator> = (M extends "extractive" | object ? Mode
  */
 export const generate = <const M extends WrittenGenerator = "extractive">(
   { model, ...options }: AnswerOptions & { readonly model?: M } = {}
-): Stage<Retrieved, Answered, ServiceError | SecretError, Needs<M>> =>
+): Stage<Unanswered, Answered, ServiceError | SecretError, Needs<M>> =>
   generateBySettings({ _tag: "generate", model: generatorOf(model ?? "extractive"), ...options })
 
 /** The stage that a pipeline file's `generate` or `chat` makes. */
 export const generateBySettings = (
   settings: GenerateSettings
-): Stage<Retrieved, Answered, ServiceError | SecretError, Models | TextPool> => {
+): Stage<Unanswered, Answered, ServiceError | SecretError, Models | TextPool> => {
   const { _tag, ground: _, model, ...options } = settings
   return grounded(
     settings,
@@ -49,12 +57,12 @@ const noModel = ServiceError.invalid("model", "is none", "name a hosted model, o
 export const generateBy = (
   generator: Generator["Service"],
   options: AnswerOptions = {}
-): Stage<Retrieved, Answered, ServiceError, TextPool> => grounded(undefined, options, () => Effect.succeed(generator), contextsOf)
+): Stage<Unanswered, Answered, ServiceError, TextPool> => grounded(undefined, options, () => Effect.succeed(generator), contextsOf)
 
 /** A hosted model that searches the corpus by itself, with its own queries and these settings of `retrieve`. */
 export const generateFromCorpus = (
   { model, retrieve, ...options }: AnswerOptions & { readonly model: string; readonly retrieve?: RetrieveOptions }
-): Stage<Question, Answered, ServiceError | SecretError, Models | HostedModels | CorpusInUse | TextPool> =>
+): Stage<Unretrieved, Answered, ServiceError | SecretError, Models | HostedModels | CorpusInUse | TextPool> =>
   searching({ _tag: "generate", ground: "corpus", model: { _tag: "hosted", model }, ...options }, model, retrieve)
 
 /** The stage that a pipeline file's `generate` with `ground: corpus` makes. */
@@ -62,12 +70,12 @@ export const searching = (
   settings: GenerateSettings,
   name: string,
   retrieve: RetrieveOptions = {}
-): Stage<Question, Answered, ServiceError | SecretError, Models | CorpusInUse | TextPool> => {
+): Stage<Unretrieved, Answered, ServiceError | SecretError, Models | CorpusInUse | TextPool> => {
   const { _tag, ground: _, model: __, ...options } = settings
   return grounded(
     settings,
     options,
-    Effect.fnUntraced(function*(input: Question) {
+    Effect.fnUntraced(function*(input: Unretrieved) {
       const models = yield* Models
       return yield* models.searching(name, yield* retrievalRequest(input, retrieve))
     }),

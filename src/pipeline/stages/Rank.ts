@@ -3,7 +3,7 @@ import type { SecretError, ServiceError } from "../../domain/Errors.ts"
 import type { Ranking } from "../../domain/Retrieval.ts"
 import type { HostedModels } from "../Host.ts"
 import { Models } from "../Services.ts"
-import type { Retrieved } from "./Retrieve.ts"
+import type { Retrieved, Unanswered } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** What a ranker needs of the engine beyond its models. */
@@ -12,9 +12,9 @@ type Needs<R extends Ranking> = R extends { readonly _tag: "lexical" } ? Models 
 /** Puts the contexts in a better order. Default: the lexical ranker, which needs no model. */
 export const rank = <const R extends Ranking = { readonly _tag: "lexical" }>(
   ranking?: R
-): Stage<Retrieved, Retrieved, ServiceError | SecretError, Needs<R>> => {
+): Stage<Unanswered, Retrieved, ServiceError | SecretError, Needs<R>> => {
   const by: Ranking = ranking ?? { _tag: "lexical" }
-  const stage: Stage<Retrieved, Retrieved, ServiceError | SecretError, Models> = described(
+  const stage: Stage<Unanswered, Retrieved, ServiceError | SecretError, Models> = described(
     { _tag: "rank", rank: by },
     (input) =>
       Effect.gen(function*() {
