@@ -70,7 +70,15 @@ export { type Answered, type AnswerOptions, generate, generateBy, generateFromCo
 export { diversify, type DiversifyOptions } from "./pipeline/stages/Diversify.ts"
 export { expand, type ExpandOptions } from "./pipeline/stages/Expand.ts"
 export { rank, rankBy, type ScoreContexts } from "./pipeline/stages/Rank.ts"
-export { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions } from "./pipeline/stages/Retrieve.ts"
+export {
+  CorpusInUse,
+  type Question,
+  retrieve,
+  type Retrieved,
+  type RetrieveOptions,
+  type Unanswered,
+  type Unretrieved
+} from "./pipeline/stages/Retrieve.ts"
 export { queriesBy, type Queries, retrieveEach, type RetrieveEachOptions } from "./pipeline/stages/RetrieveEach.ts"
 export { compose, defineStage, type Stage, type StageDefinition } from "./pipeline/stages/Stage.ts"
 export { diff, type Diff, type Difference } from "./pipeline/sync/Diff.ts"

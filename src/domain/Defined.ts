@@ -16,5 +16,18 @@ export const defined = <A extends object>(object: A): Defined<A> => {
   return left as Defined<A>
 }
 
+/** The value without the undefined properties of plain objects in it, however deep. What is of a class stays as it is. */
+export const definedThroughout = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(definedThroughout)
+  if (typeof value !== "object" || value === null) return value
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  const left = defined(value)
+  for (const [key, inner] of Object.entries(left)) {
+    Object.defineProperty(left, key, { value: definedThroughout(inner), configurable: true, enumerable: true, writable: true })
+  }
+  return left
+}
+
 /** Whether the object has no property, or only undefined ones. */
 export const isEmpty = (object: object): boolean => Object.values(object).every((value) => value === undefined)

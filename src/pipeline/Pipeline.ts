@@ -2,6 +2,7 @@ import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
 import * as NodePath from "@effect/platform-node/NodePath"
 import { Effect, Result, type Scope, Stream } from "effect"
 import type { StreamPart } from "../domain/Answer.ts"
+import { definedThroughout } from "../domain/Defined.ts"
 import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
 import type { Report } from "../domain/Report.ts"
 import { builtInSources } from "../domain/sources/BuiltInSources.ts"
@@ -9,9 +10,9 @@ import type { Generation } from "../ports/Ledger.ts"
 import type { Files } from "../ports/Files.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Secrets } from "../ports/Secrets.ts"
-import type { Chunker } from "../ports/Chunker.ts"
-import type { Parser } from "../ports/Parser.ts"
-import type { AnyConnectorDefinition, Source } from "../ports/Source.ts"
+import { type Chunker, isChunkerDefinition } from "../ports/Chunker.ts"
+import { isParserDefinition, type Parser } from "../ports/Parser.ts"
+import { type AnyConnectorDefinition, isConnectorDefinition, type Source } from "../ports/Source.ts"
 import type { TextPool } from "../text/TextPool.ts"
 import { answerStages, cannotAnswer, contextsOf, contextStages, onCorpus, streamStages } from "./AskPipeline.ts"
 import type { BatchPipelineOptions, BatchQuestion } from "./BatchPipeline.ts"
@@ -20,7 +21,7 @@ import { type EvaluateOptions, type Evaluation, evaluatePipeline } from "./eval/
 import type { Extensions } from "./Extensions.ts"
 import { decode } from "./definition/Decode.ts"
 import { type LoadedPipeline, loadPipeline } from "./definition/Load.ts"
-import { PipelineInvalid } from "./definition/PipelineInvalid.ts"
+import { formatPath, PipelineInvalid, type Problem, type ValuePath } from "./definition/PipelineInvalid.ts"
 import { invalidOn, invalidPipeline, issueOf, placedError } from "./definition/Place.ts"
 import type { Access, Host, HostedModels, OpenError, PipelineParts } from "./Host.ts"
 import { openPipeline } from "./Open.ts"
@@ -191,26 +192,36 @@ export const make = <
   name: string,
   { chunking: { chunker, ...chunking } = {}, parsers, sources, stages, ...options }: PipelineOptions<C, S, Out, E, R, P, K>
 ): Pipeline<keyof S & string, Out, E, SourceNeeds<S> | ParserNeeds<P> | ChunkerNeeds<K> | CorpusNeeds<C> | Exclude<R, Provided>> => {
-  const connectors = Object.fromEntries(Object.values(sources).map(({ definition }) => [definition.kind, definition]))
-  const own = Object.fromEntries(Object.entries(connectors).filter(([kind]) => !(kind in builtInSources)))
-  const chunkers = chunker === undefined ? {} : { [chunker.definition.kind]: chunker.definition }
-  const ownParsers = Object.fromEntries((parsers ?? []).map(({ definition }) => [definition.kind, definition]))
   const parts = stages?.parts ?? (stages === undefined ? [] : [stages as AnyStage])
-  const written = {
+  const strangers = strangersIn(sources, parsers ?? [], chunker, parts)
+  const isKnown = (...path: ValuePath): boolean => !strangers.some((problem) => formatPath(problem.path) === formatPath(path))
+  const given = Object.entries(sources).filter(([id]) => isKnown("sources", id))
+  const givenParsers = (parsers ?? []).filter((_, at) => isKnown("parsers", at))
+  const givenChunker = isKnown("chunking", "chunker") ? chunker : undefined
+  const connectors = Object.fromEntries(given.map(([, { definition }]) => [definition.kind, definition]))
+  const own = Object.fromEntries(Object.entries(connectors).filter(([kind]) => !(kind in builtInSources)))
+  const chunkers = givenChunker === undefined ? {} : { [givenChunker.definition.kind]: givenChunker.definition }
+  const ownParsers = Object.fromEntries(givenParsers.map(({ definition }) => [definition.kind, definition]))
+  const written = definedThroughout({
     ...options,
     name,
-    sources: Object.fromEntries(Object.entries(sources).map(([id, { definition, settings }]) => [id, { [definition.kind]: settings }])),
-    chunking: { ...chunking, ...(chunker === undefined ? {} : { chunker: { [chunker.definition.kind]: chunker.settings } }) },
-    ...(parsers === undefined ? {} : { parsers: parsers.map(({ definition, settings }) => ({ [definition.kind]: settings })) }),
+    sources: Object.fromEntries(given.map(([id, { definition, settings }]) => [id, { [definition.kind]: settings }])),
+    chunking: {
+      ...chunking,
+      chunker: givenChunker === undefined ? undefined : { [givenChunker.definition.kind]: givenChunker.settings }
+    },
+    parsers: parsers === undefined ? undefined : givenParsers.map(({ definition, settings }) => ({ [definition.kind]: settings })),
     // Stages that a file could name are checked by its rules. Those between them are functions.
-    ...(parts.every(({ settings }) => settings === undefined)
-      ? {}
-      : { stages: parts.map(({ settings }) => settings === undefined ? { [functionStage]: {} } : writtenStage(settings)) })
+    stages: parts.every((stage) => stage?.settings === undefined)
+      ? undefined
+      : parts.map((stage) => stage?.settings === undefined ? { [functionStage]: {} } : writtenStage(stage.settings))
+  })
+  const found = decode(written, { connectors: own, parsers: ownParsers, chunkers, stages: { [functionStage]: placeOfFunction } })
+  const problems = [...strangers, ...(Result.isFailure(found) ? found.failure : [])]
+  if (Result.isFailure(found) || problems.length > 0) {
+    throw new PipelineInvalid({ file: name, issues: problems.map((problem) => issueOf(name, problem)) })
   }
-  const decoded = Result.getOrThrowWith(
-    decode(written, { connectors: own, parsers: ownParsers, chunkers, stages: { [functionStage]: placeOfFunction } }),
-    (problems) => new PipelineInvalid({ file: name, issues: problems.map((problem) => issueOf(name, problem)) })
-  )
+  const decoded = found.success
   const definition = { ...decoded, stages: decoded.stages.filter(({ _tag }) => _tag !== "own") }
   // The default composition gives what `Out` says by default.
   const all = (stages === undefined ? compose(retrieve(), generate()) : sequence(parts)) as unknown as Stage<Question, Out, E, R>
@@ -225,6 +236,34 @@ export const make = <
   const invalid: PipelineParts["invalid"] = (problems) => invalidPipeline(definition, problems)
   return typed({ definition, extensions, connectors, anyEngine: true, invalid, stagesOf: () => all, contextStagesOf: () => toContexts })
 }
+
+/** What JavaScript gives in the place of a source, a parser, a chunker or a stage. */
+const strangersIn = (
+  sources: Readonly<Record<string, unknown>>,
+  parsers: ReadonlyArray<unknown>,
+  chunker: unknown,
+  stages: ReadonlyArray<unknown>
+): ReadonlyArray<Problem> => [
+  ...Object.entries(sources).flatMap(([id, source]) =>
+    hasDefinition(source, isConnectorDefinition) ? [] : [{
+      path: ["sources", id],
+      rule: "is no source",
+      fix: "call a connector: local(\"./docs\"), with local of sluice/connectors, or what defineConnector gave"
+    }]
+  ),
+  ...parsers.flatMap((parser, at) =>
+    hasDefinition(parser, isParserDefinition) ? [] : [{ path: ["parsers", at], rule: "is no parser", fix: "call what defineParser gave" }]
+  ),
+  ...(chunker === undefined || hasDefinition(chunker, isChunkerDefinition)
+    ? []
+    : [{ path: ["chunking", "chunker"], rule: "is no chunker", fix: "call what defineChunker gave" }]),
+  ...stages.flatMap((stage, at) =>
+    typeof stage === "function" ? [] : [{ path: ["stages", at], rule: "is no stage", fix: "write compose(retrieve(), generate())" }]
+  )
+]
+
+const hasDefinition = (value: unknown, isDefinition: (value: unknown) => boolean): boolean =>
+  typeof value === "object" && value !== null && "definition" in value && isDefinition(value.definition)
 
 /** Makes a pipeline of a loaded file, with the connectors that its sources may name. */
 export const fromFile = (

@@ -14,6 +14,8 @@ import {
   type Host,
   type HostedModels,
   Pipeline,
+  type PipelineInvalid,
+  rank,
   retrieve,
   type Retrieved,
   type Stage,
@@ -104,6 +106,34 @@ describe("Pipeline.make", () => {
         "stages[0].retrieve.topK"
       ])
     }
+  })
+
+  it("tells everything that is wrong at once, what JavaScript alone gives too", () => {
+    const problemsOf = (stages: unknown, sources: unknown = {}) => {
+      const made = Result.try({
+        try: () => Pipeline.make("p", { corpus: { displayName: "P" }, sources: sources as never, stages: stages as never }),
+        catch: (error) => error as PipelineInvalid
+      })
+      if (Result.isSuccess(made)) return []
+      assert.strictEqual(made.failure._tag, "PipelineInvalid")
+      return made.failure.issues.map(({ path, rule }) => `${path} ${rule}`)
+    }
+    // What is undefined is as if it were not there.
+    const unsaid = { topK: undefined, filter: { maxDistance: undefined }, hybrid: { alpha: undefined } }
+    assert.deepStrictEqual(problemsOf(compose(retrieve(unsaid), generate({ temperature: undefined }))), [])
+    const model = { openai: { url: "notaurl", model: "m" } }
+    assert.deepStrictEqual(problemsOf(compose(retrieve({ topK: 0 }), generate({ model })), { docs: "./docs", more: local("") }), [
+      "sources.docs is no source",
+      "sources.more.local.path must not be empty",
+      "stages[0].retrieve.topK must be a whole number, 1 or more",
+      "stages[1].generate.model.openai.url must be an http:// or https:// address, with no user name or password in it"
+    ])
+    assert.deepStrictEqual(problemsOf(compose(retrieve({ topK: "5" as never }), rank({ _tag: "lexicl" } as never))), [
+      "stages[0].retrieve.topK must be a number, not text",
+      "stages[1].rank.lexicl is not a key that belongs here"
+    ])
+    assert.deepStrictEqual(problemsOf([retrieve()]), ["stages[0] is no stage"])
+    assert.deepStrictEqual(problemsOf(compose(retrieve(), undefined as never)), ["stages[1] is no stage"])
   })
 
   it("does not compile where the engine lacks something", () => {

@@ -2,9 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
+import { expectTypeOf } from "vitest"
 import { local } from "../../connectors/index.ts"
 import {
   type Answer,
+  type Answered,
   compose,
   defineStage,
   Embedded,
@@ -136,5 +138,32 @@ describe("a stage of one's own", () => {
       "stages[4] rank cannot come after generate, which is last"
     ])
     assert.deepStrictEqual(problemsOf(generate() as never), ["stages[0] generate needs a retrieve stage before it"])
+  })
+})
+
+describe("the order of stages", () => {
+  it("that makes no sense does not compile", () => {
+    // @ts-expect-error Answers come of contexts.
+    compose(generate(), retrieve())
+    // @ts-expect-error It is answered.
+    compose(retrieve(), generate(), retrieve())
+    // @ts-expect-error It is answered, from the contexts in their order.
+    compose(retrieve(), generate(), rank())
+    // @ts-expect-error It was retrieved.
+    compose(retrieve(), retrieve())
+  })
+
+  it("takes stages of one's own, whose types are found, and goes back where they take away what was found", () => {
+    const asked = (question: Question) => Effect.succeed({ ...question, query: question.question })
+    const counted = compose(asked, retrieve(), (input) => Effect.succeed({ ...input, count: input.contexts.length }), rank(), generate())
+    expectTypeOf(counted).toExtend<Stage<Question, Answered, unknown, unknown>>()
+    const again = compose(
+      retrieve(),
+      ({ contexts, ...question }) => Effect.succeed({ ...question, query: contexts[0]?.text ?? "" }),
+      retrieve()
+    )
+    expectTypeOf(again).toExtend<Stage<Question, Retrieved, unknown, unknown>>()
+    const scored = compose(retrieve(), two, generate(), (answered) => Effect.succeed({ ...answered, score: answered.answer.text.length }))
+    expectTypeOf<Effect.Success<ReturnType<typeof scored>>>().toExtend<Answered & { readonly score: number }>()
   })
 })

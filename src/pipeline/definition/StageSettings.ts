@@ -3,6 +3,7 @@ import { localModelFields } from "./CorpusSettings.ts"
 import { parseMetadataFilter } from "../../domain/MetadataFilter.ts"
 import { partnerModels } from "../../domain/partner/PartnerModels.ts"
 import { bucketUriForm } from "../../domain/rag/Forms.ts"
+import { definedThroughout } from "../../domain/Defined.ts"
 import { alphaRule, distanceRule, filesGivenRule, oneCorpusRule } from "../../domain/rag/RagRules.ts"
 import { HttpUrl, SecretName } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
@@ -155,8 +156,12 @@ export type GeneratorSettings =
 /** A model as a person writes it. */
 export type WrittenGenerator = string | { readonly openai: typeof OpenAiChat.Encoded }
 
-/** Settings of a model, from what a person writes. */
-export const generatorOf = (written: WrittenGenerator): GeneratorSettings => Schema.decodeSync(GeneratorChoice)(written)
+/** The settings of a model, by the name a person gives it. What is no model stays as it is written: a pipeline with it is refused. */
+export const generatorOf = (written: WrittenGenerator): GeneratorSettings =>
+  Result.getOrElse(Schema.decodeUnknownResult(GeneratorChoice)(definedThroughout(written)), () => written as never)
+
+/** Whether it is a model, and not what {@link generatorOf} found to be none. */
+export const isGenerator = (model: unknown): model is GeneratorSettings => typeof model === "object" && model !== null && "_tag" in model
 
 const modelName = text.check(matches(/^(?!(?:(?:publishers\/anthropic\/models|anthropic)\/)?claude-[^@]*$)/, {
   rule: "a Claude model is named with its date",
@@ -171,7 +176,7 @@ const modelChoice = (
     modelName,
     Schema.Struct({ openai: OpenAiChat })
   ]).annotate(annotations).pipe(Schema.decodeTo(
-    Schema.declare((u): u is GeneratorSettings => typeof u === "object" && u !== null && "_tag" in u),
+    Schema.declare(isGenerator),
     SchemaTransformation.transform<GeneratorSettings, string | { readonly openai: typeof OpenAiChat.Type }>({
       decode: (written) =>
         typeof written !== "string"
@@ -179,14 +184,16 @@ const modelChoice = (
           : written === "extractive"
           ? { _tag: "extractive" }
           : { _tag: "hosted", model: written },
-      encode: (generator) => {
-        if (generator._tag === "extractive") return "extractive"
-        if (generator._tag === "hosted") return generator.model
-        const { _tag, ...openai } = generator
-        return { openai }
-      }
+      encode: writtenGenerator
     })
   ))
+
+const writtenGenerator = (generator: GeneratorSettings): string | { readonly openai: typeof OpenAiChat.Type } => {
+  if (generator._tag === "extractive") return "extractive"
+  if (generator._tag === "hosted") return generator.model
+  const { _tag, ...openai } = generator
+  return { openai }
+}
 
 const GeneratorChoice = modelChoice({
   description:
@@ -319,10 +326,21 @@ const stageSettings = (own: OwnStages) =>
     own: Object.fromEntries(Object.entries(own).map(([kind, { settings }]) => [kind, settings]))
   })
 export type StageSettings = ReturnType<typeof stageSettings>["Type"]
-/** A stage as a file writes it, whether or not it is valid. */
-export const writtenStage = (settings: StageSettings): unknown => Schema.encodeSync(builtInStageSettings, { disableChecks: true })(settings)
 
-const builtInStageSettings = stageSettings({})
+/** A stage as a file writes it, whether or not it keeps the rules, and whatever else is in it. */
+export const writtenStage = (settings: StageSettings): unknown => {
+  const { _tag, ...fields }: { readonly _tag: string; readonly model?: unknown; readonly rank?: unknown } = settings
+  const rank = "rank" in fields ? { rank: writtenRank(fields.rank) } : {}
+  if (_tag === "rank") return rank
+  return { [_tag]: { ...fields, ...rank, ...(isGenerator(fields.model) ? { model: writtenGenerator(fields.model) } : {}) } }
+}
+
+const writtenRank = (rank: unknown): unknown => {
+  if (typeof rank !== "object" || rank === null || !("_tag" in rank)) return rank
+  const { _tag, ...fields } = rank
+  return _tag === "lexical" ? _tag : { [String(_tag)]: fields }
+}
+
 export type RetrieveSettings = Extract<StageSettings, { readonly _tag: "retrieve" }>
 export type GenerateSettings = Extract<StageSettings, { readonly _tag: "generate" }>
 export type BatchSettings = Extract<StageSettings, { readonly _tag: "batch" }>

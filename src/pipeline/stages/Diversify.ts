@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { AlsoIn, Context } from "../../domain/Retrieval.ts"
 import type { SparseVector } from "../../ports/Embedder.ts"
 import { type ComparedText, comparedText, repeats } from "../../text/Repeats.ts"
-import type { Retrieved } from "./Retrieve.ts"
+import type { Retrieved, Unanswered } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** How contexts are chosen that do not repeat one another. */
@@ -21,7 +21,7 @@ export interface DiversifyOptions {
  * How alike two contexts are is the cosine of their texts by the offline embedder, on every engine: no model and no
  * network is asked, and the same contexts always give the same choice.
  */
-export const diversify = ({ lambda = 0.5, topK = 10 }: DiversifyOptions = {}): Stage<Retrieved, Retrieved> =>
+export const diversify = ({ lambda = 0.5, topK = 10 }: DiversifyOptions = {}): Stage<Unanswered, Retrieved> =>
   described({ _tag: "diversify", lambda, topK }, (input) =>
     Effect.map(hashed, ([{ embedHashedSparse }, { dimensions }]) => ({
       ...input,

@@ -6,7 +6,7 @@ import { goesOn, passageOf } from "../../domain/Passage.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { chunksOf, Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
-import type { Retrieved } from "./Retrieve.ts"
+import type { Retrieved, Unanswered } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** How far each context is expanded: to the chunks next to it, or to the chunks of its section or file that fit. */
@@ -32,7 +32,7 @@ export interface ExpandOptions {
  *
  * Fails with `UNIMPLEMENTED` on an engine that does not give the text of its files back.
  */
-export const expand = (options: ExpandOptions = {}): Stage<Retrieved, Retrieved, ServiceError, Files> =>
+export const expand = (options: ExpandOptions = {}): Stage<Unanswered, Retrieved, ServiceError, Files> =>
   described({ _tag: "expand", ...defined(options) }, (input) =>
     Effect.gen(function*() {
       const files = yield* Files

@@ -1,13 +1,21 @@
 import { Effect, type Scope, Stream } from "effect"
 import type { Answer, AnswerPart } from "../../domain/Answer.ts"
-import type { SecretError, ServiceError } from "../../domain/Errors.ts"
+import { type SecretError, ServiceError } from "../../domain/Errors.ts"
 import type { Generator } from "../../ports/Generator.ts"
 import type { TextPool } from "../../text/TextPool.ts"
 import type { HostedModels } from "../Host.ts"
-import { generatorOf, type GenerateSettings, type StageSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
+import { generatorOf, type GenerateSettings, isGenerator, type StageSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
 import { Models } from "../Services.ts"
 import { withFileOffsets } from "./FileOffsets.ts"
-import { type CorpusInUse, type Question, retrievalRequest, type Retrieved, type RetrieveOptions } from "./Retrieve.ts"
+import {
+  type CorpusInUse,
+  type Question,
+  retrievalRequest,
+  type Retrieved,
+  type RetrieveOptions,
+  type Unanswered,
+  type Unretrieved
+} from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** Output of a `generate` stage: the question, the contexts it was answered from, best first, and the answer. */
@@ -36,27 +44,34 @@ type Needs<M extends WrittenGenerator> = (M extends "extractive" | object ? Mode
  */
 export const generate = <const M extends WrittenGenerator = "extractive">(
   { model, ...options }: AnswerOptions & { readonly model?: M } = {}
-): Stage<Retrieved, Answered, ServiceError | SecretError, Needs<M>> =>
+): Stage<Unanswered, Answered, ServiceError | SecretError, Needs<M>> =>
   generateBySettings({ _tag: "generate", model: generatorOf(model ?? "extractive"), ...options })
 
 /** Makes the stage of a pipeline file's `generate` or `chat`. */
 export const generateBySettings = (
   settings: GenerateSettings
-): Stage<Retrieved, Answered, ServiceError | SecretError, Models | TextPool> => {
+): Stage<Unanswered, Answered, ServiceError | SecretError, Models | TextPool> => {
   const { _tag, ground: _, model, ...options } = settings
-  return grounded(settings, options, () => Effect.flatMap(Models, (models) => models.generator(model)), contextsOf)
+  return grounded(
+    settings,
+    options,
+    () => isGenerator(model) ? Effect.flatMap(Models, (models) => models.generator(model)) : Effect.fail(noModel),
+    contextsOf
+  )
 }
+
+const noModel = ServiceError.invalid("model", "is none", "name a hosted model, or { openai: { url, model } }")
 
 /** Answers with a custom generator: see `Generator`. */
 export const generateBy = (
   generator: Generator["Service"],
   options: AnswerOptions = {}
-): Stage<Retrieved, Answered, ServiceError, TextPool> => grounded(undefined, options, () => Effect.succeed(generator), contextsOf)
+): Stage<Unanswered, Answered, ServiceError, TextPool> => grounded(undefined, options, () => Effect.succeed(generator), contextsOf)
 
 /** Answers with a hosted model that searches the corpus itself, with its own queries and these settings of `retrieve`. */
 export const generateFromCorpus = (
   { model, retrieve, ...options }: AnswerOptions & { readonly model: string; readonly retrieve?: RetrieveOptions }
-): Stage<Question, Answered, ServiceError | SecretError, Models | HostedModels | CorpusInUse | TextPool> =>
+): Stage<Unretrieved, Answered, ServiceError | SecretError, Models | HostedModels | CorpusInUse | TextPool> =>
   searching({ _tag: "generate", ground: "corpus", model: { _tag: "hosted", model }, ...options }, model, retrieve)
 
 /** Makes the stage of a pipeline file's `generate` with `ground: corpus`. */
@@ -64,12 +79,12 @@ export const searching = (
   settings: GenerateSettings,
   name: string,
   retrieve: RetrieveOptions = {}
-): Stage<Question, Answered, ServiceError | SecretError, Models | CorpusInUse | TextPool> => {
+): Stage<Unretrieved, Answered, ServiceError | SecretError, Models | CorpusInUse | TextPool> => {
   const { _tag, ground: _, model: __, ...options } = settings
   return grounded(
     settings,
     options,
-    Effect.fnUntraced(function*(input: Question) {
+    Effect.fnUntraced(function*(input: Unretrieved) {
       const models = yield* Models
       return yield* models.searching(name, yield* retrievalRequest(input, retrieve))
     }),

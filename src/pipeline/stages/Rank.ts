@@ -4,7 +4,7 @@ import { type Context, rankedBy, type Ranking } from "../../domain/Retrieval.ts"
 import type { Ranker } from "../../ports/Ranker.ts"
 import type { HostedModels } from "../Host.ts"
 import { Models } from "../Services.ts"
-import type { Retrieved } from "./Retrieve.ts"
+import type { Retrieved, Unanswered } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** Services a ranker needs of the engine. */
@@ -13,9 +13,9 @@ type Needs<R extends Ranking> = R extends { readonly _tag: "lexical" } ? Models 
 /** Reorders the contexts by relevance. Default: the lexical ranker, which needs no model. */
 export const rank = <const R extends Ranking = { readonly _tag: "lexical" }>(
   ranking?: R
-): Stage<Retrieved, Retrieved, ServiceError | SecretError, Needs<R>> => {
+): Stage<Unanswered, Retrieved, ServiceError | SecretError, Needs<R>> => {
   const by: Ranking = ranking ?? { _tag: "lexical" }
-  const stage: Stage<Retrieved, Retrieved, ServiceError | SecretError, Models> = described(
+  const stage: Stage<Unanswered, Retrieved, ServiceError | SecretError, Models> = described(
     { _tag: "rank", rank: by },
     (input) =>
       Effect.gen(function*() {
@@ -48,7 +48,7 @@ export type ScoreContexts<E = never, R = never> = (
  */
 export const rankBy = <E = never, R = never>(
   ranker: ScoreContexts<E, R> | Ranker["Service"]
-): Stage<Retrieved, Retrieved, E | ServiceError, R> =>
+): Stage<Unanswered, Retrieved, E | ServiceError, R> =>
   Object.assign((input: Retrieved) =>
     Effect.gen(function*() {
       const { contexts, question } = input

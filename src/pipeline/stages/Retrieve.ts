@@ -23,6 +23,16 @@ export interface Retrieved extends Question {
   readonly contexts: ReadonlyArray<RetrievedContext>
 }
 
+/** A question that nothing was retrieved for yet: what a stage takes that retrieves. */
+export interface Unretrieved extends Question {
+  readonly contexts?: never
+}
+
+/** Contexts that nothing was answered from yet: what stages take that rank or answer. */
+export interface Unanswered extends Retrieved {
+  readonly answer?: never
+}
+
 /** The corpus that stages search: their pipeline's. */
 export class CorpusInUse extends Context.Service<CorpusInUse, CorpusName>()("sluice/pipeline/CorpusInUse") {}
 
@@ -104,7 +114,7 @@ const bothFilters = (ofPipeline: RetrieveOptions["filter"] = {}, ofQuestion: Ret
 const spanOfStage = Effect.withSpan("stage.retrieve")
 
 /** Finds the contexts in the pipeline's corpus that are relevant to the question, best first. */
-export const retrieve = (options: RetrieveOptions = {}): Stage<Question, Retrieved, ServiceError, Retrieval | CorpusInUse> =>
+export const retrieve = (options: RetrieveOptions = {}): Stage<Unretrieved, Retrieved, ServiceError, Retrieval | CorpusInUse> =>
   described(settingsOf(options), (input) =>
     Effect.flatMap(Effect.context<Retrieval | CorpusInUse>(), (around) =>
       Effect.map(

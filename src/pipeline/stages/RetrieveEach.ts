@@ -5,7 +5,7 @@ import { Retrieval } from "../../ports/Retrieval.ts"
 import type { HostedModels } from "../Host.ts"
 import { generatorOf, type GeneratorSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
 import { Models } from "../Services.ts"
-import { type CorpusInUse, type Question, retrievalRequest, type Retrieved, type RetrieveOptions, settingsOf } from "./Retrieve.ts"
+import { type CorpusInUse, retrievalRequest, type Retrieved, type RetrieveOptions, settingsOf, type Unretrieved } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** Returns the queries that are searched in place of a question; an empty list searches the question itself. */
@@ -40,7 +40,7 @@ const leastDepth = 20
  */
 export const retrieveEach = <E = never, R = never>(
   { concurrency = 4, k = 60, queries, ...options }: RetrieveEachOptions<E, R>
-): Stage<Question, Retrieved, E | ServiceError, R | Retrieval | CorpusInUse> =>
+): Stage<Unretrieved, Retrieved, E | ServiceError, R | Retrieval | CorpusInUse> =>
   described(settingsOf(options), (input) =>
     Effect.gen(function*() {
       const { retrieve } = yield* Retrieval

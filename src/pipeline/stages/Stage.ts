@@ -91,7 +91,7 @@ export const compose: {
     h: Stage<I, J, E8, R8>,
     i: Stage<J, K, E9, R9>
   ): Stage<A, K, E1 | E2 | E3 | E4 | E5 | E6 | E7 | E8 | E9, R1 | R2 | R3 | R4 | R5 | R6 | R7 | R8 | R9>
-} = (...stages: ReadonlyArray<AnyStage>) => sequence(stages.flatMap((stage) => stage.parts ?? [stage])) as never // the overloads have checked it
+} = (...stages: ReadonlyArray<AnyStage>) => sequence(stages.flatMap((stage) => stage?.parts ?? [stage])) as never // the overloads have checked it
 
 /** Composes stages whose order is known to be valid. */
 export const sequence = (parts: ReadonlyArray<AnyStage>): AnyStage =>
