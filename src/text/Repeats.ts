@@ -1,26 +1,47 @@
-/** A text by its words, to be compared with others. */
+/** A text by its words, to be compared with others of the same {@link textComparer}. */
 export interface ComparedText {
   readonly words: ReadonlyArray<string>
-  /** Where each row of {@link run} words begins, in order; {@link severalTimes} where there are several such. */
-  readonly rows: ReadonlyMap<string, number>
+  /** Where each row of {@link run} words begins, by its number, in order; {@link severalTimes} where there are several such. */
+  readonly rows: () => ReadonlyMap<number, number>
   /** It was cut out of pages: their headers, footers and numbers may stand between its words. */
   readonly paged: boolean
 }
 
 const word = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]|[[\p{L}\p{M}\p{N}]--[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}]]+/gv
 
-/** Words in a row that both texts have to have for them to be the same ones. */
+/** Words in a row that both texts have to have for them to be the same ones: two pairs. */
 const run = 4
 const severalTimes = -1
 
-export const comparedText = (text: string, paged: boolean): ComparedText => {
-  const words = text.normalize("NFKC").toLowerCase().match(word) ?? []
-  const rows = new Map<string, number>()
-  for (let at = 0; at + run <= words.length; at++) {
-    const row = words.slice(at, at + run).join(" ")
-    rows.set(row, rows.has(row) ? severalTimes : at)
+/** Makes texts that can be compared with one another: it numbers their words and rows, since numbers are found faster than words. */
+export const textComparer = () => {
+  const words = new Map<string, number>()
+  const pairs = new Map<number, number>()
+  const rowsOfPairs = new Map<number, number>()
+  const numberIn = <K>(numbers: Map<K, number>, key: K): number => {
+    const known = numbers.get(key) ?? numbers.size
+    numbers.set(key, known)
+    return known
   }
-  return { words, rows, paged }
+  // No more words are compared than two numbers have room for in one.
+  const together = (a: number, b: number): number => a * 0x4000000 + b
+  return (text: string, paged: boolean): ComparedText => {
+    const all = text.normalize("NFKC").toLowerCase().match(word) ?? []
+    let made: Map<number, number> | undefined
+    // Most texts are like no other, and never need theirs.
+    const rows = (): ReadonlyMap<number, number> => {
+      if (made !== undefined) return made
+      made = new Map()
+      const numbers = all.map((one) => numberIn(words, one))
+      const inPairs = numbers.slice(1).map((next, at) => numberIn(pairs, together(numbers[at]!, next)))
+      for (let at = 0; at + run <= all.length; at++) {
+        const row = numberIn(rowsOfPairs, together(inPairs[at]!, inPairs[at + 2]!))
+        made.set(row, made.has(row) ? severalTimes : at)
+      }
+      return made
+    }
+    return { words: all, rows, paged }
+  }
 }
 
 /** Share of a text's words that another has to have to say all of it: chunks of two formats are not cut at the same places. */
@@ -35,7 +56,8 @@ const mostOfPage = 12
  */
 export const repeats = (text: ComparedText, other: ComparedText): boolean => {
   if (text.words.length === other.words.length && text.words.every((word, at) => word === other.words[at])) return true
-  const pairs = alignedWords(text, other)
+  if (other.words.length < leastShared * text.words.length) return false
+  const pairs = alignedWords(text, other, (1 - leastShared) * text.words.length)
   if (pairs.length === 0 || pairs.length < leastShared * text.words.length) return false
   let [from, fromOther] = [0, 0]
   for (const [place, [to, toOther]] of [...pairs, [text.words.length, other.words.length] as const].entries()) {
@@ -65,12 +87,17 @@ const sameAtEnd = (a: Words, b: Words, leading: boolean): boolean => {
   return isOfPage(a) || isOfPage(b) || partOf(a.words, b.words) || partOf(b.words, a.words)
 }
 
-/** Pairs of places of equal words, ascending in both texts: those that stand in rows which each text has once. */
-const alignedWords = (a: ComparedText, b: ComparedText): ReadonlyArray<readonly [number, number]> => {
+/**
+ * Pairs of places of equal words, ascending in both texts: those that stand in rows which each text has once. Not all of
+ * them, where `most` words of the first text are in no pair.
+ */
+const alignedWords = (a: ComparedText, b: ComparedText, most: number): ReadonlyArray<readonly [number, number]> => {
   const pairs: Array<readonly [number, number]> = []
   let [nextA, nextB] = [0, 0]
-  for (const [row, at] of a.rows) {
-    const there = b.rows.get(row)
+  const inB = b.rows()
+  for (const [row, at] of a.rows()) {
+    if (at - pairs.length > most) break
+    const there = inB.get(row)
     if (at === severalTimes || there === undefined || there === severalTimes) continue
     for (let step = 0; step < run; step++) {
       if (at + step < nextA || there + step < nextB) continue

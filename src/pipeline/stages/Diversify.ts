@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { AlsoIn, Context } from "../../domain/Retrieval.ts"
 import type { SparseVector } from "../../ports/Embedder.ts"
-import { type ComparedText, comparedText, repeats } from "../../text/Repeats.ts"
+import { type ComparedText, repeats, textComparer } from "../../text/Repeats.ts"
 import type { Retrieved, Unanswered } from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
@@ -72,12 +72,13 @@ const diversified = (
   )
 }
 
-/** Cosine from which two texts are compared word by word: that of a part of a text with the whole is not high. */
-const comparable = 0.3
+/** Cosine from which two texts are compared word by word: about that of a quarter of a text with the whole. */
+const comparable = 0.5
 
 /** The contexts without those that repeat an earlier one; that one lists where they are. */
 const withoutCopies = (contexts: ReadonlyArray<Context>, embed: (text: string) => Vector): ReadonlyArray<Candidate> => {
   const kept: Array<Candidate & { readonly text: ComparedText }> = []
+  const comparedText = textComparer()
   for (const context of contexts) {
     const vector = embed(context.text)
     const text = comparedText(context.text, context.firstPage !== undefined)
