@@ -113,7 +113,7 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   /** Answers many questions at once, each with its citations or with why it has no answer. */
   readonly batch: <E2, R2>(
     questions: Stream.Stream<BatchQuestion, E2, R2>,
-    options: Pick<BatchPipelineOptions, "concurrency" | "done">
+    options?: Pick<BatchPipelineOptions, "concurrency" | "done">
   ) => Stream.Stream<BatchAnswered, PipelineError | E | E2, Host | R | R2>
   /** Asks the pipeline's tests, or others, and holds what comes against what they expect. */
   readonly evaluate: (options?: Partial<EvaluateOptions>) => Effect.Effect<Evaluation, PipelineError, Host | R>
@@ -359,7 +359,7 @@ const typed = <Sources extends string, Out, E, R>(
     }),
     batch: <E2, R2>(
       questions: Stream.Stream<BatchQuestion, E2, R2>,
-      { concurrency = 4, done = () => false }: Pick<BatchPipelineOptions, "concurrency" | "done">
+      { concurrency = 4, done = () => false }: Pick<BatchPipelineOptions, "concurrency" | "done"> = {}
     ) =>
       Stream.mapEffect(
         Stream.filter(questions, ({ customId }) => !done(customId)),

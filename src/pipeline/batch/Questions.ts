@@ -7,11 +7,11 @@ import { lineGroups } from "../../text/rows/ReadRows.ts"
 import { Spill } from "../../text/rows/Spill.ts"
 import type { Question } from "../stages/Retrieve.ts"
 
-/** One question of a file, told apart by its id. */
+/** One question of several, told apart by its id. */
 export interface BatchQuestion extends Question {
   readonly customId: string
-  /** What else stood in its line; it is handed over to the answers. */
-  readonly carried: JsonRecord
+  /** What else stood in its line, where it comes from a file; it is handed over to the answers. */
+  readonly carried?: JsonRecord
 }
 
 /** Keys that a line's answer has. */
