@@ -79,6 +79,8 @@ export interface UploadRequest {
   readonly displayName: string
   readonly description?: string
   readonly content: Uint8Array
+  /** A name whose extension tells the format; the bytes decide. Default: the display name, or else `sourceUri`. */
+  readonly name?: string
   /** MIME type; only a hint, as the bytes decide. */
   readonly mimeType?: string
   /** Whether the content is Markdown that was made of the file, whatever its name. Default false. */

@@ -51,7 +51,10 @@ export const batchPipeline = Effect.fn("batchPipeline")(function*<E, R>(
   const models = yield* Models
   const { name } = yield* corpusOf(pipeline)
   const retrieve = ({ carried, customId, ...question }: BatchQuestion) =>
-    Effect.map(retrieveFrom(pipeline, question), (retrieved): BatchRetrieved => ({ ...retrieved, carried, customId }))
+    Effect.map(
+      retrieveFrom(pipeline, question),
+      (retrieved): BatchRetrieved => ({ ...retrieved, ...(carried === undefined ? {} : { carried }), customId })
+    )
   if (model._tag !== "hosted" || staging === undefined) {
     const generator = yield* models.generator(model)
     return Stream.mapEffect(

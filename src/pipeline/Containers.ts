@@ -8,9 +8,11 @@ import type { Connector, Listed, SkipReason, SourceItem } from "../ports/Connect
 import { Engine } from "../ports/Engine.ts"
 import { type ContentsRecord, Ledger } from "../ports/Ledger.ts"
 import { isArchiveName, mayHoldFiles } from "../text/containers/Kinds.ts"
+import { formatOfName } from "../text/parse/Formats.ts"
 import type { Opened, Part } from "../text/Prepared.ts"
 import { TextPool } from "../text/TextPool.ts"
 import { readItem } from "./sync/Decision.ts"
+import { itemName } from "./sync/ItemName.ts"
 
 /** Most bytes of opened files kept on disk; the file being processed is kept whatever its size. */
 const spoolBytes = 1024 * 1024 * 1024
@@ -207,7 +209,12 @@ export const makeContainers = Effect.fnUntraced(function*(input: {
   }
 })
 
-const nameOf = ({ displayName, path }: SourceItem): string => /\.[A-Za-z0-9]{1,8}$/.test(displayName) ? displayName : path
+/** Archives have no format that is read: one is known by its path, or by its display name where no other name tells anything. */
+const nameOf = (item: SourceItem): string => {
+  if (isArchiveName(item.path)) return item.path
+  const name = itemName(item)
+  return formatOfName(name) === undefined && isArchiveName(item.displayName) ? item.displayName : name
+}
 
 const keyOf = ({ kind }: Connector, { path, revision, uri }: SourceItem): string => JSON.stringify([kind, path, uri, revision])
 

@@ -117,7 +117,7 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   /** Answers many questions concurrently, each with its citations or the reason it has no answer. */
   readonly batch: <E2, R2>(
     questions: Stream.Stream<BatchQuestion, E2, R2>,
-    options: Pick<BatchPipelineOptions, "concurrency" | "done">
+    options?: Pick<BatchPipelineOptions, "concurrency" | "done">
   ) => Stream.Stream<BatchAnswered, PipelineError | E | E2, Host | R | R2>
   /** Runs the pipeline's tests, or those given, and compares the results with what the tests expect. */
   readonly evaluate: (options?: Partial<EvaluateOptions>) => Effect.Effect<Evaluation, PipelineError, Host | R>
@@ -363,7 +363,7 @@ const typed = <Sources extends string, Out, E, R>(
     }),
     batch: <E2, R2>(
       questions: Stream.Stream<BatchQuestion, E2, R2>,
-      { concurrency = 4, done = () => false }: Pick<BatchPipelineOptions, "concurrency" | "done">
+      { concurrency = 4, done = () => false }: Pick<BatchPipelineOptions, "concurrency" | "done"> = {}
     ) =>
       Stream.mapEffect(
         Stream.filter(questions, ({ customId }) => !done(customId)),

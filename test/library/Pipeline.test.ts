@@ -88,6 +88,37 @@ describe("Pipeline.make", () => {
       assert.isTrue(seen.length === 3 && seen.every((count) => count > 0))
     })))
 
+  it.live("reads an item by the format that its path tells, whatever its title ends with", () =>
+    Effect.scoped(Effect.gen(function*() {
+      const titled = defineConnector({
+        kind: "titled",
+        description: "Two documents with titles.",
+        fields: {},
+        connect: () =>
+          Effect.succeed<Connector>({
+            kind: "titled",
+            check: Effect.void,
+            list: () =>
+              Stream.fromIterable([
+                ...["Alpha v1.2", "About Node.js"].map((displayName, at) => ({
+                  _tag: "item" as const,
+                  item: { path: `${at}.md`, uri: `titled://${at}?as=x.csv#y.csv`, displayName, revision: "1" }
+                })),
+                { _tag: "complete" as const }
+              ]),
+            read: ({ path }) =>
+              Stream.make(new TextEncoder().encode(`# Leave\n\nFive **unused** days of leave carry over, says ${path}.\n`))
+          })
+      })
+      const p = Pipeline.make("p", { corpus: { displayName: "P" }, sources: { titled: titled({}) } })
+      yield* Effect.gen(function*() {
+        yield* p.run
+        const { contexts } = yield* p.retrieve("unused days of leave")
+        assert.strictEqual(contexts.length, 2)
+        for (const { text } of contexts) assert.match(text, /Five unused days/)
+      }).pipe(Effect.provide(Embedded.layer({ dataDir: join(yield* tempFolder, "data") })))
+    })))
+
   it("holds code to the rules of files", () => {
     const made = Result.try({
       try: () =>

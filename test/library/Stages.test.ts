@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expectTypeOf } from "vitest"
@@ -166,4 +166,20 @@ describe("the order of stages", () => {
     const scored = compose(retrieve(), two, generate(), (answered) => Effect.succeed({ ...answered, score: answered.answer.text.length }))
     expectTypeOf<Effect.Success<ReturnType<typeof scored>>>().toExtend<Answered & { readonly score: number }>()
   })
+})
+
+describe("a batch", () => {
+  it.live("takes questions that a program has, each with its id", () =>
+    inCorpus((parts) =>
+      Effect.gen(function*() {
+        const p = Pipeline.make("p", parts)
+        const asked = Stream.make({ customId: "1", question: "Do unused days of leave carry over?" }, {
+          customId: "2",
+          question: "Who is it?"
+        })
+        const answers = yield* Stream.runCollect(p.batch(asked))
+        assert.deepStrictEqual(answers.map(({ answer, customId }) => [customId, answer?.grounded]), [["1", true], ["2", false]])
+        assert.isTrue(answers.every((answered) => !("carried" in answered)))
+      })
+    ))
 })

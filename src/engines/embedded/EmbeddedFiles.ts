@@ -8,6 +8,7 @@ import { corpusOf, type RagFile, type RagFileName, type UploadRequest, type Uplo
 import { Embedder } from "../../ports/Embedder.ts"
 import { EmbeddingBudget } from "../../ports/EmbeddingBudget.ts"
 import { Files, type LedgerOfUpload, stillThere } from "../../ports/Files.ts"
+import { tellingName } from "../../text/parse/Formats.ts"
 import type { Prepared } from "../../text/Prepared.ts"
 import { prepareBy } from "../../text/PrepareBy.ts"
 import { TextPool } from "../../text/TextPool.ts"
@@ -278,12 +279,11 @@ const badUpload = (request: UploadRequest): ServiceError | undefined => {
 }
 
 /** The name whose extension shows the format: a display name may be a title without one. */
-const nameHint = ({ displayName, madeMarkdown, sourceUri }: UploadRequest): string =>
-  madeMarkdown === true
-    ? "made.md"
-    : sourceUri !== undefined && !/\.[A-Za-z0-9]{1,8}$/.test(displayName)
-    ? sourceUri
-    : displayName
+const nameHint = ({ displayName, madeMarkdown, mimeType, name, sourceUri }: UploadRequest): string => {
+  if (madeMarkdown === true) return "made.md"
+  const told = name ?? tellingName(sourceUri === undefined ? [displayName] : [displayName, sourceUri], mimeType)
+  return told ?? (sourceUri !== undefined && !/\.[A-Za-z0-9]{1,8}$/.test(displayName) ? sourceUri : displayName)
+}
 
 const newFile = (request: UploadRequest, prepared: Prepared): NewFile => {
   const { displayName, description, marker, permissions, sourceUri } = request

@@ -10,8 +10,8 @@ import type { Question } from "../stages/Retrieve.ts"
 /** One question of a file, identified by its id. */
 export interface BatchQuestion extends Question {
   readonly customId: string
-  /** The other fields of its line, which are passed on to the answer. */
-  readonly carried: JsonRecord
+  /** The other fields of its line, where it comes from a file; they are passed on to the answer. */
+  readonly carried?: JsonRecord
 }
 
 /** Keys reserved for the answer. */

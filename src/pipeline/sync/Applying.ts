@@ -15,6 +15,7 @@ import { describeAgain, describeWhole, unfitText, writeDescribed, writtenByPeopl
 import { concernsAll, ignoreMissing, OverBudget } from "./Failures.ts"
 import type { ObjectStore } from "../../ports/ObjectStore.ts"
 import * as Fingerprint from "./Fingerprint.ts"
+import { itemName } from "./ItemName.ts"
 import type { Handed } from "./ServiceFiles.ts"
 import { markerSource, Session, type SyncSource, type Work } from "./Session.ts"
 
@@ -171,6 +172,7 @@ const upload = Effect.fnUntraced(function*(corpus: CorpusName, work: Work, { con
     corpus,
     displayName,
     content: made?.content ?? content,
+    name: itemName(work.item),
     madeMarkdown: made !== undefined,
     sourceUri: uri,
     chunking: spec.chunking,

@@ -17,6 +17,7 @@ import { schemaChanges, unfitText } from "./Describing.ts"
 import { findOthers, joinsNote, replacesNote } from "./Diff.ts"
 import { driftNotes, findDrift, lostDrift, noDrift } from "./Drift.ts"
 import * as Fingerprint from "./Fingerprint.ts"
+import { itemName } from "./ItemName.ts"
 import { type Scanned, scanSources } from "./Scanning.ts"
 import { entriesOf, isOurs } from "./ServiceFiles.ts"
 import { decodeWork, filesText, makeSession, Session, type SyncSource, type SyncSpec, type Work } from "./Session.ts"
@@ -339,7 +340,7 @@ const preview = Effect.fnUntraced(function*(work: Work, source: SyncSource, scan
   const { content, entry, outcome } = decision
   const base = { source: source.id, path: item.path, bytes: content.length }
   const read: Effect.Effect<Pick<Raw, "content" | "name" | "mimeType">, DocumentError | ServiceError> =
-    parserOf(item)?.read(item, content) ?? Effect.succeed({ content, name: item.path, mimeType: item.mimeType })
+    parserOf(item)?.read(item, content) ?? Effect.succeed({ content, name: itemName(item), mimeType: item.mimeType })
   return yield* Effect.flatMap(
     read,
     ({ content, mimeType, name }) =>

@@ -348,3 +348,17 @@ export const formatOfName = (path: string): FormatKey | undefined =>
 /** The format by a media type alone, ignoring its parameters; undefined where it is unknown. */
 export const formatOfMimeType = (mimeType: string): FormatKey | undefined =>
   mimeTypes.get((mimeType.split(";", 1)[0] ?? "").trim().toLowerCase())
+
+/**
+ * Of several names of a file the one that tells its format: one of the format of its media type, or else the first of any.
+ * What an address has after its path tells nothing.
+ */
+export const tellingName = (names: ReadonlyArray<string>, mimeType: string | undefined): string | undefined => {
+  const typed = mimeType === undefined ? undefined : formatOfMimeType(mimeType)
+  const told = names.map((name) => name.includes("://") ? name.replace(/[?#].*$/s, "") : name)
+    .flatMap((name) => {
+      const format = formatOfName(name)
+      return format === undefined ? [] : [{ name, format }]
+    })
+  return (told.find(({ format }) => format === typed) ?? told[0])?.name
+}

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { formatOfMimeType, formatOfName, formats } from "../../../src/text/parse/Formats.ts"
+import { formatOfMimeType, formatOfName, formats, tellingName } from "../../../src/text/parse/Formats.ts"
 import { sniff } from "../../../src/text/parse/Sniff.ts"
 import { defaultLimits } from "../../../src/text/Prepared.ts"
 import { refusal } from "./support/Parsed.ts"
@@ -19,6 +19,15 @@ describe("the table of formats", () => {
       for (const extension of format.extensions) expect(formatOfName(`Folder.x/Some File.${extension.toUpperCase()}`)).toBe(key)
       for (const mimeType of format.mimeTypes) expect(formatOfMimeType(`${mimeType.toUpperCase()}; charset=x`)).toBe(key)
     }
+  })
+
+  it("finds of several names the one that tells the format", () => {
+    expect(tellingName(["a.md", "About Node.js"], undefined)).toBe("a.md")
+    expect(tellingName(["notes", "Alpha v1.2", "https://x.example/a.md?as=b.csv#c.csv"], undefined)).toBe("https://x.example/a.md")
+    // A page that was made Markdown says so.
+    expect(tellingName(["x.example/page.html", "A page.md"], "text/markdown")).toBe("A page.md")
+    expect(tellingName(["a.md", "b.html"], "text/plain")).toBe("a.md")
+    expect(tellingName(["a.1", "b"], "text/plain")).toBeUndefined()
   })
 
   it("loads a reader for each format", async () => {
