@@ -305,5 +305,7 @@ describe("statistics", () => {
     expect(chanceOf([1, 1, 1, 1, 1])).toBeCloseTo(2 / 32, 1)
     assert.isAbove(chanceOf([1, -1, 1, -1]), 0.5)
     assert.strictEqual(quantile([3, 1, 2], 0.5), 2)
+    assert.strictEqual(quantile([1, 2], 0.5), 1)
+    assert.strictEqual(quantile(Array.from({ length: 20 }, (_, at) => at + 1), 0.95), 19)
   })
 })

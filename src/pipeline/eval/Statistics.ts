@@ -52,8 +52,9 @@ export const chanceOf = (differences: ReadonlyArray<number>): number => {
   return asFar / resamples
 }
 
-/** The quantile of values: the one below which `share` of them lie. */
+/** The quantile of values by the nearest rank: the smallest that at least `share` of them do not exceed; 0 of no values. */
 export const quantile = (values: ReadonlyArray<number>, share: number): number => {
   const sorted = values.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+  // Products such as 0.07 * 100 come out a little above the rank.
+  return sorted[Math.max(0, Math.ceil(sorted.length * share - 1e-9) - 1)] ?? 0
 }
