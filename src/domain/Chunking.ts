@@ -25,6 +25,9 @@ export type Chunking = typeof Chunking.Type
 /** What holds where a pipeline says nothing of chunking: windows of 1,024 tokens, each sharing 200 with the last. */
 export const defaultChunking: Chunking = { strategy: "fixed", size: 1024, overlap: 200 }
 
+/** The overlap of chunks of so many tokens where nothing is said of it: 200, or a fifth of a size that 200 does not fit in. */
+export const defaultOverlap = (size: number): number => size > defaultChunking.overlap ? defaultChunking.overlap : Math.floor(size / 5)
+
 /** A stretch of a text: UTF-16 offsets, `end` exclusive. */
 export interface TextSpan {
   readonly start: number
