@@ -25,6 +25,9 @@ export type Chunking = typeof Chunking.Type
 /** Chunking of a pipeline that does not set it: windows of 1,024 tokens, each sharing 200 with the one before it. */
 export const defaultChunking: Chunking = { strategy: "fixed", size: 1024, overlap: 200 }
 
+/** The overlap of chunks of so many tokens where nothing is said of it: 200, or a fifth of a size that 200 does not fit in. */
+export const defaultOverlap = (size: number): number => size > defaultChunking.overlap ? defaultChunking.overlap : Math.floor(size / 5)
+
 /** A span of a text in UTF-16 offsets, `end` exclusive. */
 export interface TextSpan {
   readonly start: number

@@ -63,6 +63,21 @@ describe("a chunker of one's own", () => {
       chunking: { size, overlap: 0, ...(chunker === undefined ? {} : { chunker }) }
     })
 
+  it("shares nothing between chunks where nothing is said of it, and what does not fit a size is a fifth of it", () => {
+    const chunkingOf = (chunking: NonNullable<Parameters<typeof Pipeline.make>[1]["chunking"]>) =>
+      Pipeline.make("p", { corpus: { displayName: "P" }, sources: {}, chunking }).definition.chunking
+    const chunker = blocksOf(1)({})
+    assert.deepStrictEqual(
+      [{}, { size: 201 }, { size: 200 }, { size: 4 }, { size: 64, overlap: 8 }, { size: 64, chunker }, { chunker, overlap: 8 }].map(
+        (chunking) => {
+          const { overlap, size } = chunkingOf(chunking)
+          return [size, overlap]
+        }
+      ),
+      [[1024, 200], [201, 200], [200, 40], [4, 0], [64, 8], [64, 0], [1024, 8]]
+    )
+  })
+
   it.live("cuts every document, in plan and run alike, and is cited to the byte", () =>
     Effect.gen(function*() {
       const source = faultySource(texts)

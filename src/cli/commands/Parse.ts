@@ -1,6 +1,6 @@
 import { Effect, FileSystem, Option, Path } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { defaultChunking } from "../../domain/Chunking.ts"
+import { defaultChunking, defaultOverlap } from "../../domain/Chunking.ts"
 import { defined } from "../../domain/Defined.ts"
 import { joinedRemarks, type Remark } from "../../domain/Document.ts"
 import { SecretError } from "../../domain/Errors.ts"
@@ -55,7 +55,11 @@ export const parse = Command.make(
     const language = Option.getOrElse(args.recognise, () => pipeline?.import.textRecognition)
     const limits = language === undefined ? {} : { recognise: [language] }
     const size = Option.getOrElse(args.size, () => base.size)
-    const chunking = { ...base, size, overlap: Option.getOrElse(args.overlap, () => Math.min(base.overlap, size - 1)) }
+    const chunking = {
+      ...base,
+      size,
+      overlap: Option.getOrElse(args.overlap, () => base.overlap < size ? base.overlap : defaultOverlap(size))
+    }
     if (size < 1 || chunking.overlap < 0 || chunking.overlap >= size) {
       return yield* new UsageError({
         message: "the overlap must be at least 0 and less than the size",

@@ -1,12 +1,12 @@
-import { Schema } from "effect"
-import { defaultChunking } from "../../domain/Chunking.ts"
+import { Schema, SchemaTransformation } from "effect"
+import { type Chunking, defaultChunking, defaultOverlap } from "../../domain/Chunking.ts"
 import { resultSinkForm } from "../../domain/rag/Forms.ts"
 import { chunkSizeLimits, overlapRule } from "../../domain/rag/RagRules.ts"
 import { Processor } from "../../domain/settings/Names.ts"
 import { oneOf, type OwnCases } from "../../domain/settings/OneOf.ts"
 import { Amount, ByteSize, DeleteLimit, DurationText } from "../../domain/settings/Quantities.ts"
 import { earlyRule, hasForm, integer, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
-import { chunkerChoice } from "./ParserSettings.ts"
+import { chunkerChoice, type OwnChunker } from "./ParserSettings.ts"
 
 /** Decodes to the domain's `Chunking`, and a custom chunker beside it. */
 export const chunkingSettings = (own: OwnCases) =>
@@ -23,12 +23,11 @@ export const chunkingSettings = (own: OwnCases) =>
       integer(...chunkSizeLimits).annotate({ description: "Tokens in a chunk.", default: defaultChunking.size }),
       defaultChunking.size
     ),
-    overlap: withDefault(
+    overlap: Schema.optionalKey(
       integer(0, chunkSizeLimits[1] - 1).annotate({
-        description: "Tokens a chunk shares with the one before it; less than size.",
-        default: defaultChunking.overlap
-      }),
-      defaultChunking.overlap
+        description:
+          "Tokens a chunk shares with the one before it; less than size. Unset: 200; a fifth of size where that is 200 or less; 0 with a chunker."
+      })
     ),
     chunker: Schema.optionalKey(
       chunkerChoice(own).annotate({
@@ -37,12 +36,28 @@ export const chunkingSettings = (own: OwnCases) =>
       })
     )
   }).check(earlyRule((chunking) => {
-    const { overlap = defaultChunking.overlap, size = defaultChunking.size }: { overlap?: unknown; size?: unknown } = chunking
-    return typeof overlap !== "number" || typeof size !== "number" || overlap < size ? [] : [{
-      path: ["overlap"],
-      issue: `${overlapRule(size).rule}${overlap === defaultChunking.overlap ? `; unset it is ${overlap}` : ""}`
-    }]
-  })).annotate({ description: "How documents are cut." })
+    const { overlap, size = defaultChunking.size }: { overlap?: unknown; size?: unknown } = chunking
+    return typeof overlap !== "number" || typeof size !== "number" || overlap < size
+      ? []
+      : [{ path: ["overlap"], issue: overlapRule(size).rule }]
+  })).annotate({ description: "How documents are cut." }).pipe(Schema.decodeTo(
+    Schema.declare(isChunking),
+    SchemaTransformation.transform<ChunkingSettings, Omit<ChunkingSettings, "overlap"> & { readonly overlap?: number }>({
+      decode: ({ overlap, ...chunking }) => ({
+        ...chunking,
+        overlap: overlap ?? (chunking.chunker === undefined ? defaultOverlap(chunking.size) : 0)
+      }),
+      encode: (chunking) => chunking
+    })
+  ))
+
+/** How documents are cut: what holds of `strategy` holds of `chunker` in its place. */
+interface ChunkingSettings extends Chunking {
+  readonly chunker?: OwnChunker
+}
+
+/** Only what was decoded above comes by here. */
+const isChunking = (u: unknown): u is ChunkingSettings => typeof u === "object" && u !== null && "overlap" in u
 
 /** Decodes to the domain's `Parsing`. */
 export const ParsingChoice = oneOf({

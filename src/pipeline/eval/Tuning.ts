@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto"
 import { isDeepStrictEqual } from "node:util"
 import { Effect, type Scope } from "effect"
+import { defaultOverlap } from "../../domain/Chunking.ts"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { Corpora } from "../../ports/Corpora.ts"
@@ -206,9 +207,11 @@ const check = Effect.fnUntraced(function*({ corpus: { vectorDb } }: Definition) 
   if (vectorDb._tag !== "managed") yield* (checkVectors?.(vectorDb) ?? Effect.void)
 })
 
-const chunkingOf = ({ chunking }: Definition, { overlap, size }: Setting): Definition["chunking"] => ({
+/** A pipeline's overlap that does not fit a size to be tried is what it is where a pipeline of that size says none. */
+const chunkingOf = ({ chunking }: Definition, { overlap, size = chunking.size }: Setting): Definition["chunking"] => ({
   ...chunking,
-  ...defined({ size, overlap })
+  size,
+  overlap: overlap ?? (chunking.overlap < size ? chunking.overlap : defaultOverlap(size))
 })
 
 const usual: ReadonlyArray<Measure> = ["ndcgAt10", "contextRecall", "answerRight"]

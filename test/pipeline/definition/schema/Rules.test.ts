@@ -326,14 +326,15 @@ const cases: ReadonlyArray<RuleCase> = [
   },
   {
     rule: "chunks overlap by less than their size",
-    keeps: [{ ...minimal, chunking: { size: 201 } }, { ...minimal, chunking: { strategy: "structure", size: 1, overlap: 0 } }],
+    keeps: [
+      { ...minimal, chunking: { size: 201 } },
+      { ...minimal, chunking: { size: 200 } },
+      { ...minimal, chunking: { size: 1 } },
+      { ...minimal, chunking: { strategy: "structure", size: 1, overlap: 0 } }
+    ],
     breaks: [
-      [{ ...minimal, chunking: { size: 200 } }, "chunking.overlap: must be less than size (200); unset it is 200"],
-      [
-        { ...minimal, chunking: { size: 0 } },
-        "chunking.size: must be a whole number from 1 to 8192",
-        "chunking.overlap: must be less than size (0); unset it is 200"
-      ],
+      [{ ...minimal, chunking: { size: 200, overlap: 200 } }, "chunking.overlap: must be less than size (200)"],
+      [{ ...minimal, chunking: { size: 0 } }, "chunking.size: must be a whole number from 1 to 8192"],
       [{ ...minimal, chunking: { overlap: 2000 } }, "chunking.overlap: must be less than size (1024)"],
       [
         { ...minimal, chunking: { strategy: "fixd", size: 10, overlap: 10 } },
