@@ -3,7 +3,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { badMetadataFilter, equalTo, type MetadataFilter, parseMetadataFilter } from "../../domain/MetadataFilter.ts"
 import { type Context, mergedContexts, perCorpus, type Ranking, type RetrievalRequest } from "../../domain/Retrieval.ts"
 import { wholeNumberRule } from "../../domain/rag/Forms.ts"
-import { oneCorpusRule, retrievalBroken } from "../../domain/rag/RagRules.ts"
+import { fileNamesRule, oneCorpusRule, retrievalBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { embedBy, Embedder, OtherEmbedders, unitOf } from "../../ports/Embedder.ts"
 import { Ranker, Rankers } from "../../ports/Ranker.ts"
@@ -203,7 +203,11 @@ export const embeddedRetrieval = (
         for (const [at, { file }] of (files ?? []).entries()) {
           // Ids do not say whose they are.
           if ((yield* reader.find("files", file, corpus.id)) === undefined) {
-            return yield* ServiceError.invalid(`files[${at}]`, `${oneCorpusRule.rule}; ${file} is not one of ${request.corpus}`)
+            return yield* ServiceError.invalid(
+              `files[${at}]`,
+              `${oneCorpusRule.rule}; ${file} is not one of ${request.corpus}`,
+              fileNamesRule.fix
+            )
           }
         }
         const asked = {
