@@ -183,3 +183,22 @@ describe("a batch", () => {
       })
     ))
 })
+
+describe("the files of a question", () => {
+  it.live("are named by ids, and a path is told how else to narrow by it", () =>
+    inCorpus((parts) =>
+      Effect.gen(function*() {
+        const p = Pipeline.make("p", parts)
+        const { contexts: [first] } = yield* p.retrieve("leave")
+        const id = first?.file.split("/").at(-1) ?? ""
+        for (const file of [id, first?.file ?? ""]) {
+          assert.deepStrictEqual((yield* p.retrieve("leave", { files: [file] })).contexts.map(({ file }) => file), [first?.file])
+        }
+        for (const file of ["people/leave-policy.md", "open-a.md"]) {
+          const error = yield* Effect.flip(p.retrieve("leave", { files: [file] }))
+          assert.strictEqual(error._tag === "ServiceError" && error.code, "INVALID_ARGUMENT")
+          assert.match("fix" in error ? error.fix ?? "" : "", /^take ids from sluice files list; to narrow by path, /)
+        }
+      })
+    ))
+})

@@ -50,6 +50,14 @@ const thresholdsRule: Wording = {
 }
 export const filesGivenRule: Wording = { rule: "needs at least one file", fix: "leave files out to search the whole corpus" }
 export const oneCorpusRule: Wording = { rule: "must all be files of one corpus, the one that is searched" }
+/** A path of a source is none of a file's names: what is in the corpus is named by the engine. */
+export const fileNamesRule: Wording = {
+  rule: "must be ids of files, or names as projects/.../ragFiles/{id}; paths are neither",
+  fix:
+    "take ids from sluice files list; to narrow by path, give the pipeline metadata: { folder: { path: \"{folder}/**\" } }, and filter by metadataFilter: folder == \"people\""
+}
+/** Whether it may be a file's id, or is a name of one. */
+export const isFileName = (file: string): boolean => !file.includes("/") || /^projects\/.+\/ragFiles\/[^/]+$/.test(file)
 export const vectorSearchRule: Wording = {
   rule: "needs one index and one index endpoint; both names are of the same kind",
   fix: "write .../indexes/{index} for index and .../indexEndpoints/{endpoint} for indexEndpoint"
@@ -219,7 +227,9 @@ const corporaLimit = 25
 
 const searchedBroken = (field: string, { corpus, files }: SearchedCorpus): Found => [
   ...(files === undefined ? [] : files.length === 0 ? breaks(field, filesGivenRule) : []),
-  ...(files?.every((file) => file.startsWith(`${corpus}/ragFiles/`)) === false ? breaks(field, oneCorpusRule) : [])
+  ...(files?.every((file) => file.startsWith(`${corpus}/ragFiles/`)) === false
+    ? breaks(field, files.every(isFileName) ? oneCorpusRule : fileNamesRule)
+    : [])
 ]
 
 /** Broken rules of a retrieval, in the fields of a {@link RetrievalRequest}. */

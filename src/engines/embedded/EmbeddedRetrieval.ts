@@ -12,7 +12,7 @@ import {
   type RetrievalRequest
 } from "../../domain/Retrieval.ts"
 import { wholeNumberRule } from "../../domain/rag/Forms.ts"
-import { oneCorpusRule, retrievalBroken } from "../../domain/rag/RagRules.ts"
+import { fileNamesRule, oneCorpusRule, retrievalBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
 import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
 import { Ranker, Rankers } from "../../ports/Ranker.ts"
@@ -106,7 +106,11 @@ export const embeddedRetrieval = (
         for (const [at, { file }] of ids.entries()) {
           // An id does not say which corpus it belongs to.
           if ((yield* reader.find("files", file, corpus.id)) === undefined) {
-            return yield* ServiceError.invalid(`files[${at}]`, `${oneCorpusRule.rule}; ${file} is not one of ${request.corpus}`)
+            return yield* ServiceError.invalid(
+              `files[${at}]`,
+              `${oneCorpusRule.rule}; ${file} is not one of ${request.corpus}`,
+              fileNamesRule.fix
+            )
           }
         }
         return ids.map(({ file }) => file)

@@ -4,7 +4,7 @@ import { parseMetadataFilter } from "../../domain/MetadataFilter.ts"
 import { partnerModels } from "../../domain/partner/PartnerModels.ts"
 import { bucketUriForm } from "../../domain/rag/Forms.ts"
 import { definedThroughout } from "../../domain/Defined.ts"
-import { alphaRule, distanceRule, filesGivenRule, oneCorpusRule } from "../../domain/rag/RagRules.ts"
+import { alphaRule, distanceRule, fileNamesRule, filesGivenRule, isFileName, oneCorpusRule } from "../../domain/rag/RagRules.ts"
 import { HttpUrl, SecretName } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
 import {
@@ -84,6 +84,7 @@ const Retrieve = Schema.Struct({
         filesGivenRule,
         { minItems: 1 }
       ),
+      rule<ReadonlyArray<string>>((files) => files.every(isFileName), fileNamesRule),
       rule<ReadonlyArray<string>>(
         (files) => new Set(files.map(corpusOf).filter((corpus) => corpus !== undefined)).size <= 1,
         oneCorpusRule

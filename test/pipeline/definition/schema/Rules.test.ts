@@ -438,7 +438,11 @@ const cases: ReadonlyArray<RuleCase> = [
         withRetrieve({ files: [`${place}/ragCorpora/1/ragFiles/12`, `${place}/ragCorpora/2/ragFiles/13`] }),
         "stages[0].retrieve.files: must all be files of one corpus, the one that is searched"
       ],
-      [withRetrieve({ files: [] }), "stages[0].retrieve.files: needs at least one file"]
+      [withRetrieve({ files: [] }), "stages[0].retrieve.files: needs at least one file"],
+      [
+        withRetrieve({ files: ["12", "people/leave-policy.md"] }),
+        "stages[0].retrieve.files: must be ids of files, or names as projects/.../ragFiles/{id}; paths are neither"
+      ]
     ]
   },
   {
