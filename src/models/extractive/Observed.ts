@@ -133,7 +133,7 @@ export const observe = (
   const retrieved = retrievedOf(contexts)
   const headings = units.map((unit) => headingOf(unit, contexts[unit.context]!))
   const typed = typedBy(question, units, headings, (at) => shareOf(surroundings[at]!.titles))
-  const named = namedBy(question.text, units, contexts)
+  const named = namedBy(question.text, units, contexts.map((context) => [...context.headings, context.sourceDisplayName, titleOf(context)]))
   const observed = units.map((unit, at): Observed => {
     const context = contexts[unit.context]!
     const { context: inContext, withHeadings } = surroundings[at]!

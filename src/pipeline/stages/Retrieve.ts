@@ -3,7 +3,13 @@ import { defined, isEmpty } from "../../domain/Defined.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { type Metadata, RagFileName } from "../../domain/RagFile.ts"
-import type { Context as RetrievedContext, Ranking, RetrievalRequest, SearchedCorpus } from "../../domain/Retrieval.ts"
+import {
+  type Context as RetrievedContext,
+  hybridAlpha,
+  type Ranking,
+  type RetrievalRequest,
+  type SearchedCorpus
+} from "../../domain/Retrieval.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { retrievalTime } from "../Metrics.ts"
 import type { RetrieveSettings } from "../definition/StageSettings.ts"
@@ -126,5 +132,5 @@ export const retrieve = (options: RetrieveOptions = {}): Stage<Unretrieved, Retr
 export const settingsOf = ({ correctSpelling: _, explain: __, hybrid, ...options }: RetrieveOptions): RetrieveSettings => ({
   _tag: "retrieve",
   ...options,
-  ...(hybrid === undefined ? {} : { hybrid: { alpha: hybrid.alpha ?? 0.5 } })
+  ...(hybrid === undefined ? {} : { hybrid: { alpha: hybrid.alpha ?? hybridAlpha } })
 })

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { type SecretError, ServiceError } from "../../domain/Errors.ts"
-import { type Context, fusedByRank } from "../../domain/Retrieval.ts"
+import { type Context, defaultTopK, fusedByRank } from "../../domain/Retrieval.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import type { HostedModels } from "../Host.ts"
 import { generatorOf, type GeneratorSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
@@ -23,7 +23,6 @@ export interface RetrieveEachOptions<E = never, R = never> extends RetrieveOptio
 
 /** Queries of one question at most. */
 const mostQueries = 32
-const defaultTopK = 10
 /** Contexts of each query at least: what all find further down may be better than what one finds first. */
 const leastDepth = 20
 
