@@ -8,7 +8,8 @@ import type { Operations } from "../../ports/Operations.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import type { LedgerWrites } from "../../state/LedgerWrites.ts"
 import type { TextPool } from "../../text/TextPool.ts"
-import { CorpusVectors } from "./CorpusVectors.ts"
+import { CorpusVectors } from "./elsewhere/CorpusVectors.ts"
+import { LostCorpora } from "./elsewhere/LostCorpora.ts"
 import { embeddedCorpora } from "./EmbeddedCorpora.ts"
 import { embeddedFileMetadata } from "./EmbeddedFileMetadata.ts"
 import { embeddedFiles } from "./EmbeddedFiles.ts"
@@ -108,6 +109,7 @@ export const layer = (
         OperationRunner.layer(names),
         EmbeddingQueue.layer,
         CorpusVectors.layer,
+        LostCorpora.layer,
         IndexUpkeep.layer(options.rebuildsOutdated ?? false)
       )
     ),

@@ -7,7 +7,8 @@ import { Corpora } from "../../ports/Corpora.ts"
 import { Embedder } from "../../ports/Embedder.ts"
 import { VectorStores } from "../../ports/VectorStore.ts"
 import { unservedOption, updatedVectorDb } from "./CorpusRules.ts"
-import { CorpusVectors } from "./CorpusVectors.ts"
+import { CorpusVectors } from "./elsewhere/CorpusVectors.ts"
+import { LostCorpora } from "./elsewhere/LostCorpora.ts"
 import type { Names } from "./Names.ts"
 import type { Row } from "./store/Checksum.ts"
 import { Reader } from "./store/Reader.ts"
@@ -16,7 +17,7 @@ import { Writer } from "./store/Writer.ts"
 import { newId, now } from "../../domain/Stamps.ts"
 
 /** The Corpora port over the store. */
-export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reader | Writer | Embedder | CorpusVectors> =>
+export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reader | Writer | Embedder | CorpusVectors | LostCorpora> =>
   Layer.effect(
     Corpora,
     Effect.gen(function*() {
@@ -24,7 +25,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
       const writer = yield* Writer
       const embedder = yield* Embedder
       const vectors = yield* CorpusVectors
-
+      const lost = yield* LostCorpora
       const { callsGoogle = false } = yield* VectorStores
 
       /** A vector database as it is stored: with its names in place, and a note on whether Google is called for it. */
@@ -86,7 +87,7 @@ export const embeddedCorpora = (names: Names): Layer.Layer<Corpora, never, Reade
         }),
         lost: Effect.fn("Corpora.lost")(function*(spec) {
           const vectorDb = placed(spec.vectorDb)
-          const found = isElsewhere(vectorDb) ? yield* vectors.lost({ ...spec, vectorDb }) : undefined
+          const found = isElsewhere(vectorDb) ? yield* lost.find({ ...spec, vectorDb }) : undefined
           if (found === undefined || (!found.unknown && found.files.length === 0)) return undefined
           const { files, place, record, takeIn, unknown } = found
           const { corpus, owner: _, ...known } = record

@@ -1,7 +1,7 @@
-import { type AnalyzerId, analyze } from "../../search/analysis/Analyzer.ts"
-import { detect } from "../../search/analysis/Detection.ts"
-import type { NewFile } from "./store/Commands.ts"
-import { indexedText, sampleOf } from "./store/FileWords.ts"
+import { type AnalyzerId, analyze } from "../../../search/analysis/Analyzer.ts"
+import { detect } from "../../../search/analysis/Detection.ts"
+import type { NewFile } from "../store/Commands.ts"
+import { indexedText, sampleOf } from "../store/FileWords.ts"
 
 /** The terms of a file's chunks, with the analyzers that made them. */
 export const termsOf = ({ chunks, language, title }: Pick<NewFile, "chunks" | "language" | "title">) => {

@@ -3,14 +3,14 @@ import { ServiceError } from "../../../domain/Errors.ts"
 import type { Context, RetrievalRequest } from "../../../domain/Retrieval.ts"
 import type { VectorHits, VectorQuery, VectorStore } from "../../../ports/VectorStore.ts"
 import { ranking } from "../../../search/Ranking.ts"
-import type { CorpusVectors } from "../CorpusVectors.ts"
+import type { CorpusVectors } from "./CorpusVectors.ts"
 import { IndexDamage } from "../search/CorpusIndex.ts"
-import type { ElsewhereRequest, ElsewhereSearch } from "../search/ElsewhereSearch.ts"
+import type { ElsewhereRequest, ElsewhereSearch } from "./ElsewhereSearch.ts"
 import { attempt } from "../search/Searcher.ts"
 import { StoreDamage } from "../store/Checksum.ts"
 import type { Reader } from "../store/Reader.ts"
 import type { CorpusRow } from "../store/Rows.ts"
-import type { NoteDamage } from "./DamageNote.ts"
+import type { NoteDamage } from "../retrieval/DamageNote.ts"
 
 /** Most hits of each arm that a database is asked for. */
 const mostHits = 10_000

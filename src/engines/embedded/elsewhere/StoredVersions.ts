@@ -1,4 +1,4 @@
-import type { StoredVersion } from "../../ports/VectorStore.ts"
+import type { StoredVersion } from "../../../ports/VectorStore.ts"
 import { type FileRecord, fileRecordIn } from "./FileRecord.ts"
 
 /** Chunks that are read at a time. */

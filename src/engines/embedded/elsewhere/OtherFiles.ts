@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto"
-import { countTokens } from "../../text/Tokens.ts"
-import type { OtherFile, VectorChunk } from "../../ports/VectorStore.ts"
-import type { NewChunk } from "./store/ChunkPage.ts"
-import type { NewFile } from "./store/Commands.ts"
-import { textHash } from "./store/Hash.ts"
+import { countTokens } from "../../../text/Tokens.ts"
+import type { OtherFile, VectorChunk } from "../../../ports/VectorStore.ts"
+import type { NewChunk } from "../store/ChunkPage.ts"
+import type { NewFile } from "../store/Commands.ts"
+import { textHash } from "../store/Hash.ts"
 
 /** Id in the corpus for a file that others put into its database: it looks like any other id, and is always the same for that file. */
 export const otherName = (corpus: string, { corpus: theirs, file }: OtherFile): string => {

@@ -1,12 +1,12 @@
 import { Option, Schema } from "effect"
-import { defined } from "../../domain/Defined.ts"
-import { Marker } from "../../domain/RagFile.ts"
-import type { VectorFile } from "../../ports/VectorStore.ts"
-import type { Row } from "./store/Checksum.ts"
-import type { NewChunk } from "./store/ChunkPage.ts"
-import type { NewFile } from "./store/Commands.ts"
-import { textHash } from "./store/Hash.ts"
-import { markerOfRow } from "./store/Rows.ts"
+import { defined } from "../../../domain/Defined.ts"
+import { Marker } from "../../../domain/RagFile.ts"
+import type { VectorFile } from "../../../ports/VectorStore.ts"
+import type { Row } from "../store/Checksum.ts"
+import type { NewChunk } from "../store/ChunkPage.ts"
+import type { NewFile } from "../store/Commands.ts"
+import { textHash } from "../store/Hash.ts"
+import { markerOfRow } from "../store/Rows.ts"
 
 /**
  * What the engine stores about a file in a vector database, apart from what other readers of it need: from this it restores the file when
@@ -40,7 +40,7 @@ const fieldsOf = ({ author, chunks, created, description, language, marker, page
   defined({ chunks, sizeBytes, tokens, created, description, marker, pages, language, title, author })
 
 /** The record of a chunk, as text. `file`: the record of its file, for the file's first chunk. */
-export const chunkRecord = ({ pageBreaks, tokens }: Pick<NewChunk, "tokens" | "pageBreaks">, file?: FileRecord): string =>
+const chunkRecord = ({ pageBreaks, tokens }: Pick<NewChunk, "tokens" | "pageBreaks">, file?: FileRecord): string =>
   JSON.stringify({ tokens, pageBreaks, file: file === undefined ? undefined : fieldsOf(file) })
 
 /** The file's record in a chunk's record; undefined where it has none, or where Sluice did not write it. */
@@ -61,6 +61,34 @@ export const fileRecordOfRow = (row: Row): FileRecord => {
     author: text("author")
   })
 }
+
+/** What {@link vectorFileOf} takes for each of a file's chunks. */
+export interface ChunkFacts {
+  readonly vector: Float32Array
+  readonly terms: ReadonlyArray<string>
+}
+
+/** A file as its database stores it; {@link newFileOf} is the way back. `facts`: one for each chunk. */
+export const vectorFileOf = (
+  { chunks, displayName, metadata, name, permissions, sourceUri }: Pick<
+    NewFile,
+    "chunks" | "displayName" | "metadata" | "name" | "permissions" | "sourceUri"
+  >,
+  record: FileRecord,
+  facts: ReadonlyArray<ChunkFacts>
+): VectorFile => ({
+  file: name,
+  sourceUri,
+  displayName,
+  metadata,
+  permissions,
+  chunks: chunks.map((chunk, ordinal) => ({
+    ...chunk,
+    ...facts[ordinal]!,
+    ordinal,
+    record: chunkRecord(chunk, ordinal === 0 ? record : undefined)
+  }))
+})
 
 /** A file as it was stored before, from its chunks in a vector database; undefined where a part is missing. */
 export const newFileOf = ({ chunks, displayName, file: name, metadata, permissions, sourceUri }: VectorFile): NewFile | undefined => {
