@@ -45,6 +45,57 @@ export const chunkColumns = [
   "embedding"
 ] as const
 
+/** A chunk's values by {@link chunkColumns}, without its terms and its vector, which each database holds in its own form. */
+export const columnsOf = (corpus: string, file: VectorFile, chunk: VectorChunk) => ({
+  id: chunkId(corpus, file.file, chunk.ordinal),
+  file_id: file.file,
+  ordinal: chunk.ordinal,
+  text: chunk.text,
+  headings: chunk.headings,
+  byte_start: chunk.byteStart,
+  byte_end: chunk.byteEnd,
+  first_page: chunk.firstPage ?? null,
+  last_page: chunk.lastPage ?? null,
+  source_uri: file.sourceUri,
+  display_name: file.displayName,
+  metadata: file.metadata ?? null,
+  permissions: file.permissions ?? null,
+  record: chunk.record ?? null
+})
+
+/** The value if it is a string. */
+export const textOf = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+
+/** The chunk of a row that {@link columnsOf} wrote; `metadata` and `permissions` are read from JSON. */
+export const chunkOfColumns = (
+  row: Readonly<Record<string, unknown>>,
+  { headings, vector }: Pick<VectorChunk, "headings" | "vector">
+): ReadChunk => {
+  const json = <A>(column: string) => jsonIn<A>(row[column])?.value
+  const number = (column: string) => row[column] === null || row[column] === undefined ? undefined : Number(row[column])
+  return {
+    file: {
+      file: String(row["file_id"]),
+      sourceUri: String(row["source_uri"]),
+      displayName: String(row["display_name"]),
+      metadata: json("metadata"),
+      permissions: json("permissions")
+    },
+    chunk: {
+      ordinal: Number(row["ordinal"]),
+      text: String(row["text"]),
+      vector,
+      terms: [],
+      headings,
+      byteStart: Number(row["byte_start"]),
+      byteEnd: Number(row["byte_end"]),
+      firstPage: number("first_page"),
+      lastPage: number("last_page"),
+      record: textOf(row["record"])
+    }
+  }
+}
+
 /**
  * Properties of a chunk without its vector, by the names that the service documents for Weaviate and further ones. Absent
  * values are undefined.

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import type { VectorStore } from "../../ports/VectorStore.ts"
-import { chunkColumns, corpusRecordOf, filesOf, versionsOf } from "../Chunks.ts"
+import { chunkColumns, corpusRecordOf, filesOf, textOf, versionsOf } from "../Chunks.ts"
 import { type Connection, longLimit } from "./Connection.ts"
-import { ofFiles, readOf, textOf } from "./Rows.ts"
+import { ofFiles, readOf } from "./Rows.ts"
 
 /** Reads what the database holds: records of corpora, versions of files, and whole files. */
 export const readsOf = ({ attempt, needTable, records, table }: Connection): Pick<VectorStore, "corpora" | "versions" | "read"> => {

@@ -1,5 +1,5 @@
 import type { VectorFile } from "../../ports/VectorStore.ts"
-import { chunkColumns, chunkId, jsonIn, type ReadChunk } from "../Chunks.ts"
+import { chunkColumns, chunkOfColumns, columnsOf, type ReadChunk } from "../Chunks.ts"
 import type { Arrow, ArrowSchema, ArrowTable, Row } from "./Library.ts"
 
 /** Most bytes of a term: the tokenizer leaves out longer ones. */
@@ -47,62 +47,28 @@ export const tableOf = (
     nullCount: 0,
     child: arrow.makeData({ type: new arrow.Float32(), length: values.length, nullCount: 0, data: values })
   })
-  const column = (name: (typeof chunkColumns)[number], of: (file: VectorFile, chunk: VectorFile["chunks"][number]) => unknown) =>
-    [name, arrow.vectorFromArray(batch.map(([file, chunk]) => of(file, chunk) ?? null), typeOf(name))] as const
-  const json = (value: unknown) => value === undefined ? null : JSON.stringify(value)
+  const rows = batch.map(([file, chunk]) => ({
+    ...columnsOf(corpus, file, chunk),
+    metadata: json(file.metadata),
+    permissions: json(file.permissions),
+    terms: chunk.terms.join(" ")
+  }))
+  const texts = chunkColumns.filter((column) => column !== "embedding")
   return new arrow.Table(
     schema,
     Object.fromEntries([
-      column("id", ({ file }, { ordinal }) => chunkId(corpus, file, ordinal)),
-      column("file_id", ({ file }) => file),
-      column("ordinal", (_, { ordinal }) => ordinal),
-      column("text", (_, { text }) => text),
-      column("headings", (_, { headings }) => headings),
-      column("byte_start", (_, { byteStart }) => byteStart),
-      column("byte_end", (_, { byteEnd }) => byteEnd),
-      column("first_page", (_, { firstPage }) => firstPage),
-      column("last_page", (_, { lastPage }) => lastPage),
-      column("source_uri", ({ sourceUri }) => sourceUri),
-      column("display_name", ({ displayName }) => displayName),
-      column("metadata", ({ metadata }) => json(metadata)),
-      column("permissions", ({ permissions }) => json(permissions)),
-      column("record", (_, { record }) => record),
-      column("terms", (_, { terms }) => terms.join(" ")),
+      ...texts.map((column) => [column, arrow.vectorFromArray(rows.map((row) => row[column]), typeOf(column))] as const),
       ["embedding", new arrow.Vector([vectors])] as const
     ])
   )
 }
 
-/** The value if it is a string. */
-export const textOf = (value: unknown): string | undefined => typeof value === "string" ? value : undefined
+const json = (value: unknown) => value === undefined ? null : JSON.stringify(value)
 
-/** The chunk of a row that {@link tableOf} made. */
+/** The chunk of a row that {@link tableOf} made. Lists come as Arrow vectors. */
 export const readOf = (row: Row): ReadChunk => {
-  const json = <A>(column: string) => jsonIn<A>(row[column])?.value
-  const number = (column: string) => row[column] === null || row[column] === undefined ? undefined : Number(row[column])
-  // Lists come as Arrow vectors.
   const list = (column: string) => [...row[column] as Iterable<unknown>]
-  return {
-    file: {
-      file: String(row["file_id"]),
-      sourceUri: String(row["source_uri"]),
-      displayName: String(row["display_name"]),
-      metadata: json("metadata"),
-      permissions: json("permissions")
-    },
-    chunk: {
-      ordinal: Number(row["ordinal"]),
-      text: String(row["text"]),
-      vector: Float32Array.from(list("embedding"), Number),
-      terms: [],
-      headings: list("headings").map(String),
-      byteStart: Number(row["byte_start"]),
-      byteEnd: Number(row["byte_end"]),
-      firstPage: number("first_page"),
-      lastPage: number("last_page"),
-      record: textOf(row["record"])
-    }
-  }
+  return chunkOfColumns(row, { headings: list("headings").map(String), vector: Float32Array.from(list("embedding"), Number) })
 }
 
 /** An SQL condition for the rows of some files. */

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import type { VectorStore } from "../../ports/VectorStore.ts"
-import { corpusRecordOf, filesOf } from "../Chunks.ts"
+import { corpusRecordOf, filesOf, textOf } from "../Chunks.ts"
 import { type Connection, exists, ofFiles } from "./Connection.ts"
-import { readOf, textOf } from "./Rows.ts"
+import { readOf } from "./Rows.ts"
 
 /** Reads what the schema holds: records of corpora, versions of files, and whole files. */
 export const readsOf = ({ records, table, transaction }: Connection): Pick<VectorStore, "corpora" | "versions" | "read"> => {

@@ -1,4 +1,4 @@
-import { Context, Effect, Layer, Scope } from "effect"
+import { Context, Effect, Layer, type Scope } from "effect"
 import type { CorpusSpec, VectorDb } from "../../../domain/Corpus.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
 import { newId, now } from "../../../domain/Stamps.ts"
