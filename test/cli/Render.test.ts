@@ -274,4 +274,16 @@ describe("contexts", () => {
     assert.include(printed, "    found    at place 1 by \"leave\", at place 4 by \"days off\"")
     assert.deepStrictEqual(printed.match(/^ {2}(?:leav|dai) /gm), ["  leav ", "  dai "])
   })
+
+  it("say what a word was corrected from, also where the best chunks share the word", () => {
+    const corrected = { ...term("annual"), from: "anual", corrected: true }
+    const terms = [corrected, { ...term("annual"), shared: true, weight: 0.5 }, { ...term("count"), shared: true, weight: 0.25 }]
+    const contexts = testContexts([{ text: "a", explanation: { ...explanation, terms } }])
+    const printed = renderExplanations(contexts, { ...look, width: 200 }).split("\n")
+    assert.deepStrictEqual(printed.slice(2, 4), [
+      "  annual  anual, corrected          2",
+      "  and, weaker, what the best of those share: count"
+    ])
+    assert.include(printed.join("\n"), "BM25 = annual 1.000 (1x) + shared: annual 0.500 (1x) + count 0.250 (1x)")
+  })
 })

@@ -17,7 +17,7 @@ export const renderExplanations = (contexts: ReadonlyArray<Context>, look: Look)
       look.paint("bold", "Looked for"),
       terms.length === 0
         ? "  no word of the query is in the corpus; vectors alone decide"
-        : indented("  ", termTable(terms, look.width - 2)),
+        : indented("  ", [termTable(terms, look.width - 2), ...sharedLine(contexts, terms, look.width - 2)].join("\n")),
       ""
     ]
     : []
@@ -25,10 +25,24 @@ export const renderExplanations = (contexts: ReadonlyArray<Context>, look: Look)
 }
 
 /** A query's terms are the same for every context that it found first. */
-const termsOf = (contexts: ReadonlyArray<Context>): ReadonlyArray<TermWeight> => {
+const allTerms = (contexts: ReadonlyArray<Context>): ReadonlyArray<TermWeight> => {
   const several = contexts.some(({ explanation }) => explanation?.queries !== undefined)
-  const terms = (several ? contexts : contexts.slice(0, 1)).flatMap(({ explanation }) => explanation?.terms ?? [])
-  return [...new Map(terms.map((term) => [term.term, term])).values()]
+  return (several ? contexts : contexts.slice(0, 1)).flatMap(({ explanation }) => explanation?.terms ?? [])
+}
+
+const isShared = ({ shared }: TermWeight): boolean => shared === true
+
+/** The terms of the query's own words. The best contexts may share one of these too, which does not change what was written. */
+const termsOf = (contexts: ReadonlyArray<Context>): ReadonlyArray<TermWeight> => {
+  const own = allTerms(contexts).filter((term) => !isShared(term))
+  return [...new Map(own.map((term) => [`${term.term} ${term.from ?? ""}`, term])).values()]
+}
+
+/** The terms that only the best contexts brought in. */
+const sharedLine = (contexts: ReadonlyArray<Context>, own: ReadonlyArray<TermWeight>, width: number): ReadonlyArray<string> => {
+  const shared = new Set(allTerms(contexts).filter(isShared).map(({ term }) => term))
+  for (const { term } of own) shared.delete(term)
+  return shared.size === 0 ? [] : [wrap(`and, weaker, what the best of those share: ${[...shared].join(", ")}`, width)]
 }
 
 /** Renders a query's terms. They are the same for every context; how often each context has them is not. */
@@ -39,24 +53,27 @@ const termTable = (terms: ReadonlyArray<TermWeight>, width: number): string =>
     width
   )
 
-const written = ({ corrected, factor, from, shared, term }: TermWeight): string =>
-  `${shared === true ? "shared by the best" : from ?? term}${corrected === true ? ", corrected" : ""}${
-    factor === undefined ? "" : `, counts ${factor}`
-  }`
+const written = ({ corrected, factor, from, term }: TermWeight): string =>
+  `${from ?? term}${corrected === true ? ", corrected" : ""}${factor === undefined ? "" : `, counts ${factor}`}`
 
 const explained = (context: Context, at: number, { paint, width }: Look): string => {
   const e = context.explanation
   const head = `${`${at + 1}.`.padEnd(indent.length)}${paint("cyan", place(context))}`
   if (e === undefined) return `${head}\n${indent}this engine does not explain its order`
-  const found = e.terms.filter((term) => term.termFrequency > 0)
-  const words = found.length === 0
-    ? "no word of the query"
-    : found.map((term) => `${term.term} ${term.weight.toFixed(3)} (${term.termFrequency}x)`).join(" + ")
   return [
     head,
-    ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words}`, ...ofFile(e), meaning(e), ...foundBy(e), ...ranked(e)]
+    ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words(e)}`, ...ofFile(e), meaning(e), ...foundBy(e), ...ranked(e)]
       .map((line) => indent + wrap(line, width, `${indent}         `))
   ].join("\n")
+}
+
+const words = ({ terms }: Explanation): string => {
+  const found = terms.filter(({ termFrequency }) => termFrequency > 0)
+  const sum = (some: ReadonlyArray<TermWeight>) =>
+    some.map(({ term, termFrequency, weight }) => `${term} ${weight.toFixed(3)} (${termFrequency}x)`).join(" + ")
+  const own = found.filter((term) => !isShared(term))
+  const shared = found.filter(isShared)
+  return [own.length === 0 ? "no word of the query" : sum(own), ...(shared.length === 0 ? [] : [`shared: ${sum(shared)}`])].join(" + ")
 }
 
 const fusion = ({ alpha, fused, normalizedDense, normalizedSparse }: Explanation): string =>
