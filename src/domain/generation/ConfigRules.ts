@@ -25,7 +25,7 @@ export const configRules = (config: GenerationConfig, stream: boolean): Readonly
       !stream || candidateCount <= 1,
       at("candidateCount"),
       "must be 1 of a stream",
-      "Ask for several candidates without streaming."
+      "ask for several candidates without streaming"
     ),
     ...violationUnless(maxOutputTokens >= 1, at("maxOutputTokens"), "must be at least 1"),
     ...violationUnless(stopSequences.length <= 5, at("stopSequences"), "at most 5 are taken"),
@@ -37,7 +37,7 @@ export const configRules = (config: GenerationConfig, stream: boolean): Readonly
       config.logprobs === undefined || config.responseLogprobs === true,
       at("logprobs"),
       "needs responseLogprobs",
-      "Set generationConfig.responseLogprobs."
+      "set generationConfig.responseLogprobs"
     ),
     ...(["candidateCount", "maxOutputTokens", "logprobs", "seed"] as const).flatMap(whole),
     ...formRules(config, at)
@@ -57,7 +57,7 @@ const formRules = (
       schema === undefined || mimeType !== "",
       field,
       "needs responseMimeType",
-      "Set generationConfig.responseMimeType to application/json or text/x.enum."
+      "set generationConfig.responseMimeType to application/json or text/x.enum"
     ),
     ...violationUnless(
       schema === undefined || mimeType !== "text/plain",

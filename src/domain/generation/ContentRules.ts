@@ -16,7 +16,7 @@ export const contentRules = (contents: ReadonlyArray<Content>): ReadonlyArray<Br
     contents.length <= 1 || contents.every(({ role = "" }) => role !== ""),
     "contents",
     "Please ensure that multiturn requests alternate between user and model.",
-    "Give every content a role."
+    "give every content a role"
   ),
   ...violationUnless(contents.at(-1)?.role !== "model", "contents", "Please ensure that multiturn requests end with a user role."),
   ...addressRules(contents)
@@ -47,7 +47,7 @@ const addressRules = (contents: ReadonlyArray<Content>): ReadonlyArray<Broken> =
         count <= mostOnTheWeb[kind],
         "contents",
         `a request has at most ${mostOnTheWeb[kind]} ${kind} addresses of the web, and this has ${count}`,
-        "Put the files into object storage."
+        "put the files into object storage"
       )
     })
   ]

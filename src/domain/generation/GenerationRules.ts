@@ -57,7 +57,7 @@ const modelRules = (name: string, request: GenerationRequest): ReadonlyArray<Bro
         field === "systemInstruction" ? model.systemInstruction : model.penalties,
         field,
         `is not taken by ${name}`,
-        "Use gemini-2.0-flash-001 or gemini-2.0-flash-lite-001."
+        "use gemini-2.0-flash-001 or gemini-2.0-flash-lite-001"
       )
     ),
     ...violationUnless(

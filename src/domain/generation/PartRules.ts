@@ -17,7 +17,7 @@ export const partRules = (part: Part, at: string): ReadonlyArray<Broken> => {
   const given = dataMembers.filter((name) => part[name] !== undefined)
   return [
     ...violationUnless(given.length > 0, at, `must have one of ${dataMembers.join(", ")}`),
-    ...violationUnless(given.length < 2, at, `has ${given.join(" and ")}; a part has exactly one`, "Put each into a part of its own."),
+    ...violationUnless(given.length < 2, at, `has ${given.join(" and ")}; a part has exactly one`, "put each into a part of its own"),
     ...textRules(part.text, `${at}.text`),
     ...(inlineData === undefined ? [] : blobRules(inlineData, `${at}.inlineData`)),
     ...(fileData === undefined ? [] : fileRules(fileData, `${at}.fileData`)),
@@ -68,7 +68,7 @@ const blobRules = ({ data = "", mimeType = "" }: Blob, at: string): ReadonlyArra
       fits,
       `${at}.data`,
       `has ${bytes} bytes; inline data have at most ${mostInlineBytes}`,
-      "Put it into object storage and give it as fileData."
+      "put it into object storage and give it as fileData"
     ),
     ...violationUnless(!fits || mimeType !== "text/plain" || isUtf8(data), `${at}.data`, "text must be in UTF-8")
   ]

@@ -76,7 +76,7 @@ const spent = new ServiceError({
   code: "RESOURCE_EXHAUSTED",
   message: `generationConfig.responseLogprobs: ${logprobsPerDay} request a day may ask for log probabilities, and today's was made`,
   violations: [{ field: "generationConfig.responseLogprobs", description: `${logprobsPerDay} request a day may ask for it` }],
-  fix: "Ask without responseLogprobs, or tomorrow."
+  fix: "ask without responseLogprobs, or tomorrow"
 })
 
 const quotaLost = (error: { readonly message: string; readonly fix: string }): ServiceError =>

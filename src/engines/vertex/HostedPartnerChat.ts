@@ -202,7 +202,7 @@ const explained = (error: ServiceError, project: string, location: string, model
 const fixOf = ({ code, fix }: ServiceError, project: string, location: string, model: string): string | undefined => {
   if (code === "RESOURCE_EXHAUSTED") {
     const quota = `online prediction requests and tokens per minute of ${model} in ${location}`
-    return `Wait a minute; for more, ask for a higher quota of ${quota}, in IAM & Admin > Quotas`
+    return `wait a minute; for more, ask for a higher quota of ${quota}, in IAM & Admin > Quotas`
   }
   const [name = model] = model.split("@")
   return code === "NOT_FOUND" && fix === undefined

@@ -259,7 +259,7 @@ const written = (columns: ReadonlyArray<Column>, row: JsonRecord): JsonRecord =>
   }))
 
 const isThere = (uri: string): ServiceError =>
-  new ServiceError({ code: "ALREADY_EXISTS", message: `table ${uri} is there already`, fix: "Name another, or delete it." })
+  new ServiceError({ code: "ALREADY_EXISTS", message: `table ${uri} is there already`, fix: "name another, or delete it" })
 
 /** A refusal by BigQuery with its meaning and a fix. `role` is the role that the call needs. */
 const explained = (uri: string, role: string) => (error: ServiceError): ServiceError => {
@@ -269,7 +269,7 @@ const explained = (uri: string, role: string) => (error: ServiceError): ServiceE
     case "PERMISSION_DENIED":
       return error.with({ fix: deniedFix(error.reason, "bigquery.googleapis.com", `Give the account ${role} on the dataset of ${uri}.`) })
     case "NOT_FOUND":
-      return error.with({ message: `table ${uri} was not found`, fix: "Correct its project, dataset and name." })
+      return error.with({ message: `table ${uri} was not found`, fix: "correct its project, dataset and name" })
     case "ABORTED":
     case "ALREADY_EXISTS":
       return isThere(uri)
