@@ -28,6 +28,7 @@ import { UsageError } from "./UsageError.ts"
 
 /** `sluice batch`, with the flags that all of its commands share. */
 export const batchRoot = Command.make("batch").pipe(
+  Command.withShortDescription("Send many prompts to a model as one job, or many questions to a corpus."),
   Command.withDescription(
     "Send many prompts to a model as one job: rows from a JSONL file or a table, results to new files or a new table. A row is a chat-completions request with a custom_id, which identifies its result."
   ),

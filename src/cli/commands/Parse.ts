@@ -98,6 +98,7 @@ export const parse = Command.make(
     yield* output.print(args.chunks ? renderChunks(document.chunks, output) : renderDocument(document, output))
   })
 ).pipe(
+  Command.withShortDescription("Show what is read of a file, and what is left out."),
   Command.withDescription("Read a file as an import would, and show its blocks or chunks, and what was left out. Stores nothing."),
   Command.withExamples([
     { command: "sluice parse report.pdf", description: "headings, paragraphs and tables, with their pages" },

@@ -277,6 +277,7 @@ export const serve = Command.make(
     )
   })
 ).pipe(
+  Command.withShortDescription("Serve the RAG API of Vertex AI on this machine, to its own client libraries."),
   Command.withDescription(
     "Serve the RAG API of Vertex AI on this machine, over the embedded engine: its client libraries, pointed here, work unchanged. Prints the base URL once it is ready. SIGTERM stops it in order and exits 0: new calls are refused, those in progress are answered, imports are suspended, and the next server continues them; Ctrl-C does not wait, and exits 130. /healthz, /readyz and /metrics (Prometheus) report its state."
   ),

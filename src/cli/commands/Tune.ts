@@ -57,7 +57,8 @@ export const tune = Command.make(
         "An embedder, for which a corpus is built: default, a model's folder or name on the hub, or settings as under corpus.embedding, such as '{ openai: { url: ..., model: ..., dimensions: 768 } }'. May be repeated"
       ),
       Flag.withMetavar("MODEL"),
-      Flag.atLeast(0)
+      Flag.atLeast(0),
+      Flag.withDefault([])
     ),
     measure: Flag.Literals("measure", measures).pipe(
       Flag.withDescription("The measure to improve. Default: nDCG@10, if the tests name files"),
