@@ -1,17 +1,22 @@
 import { Effect } from "effect"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
+import { completed } from "./rewrite/Complete.ts"
 import { isFollowUp } from "./rewrite/FollowUp.ts"
 
 /**
- * Rewrites follow-up questions without a model: one that refers back is appended to the last one that did not, so that a search covers the
- * words of both. "And in Japan?" becomes "How many days of leave carry over? And in Japan?". Any other question is searched together with
- * the last one before it, but answered on its own.
+ * Rewrites follow-up questions without a model. One that names what differs takes its place in the question before: "How long is probation
+ * in Sweden?" and "And in Japan?" become "How long is probation in Japan?". Any other that refers back is put after that question, so that
+ * a search covers the words of both. A question that stands alone is searched together with the one before it, but answered on its own.
  */
 export const make = (): QueryRewriter["Service"] =>
   QueryRewriter.of({
     rewrite: (question, history) => {
-      const subject = history.findLast(({ question }) => !isFollowUp(question)) ?? history[0]
-      return Effect.succeed(subject === undefined || !isFollowUp(question) ? question : `${subject.question} ${question}`)
+      const subject = history.reduce<string | undefined>(
+        (subject, { question }) => subject === undefined || !isFollowUp(question) ? question : completed(subject, question) ?? subject,
+        undefined
+      )
+      if (subject === undefined || !isFollowUp(question)) return Effect.succeed(question)
+      return Effect.succeed(completed(subject, question) ?? `${subject} ${question}`)
     },
     // The questions of a conversation share a subject more often than their words show.
     searched: (rewritten, history) => {

@@ -4,6 +4,7 @@ import type { Exchange } from "../../src/domain/Answer.ts"
 import type { ChatEvent, ChatRequest } from "../../src/domain/Chat.ts"
 import * as CarryOverRewriter from "../../src/models/CarryOverRewriter.ts"
 import * as ChatRewriter from "../../src/models/ChatRewriter.ts"
+import { completed } from "../../src/models/rewrite/Complete.ts"
 import { isFollowUp } from "../../src/models/rewrite/FollowUp.ts"
 import { ChatModel } from "../../src/ports/ChatModel.ts"
 
@@ -51,6 +52,37 @@ describe("questions that lean on earlier ones", () => {
       assert.strictEqual(yield* rewrite("And in Japan?", [exchange(leave)]), `${leave} And in Japan?`)
       assert.strictEqual(yield* rewrite("And in Germany?", [exchange(leave), exchange("And in Japan?")]), `${leave} And in Germany?`)
       assert.strictEqual(yield* rewrite(leave, [exchange("Who signs off travel expenses above the limit?")]), leave)
+    }))
+
+  it("take the place of what they differ from", () => {
+    const all = [
+      ["How long is probation in Sweden?", "And in Japan?", "How long is probation in Japan?"],
+      ["How many paid days for the death of a parent?", "What about for a grandparent?", "How many paid days for a grandparent?"],
+      ["How long is the warranty for Rill?", "And the gateway?", "How long is the warranty for the gateway?"],
+      ["Where may confidential data be?", "and secret data?", "Where may secret data be?"],
+      ["How much do I get on day 20?", "And after day 90?", "How much do I get after day 90?"],
+      ["What is the salary of L3 in Hamburg?", "And L5?", "What is the salary of L5 in Hamburg?"],
+      ["Who leads the Osaka office?", "And Nairobi?", "Who leads the Nairobi office?"],
+      ["How do I report a lost laptop?", "And a lost card?", "How do I report a lost card?"],
+      ["Wie lange dauert die Probezeit in Schweden?", "Und in Japan?", "Wie lange dauert die Probezeit in Japan?"],
+      ["Combien de jours en Suède ?", "Et en France ?", "Combien de jours en France ?"]
+    ] as const
+    for (const [question, followUp, whole] of all) assert.strictEqual(completed(question, followUp), whole)
+    for (
+      const [question, followUp] of [
+        [leave, "And in Japan?"],
+        ["When are backups made?", "How long are they kept?"],
+        ["When can I fly premium economy?", "And business class?"],
+        ["Wann ist das Büro in Hamburg geöffnet?", "Und der Empfang?"]
+      ] as const
+    ) assert.isUndefined(completed(question, followUp), followUp)
+  })
+
+  it.effect("follow one another", () =>
+    Effect.gen(function*() {
+      const { rewrite } = CarryOverRewriter.make()
+      const history = [exchange("How long is probation for managers in Sweden?"), exchange("And in Japan?")]
+      assert.strictEqual(yield* rewrite("And for trainees?", history), "How long is probation for trainees in Japan?")
     }))
 })
 
