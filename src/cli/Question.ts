@@ -1,5 +1,5 @@
 import { type Option, Result } from "effect"
-import { Flag } from "effect/cli"
+import { Argument, Flag } from "effect/cli"
 import { defined } from "../domain/Defined.ts"
 import { parseMetadataFilter } from "../domain/MetadataFilter.ts"
 import type { Question, RetrieveOptions } from "../pipeline/stages/Retrieve.ts"
@@ -26,6 +26,13 @@ export const readerFlags = {
   ),
   as: optionalText("as", "PRINCIPAL", "Only what this principal may read; without it you are the owner, who reads all")
 }
+
+/** An argument that is a question. */
+export const questionArgument = (name: string, description: string) =>
+  Argument.String(name).pipe(
+    Argument.filter((text) => text.trim() !== "", () => "Expected words"),
+    Argument.withDescription(description)
+  )
 
 /** Flags of commands that take a question; each overrides the pipeline's setting. */
 export const questionFlags = {

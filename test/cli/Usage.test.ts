@@ -87,6 +87,8 @@ describe("usage", () => {
         [["run", "--jsno"], /did you mean --json\?/],
         [["files", "lst"], /did you mean list\?/],
         [["ask"], /missing argument <question>; see `sluice ask --help`/],
+        [["ask", "what is it", " "], /<question> " ": expected words/],
+        [["retrieve", ""], /<query> needs a value: words/],
         [["retrieve", "x", "--alpha", "2"], /from 0 to 1/],
         [["retrieve", "x", "--top-k", "0"], /1 or more/],
         [["run", "--wait", "-1"], /0 or more seconds/],

@@ -260,7 +260,7 @@ export const anything = defineParser({
       const issues = (yaml: string, use?: string) =>
         Effect.map(Effect.flip(load(yaml, use)), ({ issues }) =>
           issues.map(({ column, fix, line, path, rule, suggestion }) =>
-            `${line}:${column} ${path} ${rule} (${suggestion ?? fix})`
+            `${line}:${column} ${path} ${rule} (${suggestion ?? fix ?? "no fix"})`
           ))
       const pipeline = yield* load("parsers:\n  - shouting: { marks: 2 }\n")
       yield* Effect.gen(function*() {
@@ -271,7 +271,7 @@ export const anything = defineParser({
         "6:5 parsers[0].shoutin is not a key that belongs here (shouting)"
       ])
       assert.deepStrictEqual(yield* issues("parsers: [{ shouting: { marks: many } }]\n"), [
-        "5:32 parsers[0].shouting.marks must be a number, not text (write it without quotes)"
+        "5:32 parsers[0].shouting.marks must be a number, not text (no fix)"
       ])
       assert.deepStrictEqual(yield* issues("parsers: [{ anything: {} }]\n"), [
         "5:23 parsers[0].anything names no files that it reads (give extensions or mimeTypes)"

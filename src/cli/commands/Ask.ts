@@ -3,7 +3,7 @@ import { Argument, Command } from "effect/cli"
 import { printable } from "../../domain/Text.ts"
 import { Output } from "../Output.ts"
 import { renderAnswer } from "../render/Answer.ts"
-import { optionsOf, questionFlags } from "../Question.ts"
+import { optionsOf, questionArgument, questionFlags } from "../Question.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, reading } from "../Session.ts"
 
@@ -11,7 +11,7 @@ import { onEngine, openPipeline, reading } from "../Session.ts"
 export const ask = Command.make(
   "ask",
   {
-    questions: Argument.String("question").pipe(Argument.withDescription("One or more questions"), Argument.variadic({ min: 1 })),
+    questions: questionArgument("question", "One or more questions").pipe(Argument.variadic({ min: 1 })),
     ...questionFlags
   },
   Effect.fn(function*(args) {

@@ -1,5 +1,5 @@
 import { Effect, Option } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Command } from "effect/cli"
 import type { Context } from "../../domain/Retrieval.ts"
 import { printable } from "../../domain/Text.ts"
 import type { RetrieveOptions } from "../../pipeline/stages/Retrieve.ts"
@@ -7,11 +7,11 @@ import { optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import { renderContexts } from "../render/Answer.ts"
 import { renderExplanations } from "../render/Explanation.ts"
-import { optionsOf, type QuestionArgs, questionFlags } from "../Question.ts"
+import { optionsOf, type QuestionArgs, questionArgument, questionFlags } from "../Question.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, reading } from "../Session.ts"
 
-const args = { query: Argument.String("query").pipe(Argument.withDescription("The query")), ...questionFlags }
+const args = { query: questionArgument("query", "The query"), ...questionFlags }
 
 /** Finds the contexts of a question and prints them. */
 const showContexts = Effect.fnUntraced(function*(

@@ -4,9 +4,9 @@ import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { suggest } from "./Suggest.ts"
 import { placesOfKey } from "./PlacesOfKey.ts"
 
-/** A problem and, where a text stands in the place of a number or a boolean, which of the two is expected. */
+/** A problem and, where a text stands in the place of a number or a boolean and reads as one, that value. */
 export interface Finding extends Problem {
-  readonly wants?: "number" | "boolean"
+  readonly meant?: number | boolean
 }
 
 /** Describes in plain words what Schema found wrong with `value`. Never repeats a value: it may be a secret in the wrong place. */
@@ -116,20 +116,24 @@ const isScalar = (ast: SchemaAST.AST): boolean => !SchemaAST.isLiteral(ast) && !
 
 const wrongType = (ast: SchemaAST.AST, path: ValuePath, value: unknown): Finding => {
   if (isName(value, keysOf(ast))) return bareName(value, path)
+  const meant = meantBy(value, ast)
   return {
     path,
     rule: `must be ${expected(ast)}, not ${kindOf(value)}`,
-    ...(typeof value === "string" && SchemaAST.isNumber(ast) ? { wants: "number" } : {}),
-    ...(typeof value === "string" && SchemaAST.isBoolean(ast) ? { wants: "boolean" } : {}),
-    ...fixType(ast, value)
+    ...(meant === undefined ? fixType(ast, value) : { meant, fix: "write it without quotes" })
   }
 }
 
+/** The number or boolean that a text reads as, where one is expected. */
+const meantBy = (text: unknown, ast: SchemaAST.AST): number | boolean | undefined => {
+  if (typeof text !== "string") return undefined
+  if (SchemaAST.isNumber(ast) && /^-?[0-9]+(?:\.[0-9]+)?$/.test(text)) return Number(text)
+  return SchemaAST.isBoolean(ast) && (text === "true" || text === "false") ? text === "true" : undefined
+}
+
 const fixType = (ast: SchemaAST.AST, value: unknown): { readonly fix?: string } => {
-  const isText = typeof value === "string"
   if (SchemaAST.isString(ast) && (typeof value === "number" || typeof value === "boolean")) return { fix: "put it in quotes" }
   if (SchemaAST.isArrays(ast) && value !== null && !Array.isArray(value)) return { fix: "write it as a list: [ ... ]" }
-  if (isText && (SchemaAST.isNumber(ast) || SchemaAST.isBoolean(ast))) return { fix: "write it without quotes" }
   return SchemaAST.isObjects(ast) && keysOf(ast).length > 0 ? { fix: `its keys are ${keysOf(ast).join(", ")}` } : {}
 }
 

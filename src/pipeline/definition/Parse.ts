@@ -41,29 +41,14 @@ export const parsePipeline = (
 const decodeWithEnvironment = (source: YamlText, extensions: Extensions): Result.Result<Definition, ReadonlyArray<Finding>> => {
   const decoded = decode(source.value, extensions)
   if (Result.isSuccess(decoded)) return decoded
-  const wanted = decoded.failure.filter(({ path, wants }) => wants !== undefined && source.entries.get(pathKey(path))?.fromEnvironment)
+  const wanted = decoded.failure.filter(({ meant, path }) => meant !== undefined && source.entries.get(pathKey(path))?.fromEnvironment)
   if (wanted.length === 0) return decoded
-  return decode(
-    wanted.reduce(
-      (value, { path, wants }) => replace(value, path, (text) => coerce(text, wants)),
-      source.value
-    ),
-    extensions
-  )
+  return decode(wanted.reduce((value, { meant, path }) => replace(value, path, meant), source.value), extensions)
 }
 
-const coerce = (text: unknown, wants: Finding["wants"]): unknown => {
-  if (typeof text !== "string") return text
-  if (wants === "number" && /^-?[0-9]+(?:\.[0-9]+)?$/.test(text)) return Number(text)
-  if (wants === "boolean" && (text === "true" || text === "false")) return text === "true"
-  return text
-}
-
-const replace = (value: unknown, [key, ...rest]: ValuePath, change: (at: unknown) => unknown): unknown => {
-  if (key === undefined) return change(value)
-  if (Array.isArray(value)) return value.map((item, index) => index === key ? replace(item, rest, change) : item)
+const replace = (value: unknown, [key, ...rest]: ValuePath, by: unknown): unknown => {
+  if (key === undefined) return by
+  if (Array.isArray(value)) return value.map((item, index) => index === key ? replace(item, rest, by) : item)
   if (typeof value !== "object" || value === null) return value
-  return Object.fromEntries(
-    Object.entries(value).map(([name, item]) => [name, name === key ? replace(item, rest, change) : item])
-  )
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, name === key ? replace(item, rest, by) : item]))
 }
