@@ -10,6 +10,7 @@ const chatDrafter = Effect.promise(() => import("../models/ChatDrafter.ts"))
 const chatJudge = Effect.promise(() => import("../models/ChatJudge.ts"))
 const chatRewriter = Effect.promise(() => import("../models/ChatRewriter.ts"))
 const extractiveChat = Effect.promise(() => import("../models/ExtractiveChat.ts"))
+const extractiveDrafter = Effect.promise(() => import("../models/ExtractiveDrafter.ts"))
 const extractiveGenerator = Effect.promise(() => import("../models/ExtractiveGenerator.ts"))
 const groundedGenerator = Effect.promise(() => import("../models/GroundedGenerator.ts"))
 
@@ -30,7 +31,10 @@ export const conversing = (
       ? Effect.map(extractiveGenerator, ({ make }) => make())
       : Effect.zipWith(groundedGenerator, chat(settings), ({ make }, model) => make(model)),
   judge: (settings) => Effect.zipWith(chatJudge, chat(settings), ({ make }, model) => make(model)),
-  drafter: (settings) => Effect.zipWith(chatDrafter, chat(settings), ({ make }, model) => make(model)),
+  drafter: (settings) =>
+    settings._tag === "extractive"
+      ? Effect.map(extractiveDrafter, ({ make }) => make())
+      : Effect.zipWith(chatDrafter, chat(settings), ({ make }, model) => make(model)),
   rewriter: (settings) =>
     settings._tag === "extractive"
       ? Effect.map(carryOverRewriter, ({ make }) => make())

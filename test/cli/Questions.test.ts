@@ -3,43 +3,12 @@ import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { contextsOfPrompt } from "../../src/models/Prompts.ts"
-import { draftsOf } from "../../src/pipeline/eval/Questions.ts"
 import { fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
 import { command } from "../support/Command.ts"
 import { events } from "../support/Finished.ts"
 import { sluice } from "../support/Sluice.ts"
 import { write } from "../support/TempFolder.ts"
 import { pipelineFile, project } from "./Project.ts"
-
-describe("drafts of a passage", () => {
-  it("are its definitions, and its headings where they ask or name what stands under them", () => {
-    const questions = (text: string, ...headings: ReadonlyArray<string>) => draftsOf({ text, headings }).map(({ question }) => question)
-    assert.deepStrictEqual(questions("A rain gauge is an instrument that measures how much rain fell. It is a tube."), [
-      "What is a rain gauge?"
-    ])
-    assert.deepStrictEqual(questions("Barometers are devices that measure the pressure of the air."), ["What are Barometers?"])
-    assert.deepStrictEqual(questions("RAG stands for retrieval augmented generation in this handbook."), ["What does RAG stand for?"])
-    assert.deepStrictEqual(questions("Ein Pegel ist ein Gerät, das den Stand des Wassers misst."), ["Was ist ein Pegel?"])
-    assert.deepStrictEqual(questions("Open the lid and pour the water out.", "How is it emptied?"), ["How is it emptied?"])
-    assert.deepStrictEqual(questions("Five unused days carry over into the next year.", "Leave", "Carry over of leave"), [
-      "Carry over of leave?"
-    ])
-    // Of nothing that leans on what was said before, of nothing that is too short, and of no fragment.
-    for (
-      const text of [
-        "It is a tube of glass that is open above.",
-        "This is the reason for all that came.",
-        "A dog is a pet.",
-        "A list is a thing that goes",
-        "roups is a word that was cut in the middle.",
-        "Its flagship products are the consoles that everybody has.",
-        "Frequently criticized are the ease of use and the price."
-      ]
-    ) {
-      assert.deepStrictEqual(questions(text), [])
-    }
-  })
-})
 
 const documents = {
   "gauges.md":

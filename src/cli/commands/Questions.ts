@@ -18,7 +18,7 @@ export const questions = Command.make(
     count: optionalInt("count", [1, 1_000], "N", "Tests wanted, 1 to 1000. Default 20"),
     seed: optionalInt("seed", [0, 1_000_000], "N", "Another one gives other tests of the same corpus. Default 1"),
     model: Flag.Boolean("model").pipe(
-      Flag.withDescription("Draft with the pipeline's answering model. --no-model drafts from headings and definitions instead"),
+      Flag.withDescription("Draft with the pipeline's answering model. --no-model drafts from the forms of sentences and headings instead"),
       Flag.withDefault(true)
     ),
     out: Flag.Path("out").pipe(
@@ -80,7 +80,7 @@ export const questions = Command.make(
 ).pipe(
   Command.withShortDescription("Draft tests from the corpus, and keep those that it answers."),
   Command.withDescription(
-    "Draft tests for `sluice eval`, with the pipeline's answering model, or else from headings and definitions in the documents. Each question is asked, and kept only if its file is found, a context has the words it was drafted from, and the answer cites them. Without a model, the same corpus and --seed give the same tests."
+    "Draft tests for `sluice eval`, with the pipeline's answering model, or else from the forms of sentences and headings in the documents. Each question is asked, and kept only if its file is found, a context has the words it was drafted from, and the answer cites them. Without a model, the same corpus and --seed give the same tests."
   ),
   Command.withExamples([
     { command: "sluice questions > questions.jsonl", description: "20 tests of the corpus" },

@@ -9,6 +9,7 @@ import { pages } from "../../ports/Paging.ts"
 import { answerStages, askPipeline, generateStage, retrieveFrom } from "../AskPipeline.ts"
 import { corpusOf } from "../RunPipeline.ts"
 import type { Definition } from "../definition/Definition.ts"
+import type { GeneratorSettings } from "../definition/StageSettings.ts"
 import type { EvaluationTest } from "../definition/TestSettings.ts"
 import { ExtensionsInUse } from "../Extensions.ts"
 import { Models } from "../Services.ts"
@@ -80,6 +81,8 @@ const filesPerTest = 10
 /** Chunks examined per file, and tests made of it, at most. */
 const chunksPerFile = 50
 const testsPerFile = 3
+/** Tests per file whose question is words without a question mark, such as a heading, at most. */
+const keywordsPerFile = 1
 /** Chunks per file that a model is given, each in one call, and questions that it may draft of each, at most. */
 const passagesPerFile = 4
 const draftsPerPassage = 2
@@ -89,8 +92,8 @@ const concurrency = 4
 const mostFailures = 5
 
 /**
- * Drafts tests of a pipeline's corpus: with the pipeline's answering model, or from headings and definitions where there
- * is none. Each question is asked, and kept only if its file is found, a context has its span, and the answer cites it
+ * Drafts tests of a pipeline's corpus: with the pipeline's answering model, or by the forms of sentences and headings where
+ * there is none. Each question is asked, and kept only if its file is found, a context has its span, and the answer cites it
  * there; a pipeline without a generate stage is only searched. Files and passages are selected by `seed` and their
  * content, so that without a model the same corpus gives the same tests whatever its history. `UNIMPLEMENTED` where the
  * engine does not return texts.
@@ -111,8 +114,7 @@ export const draftQuestions = Effect.fn("draftQuestions")(function*(
     return yield* ServiceError.notFound(`a file from ${from}`, "name a source of the pipeline, or a folder that holds files of the corpus")
   }
   const trying = new Trying()
-  const drafter = model ? yield* modelDrafts(pipeline, trying) : undefined
-  const draft = drafter?.draft ?? ((chunk: Passage) => Effect.succeed(draftsOf(chunk)))
+  const drafter = yield* drafterOf(pipeline, model, trying)
 
   /** The drafts of one file with their outcomes, in order. */
   const ofFile = Effect.fnUntraced(function*(file: RagFile) {
@@ -122,13 +124,14 @@ export const draftQuestions = Effect.fn("draftQuestions")(function*(
     // The order of passages is random too: a document does not start with what is worth asking.
     const passages = items.toSorted((a, b) => order(a.text) < order(b.text) ? -1 : 1)
     for (
-      const chunk of drafter === undefined
-        ? passages
-        : passages.filter(({ text }) => text.length >= shortest).slice(0, passagesPerFile)
+      const chunk of drafter.isModel
+        ? passages.filter(({ text }) => text.length >= shortestPassage).slice(0, passagesPerFile)
+        : passages
     ) {
       if (made() >= testsPerFile || trying.stopped !== undefined) break
-      for (const { question, span } of yield* draft(chunk)) {
+      for (const { question, span } of yield* drafter.draft(chunk)) {
         if (made() >= testsPerFile) break
+        if (!asks(question) && outcomes.filter((other) => !asks(other.question)).length >= keywordsPerFile) continue
         const isKnown = outcomes.some((other) => isSame(other.question, question))
         const problem = isKnown ? "ambiguous" : !plain(chunk.text).includes(plain(span)) || span.length < shortestQuoted
           ? "invented"
@@ -169,11 +172,13 @@ export const draftQuestions = Effect.fn("draftQuestions")(function*(
     }),
     Stream.runDrain
   )
-  const drafted: Drafted = { tests, drafts, rejected, files: read, drafting: drafter?.drafting(), stopped: trying.stopped }
+  const drafted: Drafted = { tests, drafts, rejected, files: read, drafting: drafter.drafting(), stopped: trying.stopped }
   return defined(drafted)
 }, Effect.scoped)
 
 const isSame = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
+const asks = (question: string): boolean => /[?？؟]$/.test(question)
 
 /** Counts failures in a row. */
 class Trying {
@@ -195,16 +200,20 @@ class Trying {
   }
 }
 
-/** Drafts with the pipeline's answering model; undefined where it has none. */
-const modelDrafts = Effect.fnUntraced(function*(pipeline: Definition, trying: Trying) {
-  const settings = yield* Effect.orElseSucceed(generateStage(pipeline), () => undefined)
-  if (settings === undefined || settings.model._tag === "extractive") return undefined
-  const drafter = yield* (yield* Models).drafter(settings.model)
+/** Drafts with the pipeline's answering model where it has one that may be used, else by the forms of sentences and headings. */
+const drafterOf = Effect.fnUntraced(function*(pipeline: Definition, mayUseModel: boolean, trying: Trying) {
+  const extractive: GeneratorSettings = { _tag: "extractive" }
+  const settings = mayUseModel
+    ? yield* generateStage(pipeline).pipe(Effect.map(({ model }) => model), Effect.orElseSucceed(() => extractive))
+    : extractive
+  const isModel = settings._tag !== "extractive"
+  const drafter = yield* (yield* Models).drafter(settings)
   let [passages, failed, input, output, untold] = [0, 0, 0, 0, 0]
   return {
+    isModel,
     draft: Effect.fnUntraced(function*(passage: Passage) {
       passages += 1
-      const drafted = yield* trying.once(drafter.draft(passage, draftsPerPassage), () => undefined)
+      const drafted = yield* trying.once(drafter.draft(passage, isModel ? draftsPerPassage : Infinity), () => undefined)
       if (drafted === undefined) {
         failed += 1
         return []
@@ -214,7 +223,8 @@ const modelDrafts = Effect.fnUntraced(function*(pipeline: Definition, trying: Tr
       output += drafted.usage?.outputTokens ?? 0
       return drafted.drafts
     }),
-    drafting: (): Drafting => ({ model: drafter.model, passages, failed, tokens: { input, output, untold } })
+    drafting: (): Drafting | undefined =>
+      isModel ? { model: drafter.model, passages, failed, tokens: { input, output, untold } } : undefined
   }
 })
 
@@ -275,55 +285,7 @@ const verify = Effect.fnUntraced(function*(pipeline: Definition, { answers, file
 
 const plain = (text: string): string => text.replace(/\s+/g, " ").trim()
 
-/** Pattern of a term: a few words. */
-const term = "[\\p{L}\\p{N}][\\p{L}\\p{N}'’./+ -]{1,58}?"
-
-/** Patterns of sentences that define something, and the questions made of them. Languages without a row here have only their headings. */
-const definitions: ReadonlyArray<{ readonly form: RegExp; readonly question: (named: string) => string }> = [
-  { form: new RegExp(`^((?:An?|The) )?(${term}) (?:is|refers to) (?:an?|the|any|one of) `, "u"), question: (named) => `What is ${named}?` },
-  { form: new RegExp(`^((?:The) )?(${term}) are (?:the |all |those )?\\p{Ll}`, "u"), question: (named) => `What are ${named}?` },
-  { form: new RegExp(`^((?:The) )?(${term}) stands for `, "u"), question: (named) => `What does ${named} stand for?` },
-  { form: new RegExp(`^((?:An?|The) )?(${term}) means `, "u"), question: (named) => `What does ${named} mean?` },
-  { form: new RegExp(`^((?:Eine?|Der|Die|Das) )?(${term}) ist (?:eine?|der|die|das) `, "u"), question: (named) => `Was ist ${named}?` },
-  { form: new RegExp(`^((?:Eine?|Der|Die|Das) )?(${term}) bedeutet `, "u"), question: (named) => `Was bedeutet ${named}?` }
-]
-
-/** Words that look like the start of a term but refer to something said before. */
-const refers =
-  /^(?:its?|their|his|her|our|your|my|another|other|this|that|these|those|they|he|she|there|here|which|what|who|we|you|i|one|if|when|where|each|all|some|such|both|es|dies\p{L}*|er|sie|wir|das|man|hier|dort|wenn|alle)\b/iu
-
-/** Words with these endings are not terms: "Frequently criticized are …". */
-const isNoName = /(?:ly|ed)$/u
-
-/** Length of a sentence that can answer a question, in UTF-16 units: a shorter one says too little, a longer one too much. */
-const [shortest, longest] = [25, 400]
-/** Least length of a model's quote, in UTF-16 units: shorter ones occur anywhere. */
+/** Length of a passage, in UTF-16 units, below which a model is not asked: it says too little. */
+const shortestPassage = 25
+/** Least length of a quote, in UTF-16 units: shorter ones occur anywhere. */
 const shortestQuoted = 10
-
-/** Questions that a passage answers in its own words, without a model: its headings that are questions, and its definitions. */
-export const draftsOf = ({ headings, text }: Passage): ReadonlyArray<Draft> => {
-  const sentences = Array.from(segmenter.segment(text), ({ segment }) => segment.trim())
-    .filter((sentence) =>
-      sentence.length >= shortest && sentence.length <= longest && /^[\p{Lu}\p{N}"“«].*[.!。]$/u.test(sentence) && !sentence.includes("\n")
-    )
-  const heading = headings.at(-1)?.trim() ?? ""
-  const [first] = sentences
-  const asked: ReadonlyArray<Draft> = first !== undefined && /^\p{Lu}.{8,150}\?$/u.test(heading) ? [{ question: heading, span: first }] : []
-  const about: ReadonlyArray<Draft> = first !== undefined && asked.length === 0 && isTitle(heading)
-    ? [{ question: `${heading}?`, span: first }]
-    : []
-  const defined = sentences.flatMap((sentence): ReadonlyArray<Draft> => {
-    for (const { form, question } of definitions) {
-      const [, article = "", named] = form.exec(sentence) ?? []
-      if (named === undefined || refers.test(named) || refers.test(article + named) || isNoName.test(named)) continue
-      return [{ question: question(`${article.toLowerCase()}${named}`), span: sentence }]
-    }
-    return []
-  })
-  return [...asked, ...defined, ...about]
-}
-
-/** Whether a heading of several words names the subject of its section. */
-const isTitle = (heading: string): boolean => /^\p{L}[^?!:]{6,80}$/u.test(heading) && heading.split(/\s+/).length >= 2
-
-const segmenter = new Intl.Segmenter("en", { granularity: "sentence" })
