@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
-import { preparedVector } from "../store/Checksum.ts"
-import type { Rounding } from "../store/Vector.ts"
+import { preparedVectorsOf } from "../store/Checksum.ts"
+import { type Rounding, unpackVector } from "../store/Vector.ts"
 import type { Segment } from "./CorpusIndex.ts"
 import { codeOver, pageBytes } from "./Scores.ts"
 
@@ -10,23 +10,20 @@ const blockBytes = 1 << 20
 /** Bytes that all vectors together may have: places are 32 bits. */
 const mostBytes = 2 ** 31
 
-/**
- * An unpacked vector begins with how many components it has and whether they are numbered, 16 bits each, and the sum of their
- * squares, 32 bits. Then come their numbers, where most of the vector is zeros, and their values, a byte each.
- */
-const headBytes = 8
+/** Bytes before a vector, which have its length in 32 bits. */
+const headBytes = 4
 
 const mostDimensions = 0x1_0000
 
-/** Cosines that are reckoned at once. */
+/** Cosines that are computed at once, and vectors that are read at once. */
 const mostAtOnce = 256
 
-/** Where in memory the question lies, the places of vectors, their cosines, a packed vector, and the blocks. */
+/** Where in memory the question lies, a bit for each component that it has, the places of vectors, their cosines, and the blocks. */
 const queryAt = 0
-const placesAt = queryAt + 4 * mostDimensions
+const askedAt = queryAt + 4 * mostDimensions
+const placesAt = askedAt + pageBytes
 const cosinesAt = placesAt + 4 * mostAtOnce
-const packedAt = placesAt + pageBytes
-const blocksAt = packedAt + 2 * pageBytes
+const blocksAt = placesAt + pageBytes
 
 /** Where vectors begin, by number of chunk, and where the blocks are that they lie in. */
 interface Generation {
@@ -40,18 +37,16 @@ interface Generation {
 const nothing = (): Generation => ({ places: new Map(), blocks: [], next: 0, end: 0 })
 
 /**
- * Vectors of single chunks, checked and unpacked when they are read and then kept, in one memory with the code that multiplies
+ * Vectors of single chunks, checked when they are read and then kept as they are stored, in one memory with the code that multiplies
  * them: a question needs hundreds, each twice. Up to a number of bytes in two generations; when the younger is full, the elder goes.
  */
 export class KeptVectors {
-  readonly #vector: ReturnType<typeof preparedVector>
+  readonly #read: ReturnType<typeof preparedVectorsOf>
   readonly #mostBlocks: number
   readonly #damaged: (chunk: number) => Error
   readonly #memory = new WebAssembly.Memory({ initial: blocksAt / pageBytes })
   readonly #code = codeOver(this.#memory)
-  #words = new Uint16Array(this.#memory.buffer)
-  #values = new Int8Array(this.#memory.buffer)
-  #bytes = new Uint8Array(this.#memory.buffer)
+  #bytes = Buffer.from(this.#memory.buffer)
   #young = nothing()
   #old = nothing()
   /** Blocks to be used again, and those to be used again once nobody has found a vector in them. */
@@ -60,7 +55,7 @@ export class KeptVectors {
 
   /** `damaged` makes what is thrown where a vector is missing or not as it was written. */
   constructor(db: DatabaseSync, bytes: number, damaged: (chunk: number) => Error) {
-    this.#vector = preparedVector(db)
+    this.#read = preparedVectorsOf(db)
     this.#mostBlocks = Math.max(1, Math.floor(Math.min(bytes, mostBytes) / 2 / blockBytes))
     this.#damaged = damaged
   }
@@ -74,64 +69,53 @@ export class KeptVectors {
     out: Float64Array
   ): void {
     for (let first = 0; first < slots.length; first += mostAtOnce) {
-      const count = Math.min(mostAtOnce, slots.length - first)
-      const places = new Uint32Array(count)
-      this.#begin()
-      for (let i = 0; i < count; i++) {
-        const ordinal = (slots[first + i] as number) - offset
-        places[i] = this.#find(chunks[ordinal] as number, embeddings[ordinal] as number, query.length)
-      }
+      const wanted = Array.from(slots.subarray(first, first + mostAtOnce), (slot) => slot - offset)
+      const places = this.#find(wanted.map((at) => chunks[at] as number), wanted.map((at) => embeddings[at] as number))
       const { buffer } = this.#memory
       new Float32Array(buffer, queryAt).set(query)
       new Uint32Array(buffer, placesAt).set(places)
-      this.#code.cosines(queryAt, placesAt, count, cosinesAt, rounding === "scanned" ? 1 : 0)
-      out.set(new Float64Array(buffer, cosinesAt, count), first)
+      this.#code.cosines(queryAt, query.length, askedAt, placesAt, places.length, cosinesAt, rounding === "scanned" ? 1 : 0)
+      out.set(new Float64Array(buffer, cosinesAt, places.length), first)
     }
   }
 
   /** Adds the vector of a chunk, by its number, which is never used twice, and the row of its vector, which may be, as one of length 1 to `sums`. */
   addTo(sums: Float32Array, chunk: number, embedding: number): void {
-    this.#begin()
-    const at = this.#find(chunk, embedding, sums.length)
-    const words = this.#words
-    const values = this.#values
-    const word = at >> 1
-    const squares = (words[word + 2] as number) + 65_536 * (words[word + 3] as number)
+    const at = this.#find([chunk], [embedding])[0] as number
+    const values = new Int8Array(sums.length)
+    const squares = unpackVector(this.#bytes.subarray(at, at + this.#bytes.readUInt32LE(at - headBytes)), sums.length, values)
     if (squares === 0) return
     const scale = 1 / Math.sqrt(squares)
-    const count = words[word] as number
-    const numbered = words[word + 1] === 1
-    const numbers = (at + headBytes) >> 1
-    const first = at + headBytes + (numbered ? 2 * count : 0)
-    for (let i = 0; i < count; i++) sums[numbered ? words[numbers + i] as number : i]! += (values[first + i] as number) * scale
+    for (let d = 0; d < sums.length; d++) sums[d]! += (values[d] as number) * scale
   }
 
-  /** Before vectors are found: where those are that were found before does not count any more. */
-  #begin(): void {
-    if (this.#left.length === 0) return
+  /** Where the vectors of chunks begin, by the chunks' numbers and the rows of their vectors, until the next call. */
+  #find(chunks: ReadonlyArray<number>, embeddings: ReadonlyArray<number>): Uint32Array {
     this.#free.push(...this.#left)
     this.#left = []
+    const missing: Array<number> = []
+    const places = Uint32Array.from(chunks, (chunk, i) => {
+      const place = this.#young.places.get(chunk) ?? this.#old.places.get(chunk)
+      if (place === undefined) missing.push(i)
+      return place ?? 0
+    })
+    if (missing.length === 0) return places
+    const read = new Map(this.#read(missing.map((i) => embeddings[i] as number)).map((vector) => [vector.id, vector]))
+    for (const i of missing) {
+      const chunk = chunks[i] as number
+      const vector = read.get(embeddings[i] as number)
+      if (vector?.intact !== true) throw this.#damaged(chunk)
+      places[i] = this.#keep(chunk, vector.packed)
+    }
+    return places
   }
 
-  /** Where a vector begins, until the next {@link #begin}. */
-  #find(chunk: number, embedding: number, dimensions: number): number {
-    return this.#young.places.get(chunk) ?? this.#old.places.get(chunk) ?? this.#keep(chunk, this.#read(chunk, embedding), dimensions)
-  }
-
-  #read(chunk: number, embedding: number): Uint8Array {
-    const packed = this.#vector(embedding)
-    if (packed === undefined) throw this.#damaged(chunk)
-    return packed
-  }
-
-  #keep(chunk: number, packed: Uint8Array, dimensions: number): number {
-    this.#bytes.set(packed, packedAt)
-    // Its numbers are 16 bits each: it begins at an even place.
-    const most = headBytes + dimensions + dimensions % 2
-    if (this.#young.next + most > this.#young.end) this.#open()
-    const at = this.#young.next
-    const taken = this.#code.unpack(packedAt, packed.length, dimensions, at)
-    this.#young.next += taken + taken % 2
+  #keep(chunk: number, packed: Uint8Array): number {
+    if (this.#young.next + headBytes + packed.length > this.#young.end) this.#open()
+    this.#bytes.writeUInt32LE(packed.length, this.#young.next)
+    const at = this.#young.next + headBytes
+    this.#bytes.set(packed, at)
+    this.#young.next = at + packed.length
     this.#young.places.set(chunk, at)
     return at
   }
@@ -150,9 +134,7 @@ export class KeptVectors {
 
   #grow(): number {
     const block = this.#memory.grow(blockBytes / pageBytes) * pageBytes
-    this.#words = new Uint16Array(this.#memory.buffer)
-    this.#values = new Int8Array(this.#memory.buffer)
-    this.#bytes = new Uint8Array(this.#memory.buffer)
+    this.#bytes = Buffer.from(this.#memory.buffer)
     return block
   }
 }

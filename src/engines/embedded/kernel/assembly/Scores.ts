@@ -196,143 +196,111 @@ export function narrowAtLeast(scores: usize, from: u32, to: u32, least: i32, fou
   return count
 }
 
-/** What stands before a vector's components: how many there are, whether they are numbered, and the sum of their squares. */
-@unmanaged
-class Vector {
-  count: u16
-  numbered: u16
-  squares: u32
-}
-
-const vectorHead: usize = 8
-
-/** How packed vectors are told apart that are not all of their components: see `store/Vector.ts`. */
+/** How packed vectors are told apart: see `store/Vector.ts`. Any other form has every component. */
 const bitmapForm: u8 = 1
 const gapsForm: u8 = 2
 
 /**
- * Cosines of a query of norm 1, 32 bits a component, with the `count` vectors whose places are at `places`, to `out`. `scanned`:
- * rounded as a scan of many vectors rounds them. Sums are added up in the order of components, those of four vectors at once: an
- * addition waits for the one before it.
+ * Cosines of a query of norm 1, 32 bits a component, with the `count` packed vectors whose places are at `places`, to `out`. Before
+ * each vector is its length in bytes, 32 bits. `asked` has room for a bit for each dimension, and 8 bytes more. `scanned`: rounded
+ * as a scan of many vectors rounds them. Products are added up in the order of components.
  */
-export function cosines(query: usize, places: usize, count: u32, out: usize, scanned: bool): void {
-  let i: u32 = 0
-  for (; i + 4 <= count; i += 4) {
-    const a = vectorAt(places, i)
-    const b = vectorAt(places, i + 1)
-    const c = vectorAt(places, i + 2)
-    const d = vectorAt(places, i + 3)
-    let ofA: f64 = 0
-    let ofB: f64 = 0
-    let ofC: f64 = 0
-    let ofD: f64 = 0
-    let together: u32 = 0
-    if (a.numbered & b.numbered & c.numbered & d.numbered) {
-      together = min(min(u32(a.count), u32(b.count)), min(u32(c.count), u32(d.count)))
-      for (let at: u32 = 0; at < together; at++) {
-        ofA += product(query, a, at)
-        ofB += product(query, b, at)
-        ofC += product(query, c, at)
-        ofD += product(query, d, at)
-      }
+export function cosines(query: usize, dimensions: u32, asked: usize, places: usize, count: u32, out: usize, scanned: bool): void {
+  note(query, dimensions, asked)
+  for (let i: u32 = 0; i < count; i++) {
+    const at = usize(load<u32>(places + (usize(i) << 2)))
+    const end = at + usize(load<u32>(at - 4))
+    const form = load<u8>(at)
+    squares = 0
+    let dot: f64
+    if (form === bitmapForm) {
+      const values = at + 1 + usize((dimensions + 7) >> 3)
+      squares = squaresOf(values, end)
+      dot = dotOfBitmap(query, dimensions, asked, at + 1, values)
+    } else if (form === gapsForm) dot = dotOfGaps(query, at + 1, end)
+    else {
+      squares = squaresOf(at + 1, end)
+      dot = dotOfAll(query, at + 1, end)
     }
-    store<f64>(out + (usize(i) << 3), cosine(dot(query, a, together, ofA), a, scanned))
-    store<f64>(out + (usize(i) << 3), cosine(dot(query, b, together, ofB), b, scanned), 8)
-    store<f64>(out + (usize(i) << 3), cosine(dot(query, c, together, ofC), c, scanned), 16)
-    store<f64>(out + (usize(i) << 3), cosine(dot(query, d, together, ofD), d, scanned), 24)
-  }
-  for (; i < count; i++) {
-    const vector = vectorAt(places, i)
-    store<f64>(out + (usize(i) << 3), cosine(dot(query, vector, 0, 0), vector, scanned))
+    const norm = f64(squares)
+    store<f64>(
+      out + (usize(i) << 3),
+      squares === 0 ? 0 : scanned ? dot * f64(f32(1 / Math.sqrt(norm))) : dot / Math.sqrt(norm)
+    )
   }
 }
 
-function vectorAt(places: usize, i: u32): Vector {
-  return changetype<Vector>(usize(load<u32>(places + (usize(i) << 2))))
-}
+/** The sum of the squares of the vector that is being read. */
+let squares: u32 = 0
 
-function product(query: usize, vector: Vector, at: u32): f64 {
-  const numbers = changetype<usize>(vector) + vectorHead
-  const number = usize(load<u16>(numbers + (usize(at) << 1)))
-  return f64(load<f32>(query + (number << 2))) * f64(load<i8>(numbers + (usize(vector.count) << 1) + usize(at)))
-}
-
-/**
- * Unpacks the `length` bytes at `packed`, a vector of so many dimensions in one of the forms of `store/Vector.ts`, to `out`, where
- * there are 8 bytes and one for each dimension. Gives how many of them it takes.
- */
-export function unpack(packed: usize, length: u32, dimensions: u32, out: usize): u32 {
-  const form = load<u8>(packed)
-  const bitmap: u32 = form === bitmapForm ? (dimensions + 7) >> 3 : 0
-  const end = packed + usize(length)
-  let count = dimensions
-  if (form === bitmapForm) count = length > bitmap ? length - 1 - bitmap : 0
-  else if (form === gapsForm) {
-    count = 0
-    for (let at = packed + 1; at < end; count++) at = valueAfter(at) + 1
+/** Sets the bits of the components that the query has. */
+function note(query: usize, dimensions: u32, asked: usize): void {
+  memory.fill(asked, 0, usize((dimensions + 7) >> 3) + 8)
+  for (let d: u32 = 0; d < dimensions; d++) {
+    if (load<f32>(query + (usize(d) << 2)) === 0) continue
+    const at = asked + usize(d >> 3)
+    store<u8>(at, load<u8>(at) | u8(u32(1) << (d & 7)))
   }
-  const numbered = count * 3 < dimensions
-  const vector = changetype<Vector>(out)
-  vector.count = u16(numbered ? count : dimensions)
-  vector.numbered = u16(numbered)
-  const numbers = out + vectorHead
-  const values = numbered ? numbers + (usize(count) << 1) : numbers
-  if (!numbered) memory.fill(values, 0, dimensions)
-  let squares: u32 = 0
-  let next: u32 = 0
-  if (form === bitmapForm) {
-    let from = packed + 1 + usize(bitmap)
-    for (let i: u32 = 0; i < bitmap; i++) {
-      for (let bits = u32(load<u8>(packed + 1 + usize(i))); bits !== 0 && next < count; bits &= bits - 1) {
-        squares += put(numbers, values, numbered, next++, (i << 3) + ctz(bits), dimensions, load<i8>(from++))
-      }
+}
+
+/** The sum of the squares of the bytes `from` to `end - 1`. */
+function squaresOf(from: usize, end: usize): u32 {
+  let sums = i32x4.splat(0)
+  for (; from + 16 <= end; from += 16) {
+    const values = v128.load(from)
+    sums = i32x4.add(
+      sums,
+      i32x4.add(
+        i32x4.extadd_pairwise_i16x8_s(i16x8.extmul_low_i8x16_s(values, values)),
+        i32x4.extadd_pairwise_i16x8_s(i16x8.extmul_high_i8x16_s(values, values))
+      )
+    )
+  }
+  let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1) + i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
+  for (; from < end; from++) sum += i32(load<i8>(from)) * i32(load<i8>(from))
+  return u32(sum)
+}
+
+/** Of a vector with a bit for each component that it has, at `bits`, and the values of these. Only components that both have are read. */
+function dotOfBitmap(query: usize, dimensions: u32, asked: usize, bits: usize, values: usize): f64 {
+  let sum: f64 = 0
+  for (let first: u32 = 0; first < dimensions; first += 64) {
+    const word = load<u64>(bits + usize(first >> 3))
+    // Behind the last component that is asked for are no bits of it, whatever is behind those of the vector.
+    for (let both = word & load<u64>(asked + usize(first >> 3)); both !== 0; both &= both - 1) {
+      const bit = ctz(both)
+      const before = usize(popcnt(word & ((u64(1) << bit) - 1)))
+      sum += f64(load<f32>(query + (usize(first + u32(bit)) << 2))) * f64(load<i8>(values + before))
     }
-  } else if (form === gapsForm) {
-    let component: u32 = 0
-    for (let at = packed + 1; at < end;) {
-      let shift: u32 = 0
-      for (; load<u8>(at) >= 0x80; shift += 7) component += u32(load<u8>(at++) & 0x7f) << shift
-      component += u32(load<u8>(at)) << shift
-      squares += put(numbers, values, numbered, next++, component++, dimensions, load<i8>(at + 1))
-      at += 2
-    }
-  } else {
-    for (let d: u32 = 0; d < dimensions; d++) squares += put(numbers, values, false, d, d, dimensions, load<i8>(packed + 1 + usize(d)))
-  }
-  vector.squares = squares
-  return u32(values - out) + u32(vector.count)
-}
-
-/** Where the value of a component stands whose gap begins at `at`. */
-function valueAfter(at: usize): usize {
-  while (load<u8>(at) >= 0x80) at++
-  return at + 1
-}
-
-/** Gives the value's square. What says to be beyond the dimensions is not written. */
-function put(numbers: usize, values: usize, numbered: bool, next: u32, component: u32, dimensions: u32, value: i8): u32 {
-  if (component < dimensions) {
-    if (numbered) {
-      store<u16>(numbers + (usize(next) << 1), u16(component))
-      store<i8>(values + usize(next), value)
-    } else store<i8>(values + usize(component), value)
-  }
-  return u32(i32(value) * i32(value))
-}
-
-/** The sum so far, with the products of the components from `from` on. */
-function dot(query: usize, vector: Vector, from: u32, sum: f64): f64 {
-  const count = u32(vector.count)
-  if (vector.numbered) { for (let at = from; at < count; at++) sum += product(query, vector, at) }
-  else {
-    const values = changetype<usize>(vector) + vectorHead
-    for (let at = from; at < count; at++) sum += f64(load<f32>(query + (usize(at) << 2))) * f64(load<i8>(values + usize(at)))
+    values += usize(popcnt(word))
   }
   return sum
 }
 
-function cosine(dot: f64, vector: Vector, scanned: bool): f64 {
-  const squares = f64(vector.squares)
-  if (squares === 0) return 0
-  return scanned ? dot * f64(f32(1 / Math.sqrt(squares))) : dot / Math.sqrt(squares)
+/** Of a vector with its components' distances from the one before, each with its value. Sums up their squares besides. */
+function dotOfGaps(query: usize, at: usize, end: usize): f64 {
+  let sum: f64 = 0
+  let component: u32 = 0
+  while (at < end) {
+    let gap = u32(load<u8>(at++))
+    if (gap >= 0x80) {
+      gap &= 0x7f
+      for (let shift: u32 = 7;; shift += 7) {
+        const byte = u32(load<u8>(at++))
+        gap |= (byte & 0x7f) << shift
+        if (byte < 0x80) break
+      }
+    }
+    component += gap
+    const value = i32(load<i8>(at++))
+    sum += f64(load<f32>(query + (usize(component++) << 2))) * f64(value)
+    squares += u32(value * value)
+  }
+  return sum
+}
+
+function dotOfAll(query: usize, values: usize, end: usize): f64 {
+  let sum: f64 = 0
+  for (let at = values; at < end; at++) sum += f64(load<f32>(query + ((at - values) << 2))) * f64(load<i8>(at))
+  return sum
 }
