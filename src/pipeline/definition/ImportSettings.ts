@@ -121,7 +121,7 @@ const FileLimits = Schema.Struct({
     )
   ),
   memory: Schema.optionalKey(
-    ByteSize.pipe(
+    ByteSize.check(rule<number>((bytes) => bytes >= 2 ** 28, { rule: "must be 256MiB or more", fix: "leave it out, or give more" })).pipe(
       Schema.annotateEncoded({ description: "Memory of all processes that read files, in total, 256MiB or more. Unset: 1536MiB." })
     )
   )

@@ -124,6 +124,22 @@ describe("advice", () => {
     expect(issues(minimalYaml + "apiKey: x")[0]?.fix).toMatch(/^the keys here are name, /)
   })
 
+  it("finds the bracket of a glob pattern that is not closed, where a pattern with it finds no file", () => {
+    const patterns = (...written: ReadonlyArray<string>) =>
+      issues(minimalYaml.replace("./docs", `./docs, include: ${JSON.stringify(written)}`)).map(({ path }) => path)
+    expect(patterns("**/*.{md", "[a-", "[]a", "*.@(md|txt")).toEqual([0, 1, 2, 3].map((at) => `sources.docs.local.include[${at}]`))
+    const whole = ["**/*.{md,{t,r}st}", "[!a]*", "[]}]*", "@(a|b)", "copy (2).md", "a}", "\\{name", "(draft", "[{(]*"]
+    parsed(minimalYaml.replace("./docs", `./docs, include: ${JSON.stringify(whole)}`))
+  })
+
+  it("does not take a limit that no file could be read with", () => {
+    expect(issues(minimalYaml + "import: { limits: { memory: 1MB } }")[0]).toMatchObject({
+      path: "import.limits.memory",
+      rule: "must be 256MiB or more"
+    })
+    parsed(minimalYaml + "import: { limits: { memory: 256MiB } }")
+  })
+
   it("tells text from numbers and lists", () => {
     expect(issues(minimalYaml.replace("handbook", "2026"))[0]).toMatchObject({
       rule: "must be text, not a number",

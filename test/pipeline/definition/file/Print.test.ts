@@ -74,7 +74,11 @@ const drawn = ({ other, pick, text }: typeof Draw.Type): PipelineInput => {
       vectorDb: one(databases, 2),
       embedding: one([{ model: `text-embedding-${pick}` }, { openai: { ...openai, dimensions: 8 } }], 3)
     },
-    sources: { a: one(sources, 4), [`s${pick}`]: one(sources, 5), l: { local: { path: text, include: [other] } } },
+    sources: {
+      a: one(sources, 4),
+      [`s${pick}`]: one(sources, 5),
+      l: { local: { path: text, include: [other.replaceAll(/[[{(]/g, "\\$&")] } }
+    },
     parsing: one(parsings, 6),
     import: { maxDelete: one(limits, 7), budget: { embeddedTokens: "1.5M" } },
     stages: [
