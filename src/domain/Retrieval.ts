@@ -172,7 +172,14 @@ export const Explanation = Schema.Struct({
   normalizedSparse: Schema.Finite,
   normalizedDense: Schema.Finite,
   alpha: Schema.Finite,
+  /** `(1 - alpha) * normalizedSparse + alpha * normalizedDense`. It is the score, unless `proximity` or a ranker changed that. */
   fused: Schema.Finite,
+  /**
+   * Share of the question's neighbouring words, weighted by their rarity, that the context has near each other in their order, 0 to 1.
+   * The score is `(fused + weight * share) / (1 + weight)`. 0 for contexts that are not among the best ten by `fused`, which are not
+   * read for it; absent where the question has no such words.
+   */
+  proximity: Schema.optionalKey(Schema.Struct({ share: Schema.Finite, weight: Schema.Finite })),
   /** The ranker's score and the rank before it, where a ranker ran. */
   ranked: Schema.optionalKey(Schema.Struct({ score: Schema.Finite, from: Schema.Int })),
   /** Which queries found it, where several were searched for one question; the numbers above are those of the one that put it first. */

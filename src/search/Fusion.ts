@@ -24,6 +24,8 @@ export interface CandidateFacts {
   readonly named?: boolean | undefined
   /** Share of the command options in the question that the chunk explains, 0..1: see `text/CommandOptions.ts`. */
   readonly options?: number | undefined
+  /** Share of the question's neighbouring words that the chunk has near each other, 0..1; only the best chunks are read for it. */
+  readonly proximity?: number | undefined
 }
 
 /** A candidate with its scores in the mix. */
@@ -32,8 +34,10 @@ export interface Fused extends Candidate {
   readonly normalizedSparse: number
   /** Dense score, 0..1. */
   readonly normalizedDense: number
-  /** The mix of both, 0..1, by which hits are ordered. */
+  /** The mix of both, 0..1. */
   readonly fused: number
+  /** By which hits are ordered, 0..1: the mix, unless {@link nearer} has changed it. */
+  readonly score: number
 }
 
 /**
@@ -77,6 +81,25 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
 }
 
 /**
+ * Orders the first hits again, as many as there are `proximities`, by how near each other they have the question's words. The others
+ * stay behind them.
+ */
+export const nearer = (hits: ReadonlyArray<Fused>, proximities: ReadonlyArray<number>, alpha: number): ReadonlyArray<Fused> => {
+  const scoreOf = (fused: number, proximity: number): number => (fused + ranking.proximity * proximity) / (1 + ranking.proximity)
+  const first = proximities
+    .map((proximity, at): Fused => {
+      const hit = hits[at] as Fused
+      return { ...hit, facts: { ...hit.facts, proximity }, score: scoreOf(hit.fused, proximity) }
+    })
+    .sort((a, b) => byScore(a, b, alpha) || a.id - b.id)
+  for (let at = first.length; at < hits.length; at++) {
+    const hit = hits[at] as Fused
+    first.push(fusedOf(hit, hit.normalizedSparse, hit.normalizedDense, hit.fused, scoreOf(hit.fused, 0)))
+  }
+  return first
+}
+
+/**
  * Like {@link fuse} with alpha 0, for chunks that BM25 alone has found: the first `count`, and after them those that score the
  * same as the last. `ids` come best first, and are `ranking.candidates` or more where the corpus has that many.
  */
@@ -98,8 +121,9 @@ const fusedOf = (
   { cosine, facts, id, related, sparse }: Candidate,
   normalizedSparse: number,
   normalizedDense: number,
-  fused: number
-): Fused => ({ id, sparse, cosine, related, facts, normalizedSparse, normalizedDense, fused })
+  fused: number,
+  score = fused
+): Fused => ({ id, sparse, cosine, related, facts, normalizedSparse, normalizedDense, fused, score })
 
 /** A candidate with the scores of a second search; its facts stand. */
 export const rescored = ({ cosine, facts, id }: Candidate, sparse: number, related: number | undefined): Candidate => (
@@ -108,7 +132,7 @@ export const rescored = ({ cosine, facts, id }: Candidate, sparse: number, relat
 
 /** Compares for sorting, best first; 0 where no score that matters at this alpha differs. */
 const byScore = (a: Fused, b: Fused, alpha: number): number =>
-  b.fused - a.fused || (alpha < 1 ? b.sparse - a.sparse : 0) || (alpha > 0 ? b.cosine - a.cosine : 0)
+  b.score - a.score || (alpha < 1 ? b.sparse - a.sparse : 0) || (alpha > 0 ? b.cosine - a.cosine : 0)
 
 /**
  * The first `count` hits of {@link fuse}, with equals ordered by path instead of by id: ids depend on the history of a corpus.

@@ -44,6 +44,12 @@ export interface Ranking {
   readonly sharedChunks: number
   /** Largest share of the corpus's chunks that may have a shared term. */
   readonly sharedFrequency: number
+  /** What a chunk gains that has all neighbouring words of the question near each other, in their order, where the best score is 1. */
+  readonly proximity: number
+  /** How many terms on from the first word of such a pair the second may stand. */
+  readonly proximityTerms: number
+  /** Number of best chunks that are ordered again by it. */
+  readonly proximityChunks: number
   /** Weight of a word that was corrected by one edit, since it may have been no slip; other words weigh 1. */
   readonly slip: number
   /** Weight of a word that was corrected by two edits; other words weigh 1. */
@@ -81,6 +87,9 @@ export const ranking: Ranking = {
   sharedTerms: 20,
   sharedChunks: 10,
   sharedFrequency: 0.1,
+  proximity: 0.3,
+  proximityTerms: 4,
+  proximityChunks: 10,
   slip: 0.8,
   slips: 0.5,
   meant: 3,

@@ -275,6 +275,17 @@ describe("contexts", () => {
     assert.deepStrictEqual(printed.match(/^ {2}(?:leav|dai) /gm), ["  leav ", "  dai "])
   })
 
+  it("say what the nearness of the question's words makes of the score", () => {
+    const explained = { ...explanation, terms: [], alpha: 0.25, fused: 0.6 }
+    const [near = [], plain = []] = [{ ...explained, proximity: { share: 0.5, weight: 0.3 } }, explained].map((explanation) =>
+      renderExplanations(testContexts([{ text: "a", explanation }]), { ...look, width: 200 }).split("\n")
+    )
+    assert.isTrue(near.some((line) => line.startsWith("    mixed    0.600 = 0.75 x words")))
+    assert.strictEqual(near.at(-1), "    score    0.577 = (mixed + 0.3 x 0.500 of the query's words in a row) / 1.3")
+    assert.isTrue(plain.some((line) => line.startsWith("    score    0.600 = 0.75 x words")))
+    assert.isFalse(plain.some((line) => line.includes("in a row")))
+  })
+
   it("say what a word was corrected from, also where the best chunks share the word", () => {
     const corrected = { ...term("annual"), from: "anual", corrected: true }
     const terms = [corrected, { ...term("annual"), shared: true, weight: 0.5 }, { ...term("count"), shared: true, weight: 0.25 }]

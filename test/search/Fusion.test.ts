@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import { fuse, fuseWords } from "../../src/search/Fusion.ts"
+import { fuse, fuseWords, nearer } from "../../src/search/Fusion.ts"
 import { ranking } from "../../src/search/Ranking.ts"
 
 const candidates = [
@@ -67,5 +67,21 @@ describe("fuse", () => {
       assert.isTrue(hit.fused >= 0 && hit.fused <= 1)
     }
     assert.deepStrictEqual(fuse([], 0.5), [])
+  })
+})
+
+describe("nearer", () => {
+  it("orders the first again by their proximity, and leaves the others behind them", () => {
+    const hits = fuse(candidates, 0)
+    assert.deepStrictEqual(hits.map(({ id }) => id), [2, 4, 3, 5, 1])
+    const again = nearer(hits, [0, 0.5, 1], 0)
+    assert.deepStrictEqual(again.map(({ id }) => id), [4, 2, 3, 5, 1])
+    assert.deepStrictEqual(again.map(({ facts }) => facts?.proximity), [0.5, 0, 1, undefined, undefined])
+    // What was mixed stays what it was.
+    assert.deepStrictEqual(again.map(({ fused }) => fused), [1, 1, 0.5, 0.25, 0])
+    for (const [at, { score }] of again.entries()) {
+      assert.isTrue(score >= 0 && score <= 1)
+      assert.isAtMost(score, again[at - 1]?.score ?? 1)
+    }
   })
 })

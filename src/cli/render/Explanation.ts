@@ -62,7 +62,7 @@ const explained = (context: Context, at: number, { paint, width }: Look): string
   if (e === undefined) return `${head}\n${indent}this engine does not explain its order`
   return [
     head,
-    ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words(e)}`, ...ofFile(e), meaning(e), ...foundBy(e), ...ranked(e)]
+    ...[fusion(e), `words    ${e.sparse.toFixed(3)} BM25 = ${words(e)}`, ...ofFile(e), meaning(e), ...near(e), ...foundBy(e), ...ranked(e)]
       .map((line) => indent + wrap(line, width, `${indent}         `))
   ].join("\n")
 }
@@ -76,10 +76,10 @@ const words = ({ terms }: Explanation): string => {
   return [own.length === 0 ? "no word of the query" : sum(own), ...(shared.length === 0 ? [] : [`shared: ${sum(shared)}`])].join(" + ")
 }
 
-const fusion = ({ alpha, fused, normalizedDense, normalizedSparse }: Explanation): string =>
-  `score    ${fused.toFixed(3)} = ${round(1 - alpha)} x words ${normalizedSparse.toFixed(3)} + ${round(alpha)} x meaning ${
-    normalizedDense.toFixed(3)
-  }`
+const fusion = ({ alpha, fused, normalizedDense, normalizedSparse, proximity }: Explanation): string =>
+  `${proximity === undefined ? "score" : "mixed"}    ${fused.toFixed(3)} = ${round(1 - alpha)} x words ${normalizedSparse.toFixed(3)} + ${
+    round(alpha)
+  } x meaning ${normalizedDense.toFixed(3)}`
 
 const ofFile = ({ file, named, options = 0, title }: Explanation): ReadonlyArray<string> => {
   const parts = [
@@ -93,6 +93,15 @@ const ofFile = ({ file, named, options = 0, title }: Explanation): ReadonlyArray
 
 const meaning = ({ cosine, related }: Explanation): string =>
   `meaning  ${cosine.toFixed(3)} cosine${related === undefined ? "" : `, ${related.toFixed(3)} with what the best are about`}`
+
+const near = ({ fused, proximity }: Explanation): ReadonlyArray<string> => {
+  if (proximity === undefined) return []
+  const { share, weight } = proximity
+  const score = (fused + weight * share) / (1 + weight)
+  return [
+    `score    ${score.toFixed(3)} = (mixed + ${round(weight)} x ${share.toFixed(3)} of the query's words in a row) / ${round(1 + weight)}`
+  ]
+}
 
 const foundBy = ({ queries = [] }: Explanation): ReadonlyArray<string> =>
   queries.length === 0 ? [] : [`found    ${queries.map(({ from, query }) => `at place ${from + 1} by "${printable(query)}"`).join(", ")}`]

@@ -177,13 +177,15 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       assert.isAbove(found.length, 1)
       for (const { distance, explanation, score } of found) {
         assert.isDefined(explanation)
-        const { alpha, cosine, fused, normalizedDense, normalizedSparse, sparse, terms } = explanation
+        const { alpha, cosine, fused, normalizedDense, normalizedSparse, proximity, sparse, terms } = explanation
         assert.strictEqual(alpha, 0.25)
-        assert.strictEqual(score, fused)
+        assert.isDefined(proximity)
+        assert.closeTo(score, (fused + proximity.weight * proximity.share) / (1 + proximity.weight), 1e-12)
         assert.closeTo(fused, 0.75 * normalizedSparse + 0.25 * normalizedDense, 1e-12)
         assert.closeTo(sparse, terms.reduce((sum, { weight }) => sum + weight, 0), 1e-9)
         assert.closeTo(distance ?? Number.NaN, 1 - cosine, 1e-12)
       }
+      assert.deepStrictEqual(found.map(({ explanation }) => explanation?.proximity?.share), [1, ...found.slice(1).map(() => 0)])
       const apples = found[0]?.explanation?.terms.find(({ from, term }) => (from ?? term) === "apples")
       assert.strictEqual(apples?.termFrequency, 2)
       assert.strictEqual(apples?.documentFrequency, 1)

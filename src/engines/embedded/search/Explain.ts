@@ -3,11 +3,12 @@ import type { Explanation, TermWeight } from "../../../domain/Retrieval.ts"
 import { termScore } from "./Bm25.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
 import type { Fused } from "../../../search/Fusion.ts"
+import { ranking } from "../../../search/Ranking.ts"
 import type { ScoredTerm } from "./QueryTerms.ts"
 
 /** Why a hit has its place: its scores, with the question's analyzers and terms. */
 export const explanationOf = (
-  { cosine, facts, fused, normalizedDense, normalizedSparse, related, sparse }: Fused,
+  { cosine, facts: { proximity, ...facts } = {}, fused, normalizedDense, normalizedSparse, related, score, sparse }: Fused,
   alpha: number,
   analyzers: ReadonlyArray<string>,
   terms: ReadonlyArray<TermWeight>
@@ -22,7 +23,8 @@ export const explanationOf = (
     normalizedSparse,
     normalizedDense,
     alpha,
-    fused
+    fused,
+    proximity: proximity === undefined && score === fused ? undefined : { share: proximity ?? 0, weight: ranking.proximity }
   })
 
 /** What each term added to the BM25 score of the chunk at a slot. */

@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
 import { preparedVectorsOf } from "../store/Checksum.ts"
-import { type Rounding, unpackVector } from "../store/Vector.ts"
+import type { Rounding } from "../store/Vector.ts"
 import type { Segment } from "./CorpusIndex.ts"
 import { codeOver, pageBytes } from "./Scores.ts"
 
@@ -10,20 +10,23 @@ const blockBytes = 1 << 20
 /** Bytes that all vectors together may have: places are 32 bits. */
 const mostBytes = 2 ** 31
 
-/** Bytes before a vector, which have its length in 32 bits. */
-const headBytes = 4
+/**
+ * An unpacked vector begins with its number of pairs, its number of plain values and the sum of its squares, 32 bits each. Where it is
+ * mostly zeros it has pairs of bytes, how many components are skipped and the value of the next; else a value for each component.
+ */
+const headBytes = 12
 
 const mostDimensions = 0x1_0000
 
 /** Cosines that are computed at once, and vectors that are read at once. */
 const mostAtOnce = 256
 
-/** Where in memory the question lies, a bit for each component that it has, the places of vectors, their cosines, and the blocks. */
+/** Where in memory the question lies, the places of vectors, their cosines, a packed vector, and the blocks. */
 const queryAt = 0
-const askedAt = queryAt + 4 * mostDimensions
-const placesAt = askedAt + pageBytes
+const placesAt = queryAt + 4 * mostDimensions
 const cosinesAt = placesAt + 4 * mostAtOnce
-const blocksAt = placesAt + pageBytes
+const packedAt = placesAt + pageBytes
+const blocksAt = packedAt + 3 * pageBytes
 
 /** Where vectors begin, by number of chunk, and where the blocks are that they lie in. */
 interface Generation {
@@ -37,7 +40,7 @@ interface Generation {
 const nothing = (): Generation => ({ places: new Map(), blocks: [], next: 0, end: 0 })
 
 /**
- * Vectors of single chunks, checked when they are read and then kept as they are stored, in one memory with the code that multiplies
+ * Vectors of single chunks, checked and unpacked when they are read and then kept, in one memory with the code that multiplies
  * them: a question needs hundreds, each twice. Up to a number of bytes in two generations; when the younger is full, the elder goes.
  */
 export class KeptVectors {
@@ -70,27 +73,33 @@ export class KeptVectors {
   ): void {
     for (let first = 0; first < slots.length; first += mostAtOnce) {
       const wanted = Array.from(slots.subarray(first, first + mostAtOnce), (slot) => slot - offset)
-      const places = this.#find(wanted.map((at) => chunks[at] as number), wanted.map((at) => embeddings[at] as number))
+      const places = this.#find(wanted.map((at) => chunks[at] as number), wanted.map((at) => embeddings[at] as number), query.length)
       const { buffer } = this.#memory
       new Float32Array(buffer, queryAt).set(query)
       new Uint32Array(buffer, placesAt).set(places)
-      this.#code.cosines(queryAt, query.length, askedAt, placesAt, places.length, cosinesAt, rounding === "scanned" ? 1 : 0)
+      this.#code.cosines(queryAt, placesAt, places.length, cosinesAt, rounding === "scanned" ? 1 : 0)
       out.set(new Float64Array(buffer, cosinesAt, places.length), first)
     }
   }
 
   /** Adds the vector of a chunk, by its number, which is never used twice, and the row of its vector, which may be, as one of length 1 to `sums`. */
   addTo(sums: Float32Array, chunk: number, embedding: number): void {
-    const at = this.#find([chunk], [embedding])[0] as number
-    const values = new Int8Array(sums.length)
-    const squares = unpackVector(this.#bytes.subarray(at, at + this.#bytes.readUInt32LE(at - headBytes)), sums.length, values)
+    const at = this.#find([chunk], [embedding], sums.length)[0] as number
+    const bytes = this.#bytes
+    const [pairs, all, squares] = [bytes.readUInt32LE(at), bytes.readUInt32LE(at + 4), bytes.readUInt32LE(at + 8)]
     if (squares === 0) return
     const scale = 1 / Math.sqrt(squares)
-    for (let d = 0; d < sums.length; d++) sums[d]! += (values[d] as number) * scale
+    const values = at + headBytes
+    let component = 0
+    for (let pair = values; pair < values + 2 * pairs; pair += 2) {
+      component += bytes[pair] as number
+      sums[component++]! += bytes.readInt8(pair + 1) * scale
+    }
+    for (; component < all; component++) sums[component]! += bytes.readInt8(values + component) * scale
   }
 
   /** Where the vectors of chunks begin, by the chunks' numbers and the rows of their vectors, until the next call. */
-  #find(chunks: ReadonlyArray<number>, embeddings: ReadonlyArray<number>): Uint32Array {
+  #find(chunks: ReadonlyArray<number>, embeddings: ReadonlyArray<number>, dimensions: number): Uint32Array {
     this.#free.push(...this.#left)
     this.#left = []
     const missing: Array<number> = []
@@ -105,17 +114,16 @@ export class KeptVectors {
       const chunk = chunks[i] as number
       const vector = read.get(embeddings[i] as number)
       if (vector?.intact !== true) throw this.#damaged(chunk)
-      places[i] = this.#keep(chunk, vector.packed)
+      places[i] = this.#keep(chunk, vector.packed, dimensions)
     }
     return places
   }
 
-  #keep(chunk: number, packed: Uint8Array): number {
-    if (this.#young.next + headBytes + packed.length > this.#young.end) this.#open()
-    this.#bytes.writeUInt32LE(packed.length, this.#young.next)
-    const at = this.#young.next + headBytes
-    this.#bytes.set(packed, at)
-    this.#young.next = at + packed.length
+  #keep(chunk: number, packed: Uint8Array, dimensions: number): number {
+    this.#bytes.set(packed, packedAt)
+    if (this.#young.next + headBytes + 3 * dimensions > this.#young.end) this.#open()
+    const at = this.#young.next
+    this.#young.next += this.#code.unpack(packedAt, packed.length, dimensions, at)
     this.#young.places.set(chunk, at)
     return at
   }

@@ -31,6 +31,9 @@ export interface ScoredTerm {
 export const factorOf = (term: string, grammar: boolean): number =>
   grammar ? ranking.grammar : /^(?:\p{sc=Hira}.|.\p{sc=Hira})$/u.test(term) ? ranking.hiragana : 1
 
+/** Whether a term is a pair of characters of a run without blanks, of which neighbouring pairs are the same word. */
+export const isIdeographs = (term: string): boolean => /^[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u30fc]{2}$/u.test(term)
+
 /** How much a corrected word counts, by the number of edits. */
 const trustIn = (edits: 0 | 1 | 2): number => edits === 0 ? 1 : edits === 1 ? ranking.slip : ranking.slips
 

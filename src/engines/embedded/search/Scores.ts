@@ -60,15 +60,8 @@ interface Code {
   readonly addComponents: (components: number, count: number, slots: number, scores: number) => void
   readonly atLeast: (scores: number, from: number, to: number, least: number, found: number, most: number, every: number) => number
   readonly narrowAtLeast: (scores: number, from: number, to: number, least: number, found: number, most: number, every: number) => number
-  readonly cosines: (
-    query: number,
-    dimensions: number,
-    asked: number,
-    places: number,
-    count: number,
-    out: number,
-    scanned: number
-  ) => void
+  readonly cosines: (query: number, places: number, count: number, out: number, scanned: number) => void
+  readonly unpack: (packed: number, length: number, dimensions: number, out: number) => number
 }
 
 type Memory = InstanceType<typeof WebAssembly.Memory>

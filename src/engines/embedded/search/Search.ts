@@ -10,8 +10,10 @@ import { CorpusIndex } from "./CorpusIndex.ts"
 import { type Dense, DenseArm } from "./DenseArm.ts"
 import { explanationOf, termWeights } from "./Explain.ts"
 import { fedBack } from "./Feedback.ts"
-import { type Candidate, firstByPath, fuse, type Fused, fuseWords } from "../../../search/Fusion.ts"
+import { type Candidate, firstByPath, fuse, type Fused, fuseWords, nearer } from "../../../search/Fusion.ts"
 import { postingsOf, queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
+import { ChunkTerms, type ReadableChunk } from "./ChunkTerms.ts"
+import { proximities } from "./Proximity.ts"
 import { SharedWords } from "./SharedWords.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
@@ -82,6 +84,7 @@ export class Search {
   readonly #chunks: ChunkReader
   readonly #dense: DenseArm
   readonly #files: FileScores
+  readonly #chunkTerms: ChunkTerms
   readonly #shared: SharedWords
   readonly #indexMemory: number
   readonly #indexes = new Map<number, CorpusIndex>()
@@ -98,7 +101,8 @@ export class Search {
     this.#indexMemory = memory / 4
     this.#cache = new ByteCache(memory - this.#indexMemory)
     this.#chunks = new ChunkReader(db, this.#cache, names)
-    this.#shared = new SharedWords(this.#cache)
+    this.#chunkTerms = new ChunkTerms(this.#cache)
+    this.#shared = new SharedWords(this.#chunkTerms)
     this.#files = new FileScores(db, (chunk) => this.#chunks.damaged(chunk, "text"))
     this.#dense = new DenseArm(db, this.#cache, (chunk) => this.#chunks.damaged(chunk, "vector"))
   }
@@ -117,7 +121,7 @@ export class Search {
     const pathOf = (slot: number) => this.#chunks.pathOf(corpus.name, corpus.revision, index.chunkAt(slot))
     return firstByPath(hits, request.count, request.alpha, pathOf).map((hit) => ({
       ...this.#contextAt(question, hit.id),
-      score: hit.fused,
+      score: hit.score,
       ...(question.dense === undefined ? {} : { distance: 1 - hit.cosine }),
       ...(request.explain
         ? { explanation: explanationOf(hit, request.alpha, index.analyzers, termWeights(index, terms, hit.id)) }
@@ -230,17 +234,29 @@ export class Search {
     )
     // File, title and options keep what the question's own words say of them: of the words, only BM25 has grown.
     const again = fedBack(inSlotOrder([...candidates, ...found]), first, dense?.movedTo, (slot) => sparse.values[slot] ?? 0)
-    return { hits: fuse(again, request.alpha), terms: [...terms, ...shared] }
+    return { hits: this.#nearer(question, fuse(again, request.alpha)), terms: [...terms, ...shared] }
+  }
+
+  /** The hits, the best of them ordered again by how near each other they have the question's words. */
+  #nearer(question: Question, hits: ReadonlyArray<Fused>): ReadonlyArray<Fused> {
+    const { index, named, options, request, terms } = question
+    // What the question names decides more than how it is worded.
+    if (named.length + options.length > 0) return hits
+    const best = hits.slice(0, ranking.proximityChunks).map((hit) => this.#readable(question, hit))
+    const near = proximities(this.#chunkTerms, index, request.query, terms, best)
+    return near === undefined ? hits : nearer(hits, near, request.alpha)
   }
 
   /** Terms that the best of the chunks share. */
   #sharedTerms(question: Question, hits: ReadonlyArray<Fused>): ReadonlyArray<ScoredTerm> {
     const { index } = question
-    const best = withoutCopies(index, hits, ranking.sharedChunks).map(({ fused, id, sparse }) => {
-      const text = () => indexedText(this.#contextAt(question, id), undefined)
-      return { number: index.chunkAt(id), text, score: fused, sparse }
-    })
+    const best = withoutCopies(index, hits, ranking.sharedChunks)
+      .map((hit) => ({ ...this.#readable(question, hit), score: hit.fused, sparse: hit.sparse }))
     return this.#shared.of(index, best)
+  }
+
+  #readable(question: Question, { id }: Fused): ReadableChunk {
+    return { number: question.index.chunkAt(id), text: () => indexedText(this.#contextAt(question, id), undefined) }
   }
 
   #contextAt({ corpus, index }: Question, slot: number): Omit<Context, "score"> {

@@ -127,6 +127,27 @@ describe("ranking", () => {
     assert.strictEqual(found.find(({ text }) => text === entry)?.explanation?.options, 1)
   })
 
+  it("prefers the chunk that has the question's neighbouring words near each other and in their order", () => {
+    const apart = "A gauge in the yard is read at nine, when the warden comes. Rain is nothing that he likes, and pressure is high."
+    const near = "A rain gauge in the yard is read at nine, when the warden comes. Nothing that he likes, and air pressure is high."
+    const turned = "The gauge of rain in the yard is read at nine, when the warden comes. Pressure is high, of air that he likes."
+    const all = [{ name: "apart", texts: [apart] }, { name: "near", texts: [near] }, { name: "turned", texts: [turned] }, ...filler]
+    const [first, ...others] = ask(all, "where are the rain gauges and what is the air pressure")
+    assert.strictEqual(first?.text, near)
+    // Three pairs: gauge and air are near each other in none.
+    assert.isAbove(first?.explanation?.proximity?.share ?? 0, 0.6)
+    assert.isBelow(first?.explanation?.proximity?.share ?? 1, 0.7)
+    for (const { explanation, text } of others.slice(0, 2)) {
+      assert.include([apart, turned], text)
+      assert.strictEqual(explanation?.proximity?.share, 0)
+    }
+    // The mix is what is explained; the score has the proximity too.
+    assert.notStrictEqual(first?.score, first?.explanation?.fused)
+    // BM25 alone knows no order, and a single word has none.
+    assert.isUndefined(ask(all, "rain gauge", 0)[0]?.explanation?.proximity)
+    assert.isUndefined(ask(all, "the gauge", 0.25)[0]?.explanation?.proximity)
+  })
+
   it("prefers the file whose title or name has the question's words", () => {
     const text = "Days that are left at the end of a year are kept for the next one, on request, by the office."
     const titled = ask([...filler, { name: "a.md", title: "Notes", texts: [text] }, {

@@ -201,106 +201,147 @@ const bitmapForm: u8 = 1
 const gapsForm: u8 = 2
 
 /**
- * Cosines of a query of norm 1, 32 bits a component, with the `count` packed vectors whose places are at `places`, to `out`. Before
- * each vector is its length in bytes, 32 bits. `asked` has room for a bit for each dimension, and 8 bytes more. `scanned`: rounded
- * as a scan of many vectors rounds them. Products are added up in the order of components.
+ * What stands before a vector: how many pairs of bytes it has, and the sum of its squares. A pair is the components that are skipped
+ * before one, and that one's value; so one of 0 stands among more than 255 zeros. A vector that is not mostly zeros has its values
+ * alone, one for each of the query's components, and `all` bytes.
  */
-export function cosines(query: usize, dimensions: u32, asked: usize, places: usize, count: u32, out: usize, scanned: bool): void {
-  note(query, dimensions, asked)
-  for (let i: u32 = 0; i < count; i++) {
-    const at = usize(load<u32>(places + (usize(i) << 2)))
-    const end = at + usize(load<u32>(at - 4))
-    const form = load<u8>(at)
-    squares = 0
-    let dot: f64
-    if (form === bitmapForm) {
-      const values = at + 1 + usize((dimensions + 7) >> 3)
-      squares = squaresOf(values, end)
-      dot = dotOfBitmap(query, dimensions, asked, at + 1, values)
-    } else if (form === gapsForm) dot = dotOfGaps(query, at + 1, end)
-    else {
-      squares = squaresOf(at + 1, end)
-      dot = dotOfAll(query, at + 1, end)
+@unmanaged
+class Vector {
+  pairs: u32
+  all: u32
+  squares: u32
+}
+
+const vectorHead: usize = 12
+
+/**
+ * Cosines of a query of norm 1, 32 bits a component, with the `count` vectors whose places are at `places`, to `out`. `scanned`:
+ * rounded as a scan of many vectors rounds them. Products are added up in the order of components, those of four vectors at once:
+ * an addition waits for the one before it.
+ */
+export function cosines(query: usize, places: usize, count: u32, out: usize, scanned: bool): void {
+  let i: u32 = 0
+  for (; i + 4 <= count; i += 4) {
+    const a = vectorAt(places, i)
+    const b = vectorAt(places, i + 1)
+    const c = vectorAt(places, i + 2)
+    const d = vectorAt(places, i + 3)
+    const together = usize(min(min(a.pairs, b.pairs), min(c.pairs, d.pairs)))
+    let atA = changetype<usize>(a) + vectorHead
+    let atB = changetype<usize>(b) + vectorHead
+    let atC = changetype<usize>(c) + vectorHead
+    let atD = changetype<usize>(d) + vectorHead
+    let inA = query
+    let inB = query
+    let inC = query
+    let inD = query
+    let ofA: f64 = 0
+    let ofB: f64 = 0
+    let ofC: f64 = 0
+    let ofD: f64 = 0
+    for (const end = atA + 2 * together; atA < end; atA += 2, atB += 2, atC += 2, atD += 2) {
+      inA += usize(load<u8>(atA)) << 2
+      inB += usize(load<u8>(atB)) << 2
+      inC += usize(load<u8>(atC)) << 2
+      inD += usize(load<u8>(atD)) << 2
+      ofA += f64(load<f32>(inA)) * f64(load<i8>(atA, 1))
+      ofB += f64(load<f32>(inB)) * f64(load<i8>(atB, 1))
+      ofC += f64(load<f32>(inC)) * f64(load<i8>(atC, 1))
+      ofD += f64(load<f32>(inD)) * f64(load<i8>(atD, 1))
+      inA += 4
+      inB += 4
+      inC += 4
+      inD += 4
     }
-    const norm = f64(squares)
-    store<f64>(
-      out + (usize(i) << 3),
-      squares === 0 ? 0 : scanned ? dot * f64(f32(1 / Math.sqrt(norm))) : dot / Math.sqrt(norm)
-    )
+    store<f64>(out + (usize(i) << 3), cosine(rest(a, atA, inA, ofA), a, scanned))
+    store<f64>(out + (usize(i) << 3), cosine(rest(b, atB, inB, ofB), b, scanned), 8)
+    store<f64>(out + (usize(i) << 3), cosine(rest(c, atC, inC, ofC), c, scanned), 16)
+    store<f64>(out + (usize(i) << 3), cosine(rest(d, atD, inD, ofD), d, scanned), 24)
+  }
+  for (; i < count; i++) {
+    const vector = vectorAt(places, i)
+    store<f64>(out + (usize(i) << 3), cosine(rest(vector, changetype<usize>(vector) + vectorHead, query, 0), vector, scanned))
   }
 }
 
-/** The sum of the squares of the vector that is being read. */
-let squares: u32 = 0
-
-/** Sets the bits of the components that the query has. */
-function note(query: usize, dimensions: u32, asked: usize): void {
-  memory.fill(asked, 0, usize((dimensions + 7) >> 3) + 8)
-  for (let d: u32 = 0; d < dimensions; d++) {
-    if (load<f32>(query + (usize(d) << 2)) === 0) continue
-    const at = asked + usize(d >> 3)
-    store<u8>(at, load<u8>(at) | u8(u32(1) << (d & 7)))
-  }
+function vectorAt(places: usize, i: u32): Vector {
+  return changetype<Vector>(usize(load<u32>(places + (usize(i) << 2))))
 }
 
-/** The sum of the squares of the bytes `from` to `end - 1`. */
-function squaresOf(from: usize, end: usize): u32 {
-  let sums = i32x4.splat(0)
-  for (; from + 16 <= end; from += 16) {
-    const values = v128.load(from)
-    sums = i32x4.add(
-      sums,
-      i32x4.add(
-        i32x4.extadd_pairwise_i16x8_s(i16x8.extmul_low_i8x16_s(values, values)),
-        i32x4.extadd_pairwise_i16x8_s(i16x8.extmul_high_i8x16_s(values, values))
-      )
-    )
+/** The sum so far, with the products of the pairs from `at` on, whose first counts components from `query` on; or of all components. */
+function rest(vector: Vector, at: usize, query: usize, sum: f64): f64 {
+  for (const end = changetype<usize>(vector) + vectorHead + 2 * usize(vector.pairs); at < end; at += 2) {
+    query += usize(load<u8>(at)) << 2
+    sum += f64(load<f32>(query)) * f64(load<i8>(at, 1))
+    query += 4
   }
-  let sum = i32x4.extract_lane(sums, 0) + i32x4.extract_lane(sums, 1) + i32x4.extract_lane(sums, 2) + i32x4.extract_lane(sums, 3)
-  for (; from < end; from++) sum += i32(load<i8>(from)) * i32(load<i8>(from))
-  return u32(sum)
-}
-
-/** Of a vector with a bit for each component that it has, at `bits`, and the values of these. Only components that both have are read. */
-function dotOfBitmap(query: usize, dimensions: u32, asked: usize, bits: usize, values: usize): f64 {
-  let sum: f64 = 0
-  for (let first: u32 = 0; first < dimensions; first += 64) {
-    const word = load<u64>(bits + usize(first >> 3))
-    // Behind the last component that is asked for are no bits of it, whatever is behind those of the vector.
-    for (let both = word & load<u64>(asked + usize(first >> 3)); both !== 0; both &= both - 1) {
-      const bit = ctz(both)
-      const before = usize(popcnt(word & ((u64(1) << bit) - 1)))
-      sum += f64(load<f32>(query + (usize(first + u32(bit)) << 2))) * f64(load<i8>(values + before))
-    }
-    values += usize(popcnt(word))
-  }
+  for (const end = at + usize(vector.all); at < end; at++, query += 4) sum += f64(load<f32>(query)) * f64(load<i8>(at))
   return sum
 }
 
-/** Of a vector with its components' distances from the one before, each with its value. Sums up their squares besides. */
-function dotOfGaps(query: usize, at: usize, end: usize): f64 {
-  let sum: f64 = 0
-  let component: u32 = 0
-  while (at < end) {
-    let gap = u32(load<u8>(at++))
-    if (gap >= 0x80) {
-      gap &= 0x7f
-      for (let shift: u32 = 7;; shift += 7) {
-        const byte = u32(load<u8>(at++))
-        gap |= (byte & 0x7f) << shift
-        if (byte < 0x80) break
+function cosine(dot: f64, vector: Vector, scanned: bool): f64 {
+  const squares = f64(vector.squares)
+  if (squares === 0) return 0
+  return scanned ? dot * f64(f32(1 / Math.sqrt(squares))) : dot / Math.sqrt(squares)
+}
+
+/**
+ * Unpacks the `length` bytes at `packed`, a vector in one of the forms of `store/Vector.ts`, to `out`, where there is room for three
+ * bytes a dimension and {@link vectorHead}. Gives how many bytes it takes.
+ */
+export function unpack(packed: usize, length: u32, dimensions: u32, out: usize): u32 {
+  const vector = changetype<Vector>(out)
+  const form = load<u8>(packed)
+  const end = packed + usize(length)
+  vector.pairs = 0
+  vector.all = 0
+  vector.squares = 0
+  to = out + vectorHead
+  component = 0
+  if (form === bitmapForm) {
+    const bits = packed + 1
+    let value = bits + usize((dimensions + 7) >> 3)
+    for (let first: u32 = 0; first < dimensions; first += 8) {
+      for (let byte = u32(load<u8>(bits + usize(first >> 3))); byte !== 0 && value < end; byte &= byte - 1) {
+        put(vector, first + ctz(byte), load<i8>(value++))
       }
     }
-    component += gap
-    const value = i32(load<i8>(at++))
-    sum += f64(load<f32>(query + (usize(component++) << 2))) * f64(value)
-    squares += u32(value * value)
+  } else if (form === gapsForm) {
+    let next: u32 = 0
+    for (let at = packed + 1; at + 1 < end;) {
+      let shift: u32 = 0
+      for (; load<u8>(at) >= 0x80 && at + 2 < end; shift += 7) next += u32(load<u8>(at++) & 0x7f) << shift
+      next += u32(load<u8>(at)) << shift
+      if (next >= dimensions) break
+      put(vector, next++, load<i8>(at + 1))
+      at += 2
+    }
+  } else {
+    vector.all = min(length - 1, dimensions)
+    for (let at = packed + 1; at < packed + 1 + usize(vector.all); at++) {
+      const value = load<i8>(at)
+      store<i8>(to++, value)
+      vector.squares += u32(i32(value) * i32(value))
+    }
   }
-  return sum
+  return u32(to - out)
 }
 
-function dotOfAll(query: usize, values: usize, end: usize): f64 {
-  let sum: f64 = 0
-  for (let at = values; at < end; at++) sum += f64(load<f32>(query + ((at - values) << 2))) * f64(load<i8>(at))
-  return sum
+/** Where the next pair goes, and the component behind the one that was put last. */
+let to: usize = 0
+let component: u32 = 0
+
+function put(vector: Vector, at: u32, value: i8): void {
+  let skipped = at - component
+  for (; skipped > 0xff; skipped -= 0x100) {
+    store<u16>(to, 0xff)
+    to += 2
+    vector.pairs++
+  }
+  store<u8>(to, u8(skipped))
+  store<i8>(to, value, 1)
+  to += 2
+  vector.pairs++
+  vector.squares += u32(i32(value) * i32(value))
+  component = at + 1
 }
