@@ -1,9 +1,13 @@
-import { type Option, Result } from "effect"
+import { Effect, Option, Result } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { defined } from "../domain/Defined.ts"
-import { parseMetadataFilter } from "../domain/MetadataFilter.ts"
+import { keysOf, parseMetadataFilter } from "../domain/MetadataFilter.ts"
 import type { Question, RetrieveOptions } from "../pipeline/stages/Retrieve.ts"
+import { suggest } from "../pipeline/definition/Suggest.ts"
+import type { Definition } from "../pipeline/definition/Definition.ts"
+import { Files } from "../ports/Files.ts"
 import { optionalText } from "./Flags.ts"
+import { Output } from "./Output.ts"
 import { given } from "./Root.ts"
 import { pipelineFlag } from "./Session.ts"
 
@@ -93,3 +97,26 @@ export const optionsOf = (
     }
   }
 }
+
+/**
+ * Says which keys of `--where` no file has, for a question that found nothing: a comparison with such a key is false for every file. Says
+ * nothing where the engine would have to list every file to know.
+ */
+export const sayUnknownKeys = Effect.fnUntraced(function*(pipeline: Definition, { where }: Pick<QuestionArgs, "where">) {
+  const { facets } = yield* Files
+  const filter = Option.map(where, (expression) => parseMetadataFilter(expression, "where"))
+  if (facets === undefined || Option.isNone(filter) || Result.isFailure(filter.value)) return
+  const { corpusOf } = yield* Effect.promise(() => import("../pipeline/RunPipeline.ts"))
+  const { name } = yield* corpusOf(pipeline)
+  const asked = yield* facets(name, { keys: [...new Set(keysOf(filter.value.success))] })
+  const unknown = asked.filter(({ values }) => values.length === 0).map(({ key }) => key)
+  if (unknown.length === 0) return
+  const known = (yield* facets(name, {})).map(({ key }) => key)
+  const meant = suggest(unknown[0] as string, known)
+  const output = yield* Output
+  yield* output.say(
+    `No file has ${unknown.join(", ")}, which --where names${
+      meant !== undefined ? `; did you mean ${meant}?` : known.length === 0 ? "" : `: they have ${known.join(", ")}.`
+    }`
+  )
+})

@@ -40,13 +40,30 @@ describe("ask, retrieve, explain", () => {
           /^ {2}lithium +lithum, corrected +1$/m,
           /^ {2}about +about, counts 0\.1 +1$/m,
           /^1\. {2}batteries\.txt$/m,
-          /^ {4}score +1\.000 = 0\.\d+ x words 1\.000 \+ 0\.\d+ x meaning/m,
+          /^ {4}mixed +1\.000 = 0\.\d+ x words 1\.000 \+ 0\.\d+ x meaning/m,
           /^ {4}words +\d+\.\d+ BM25 = .*lithium \d+\.\d+ \(1x\)/m,
-          /^ {4}meaning +-?\d+\.\d+ cosine(?:, -?\d+\.\d+ with what the best are about)?$/m
+          /^ {4}meaning +-?\d+\.\d+ cosine(?:, -?\d+\.\d+ with what the best are about)?$/m,
+          /^ {4}score +1\.000 = \(mixed \+ 0\.3 x 1\.000 of the query's words in a row\) \/ 1\.3$/m
         ]
       ) assert.match(text, line)
       const literal = yield* run(cwd, ["explain", "lithum", "--no-spelling", "--alpha", "0"])
       assert.notMatch(literal.stdout, /corrected/)
+    }).pipe(Effect.scoped))
+
+  it.live("says which key of a filter no file has, where nothing passes it", () =>
+    Effect.gen(function*() {
+      const cwd = yield* filled({
+        "pipeline.yaml": `${pipelineFile}metadata:\n  team: { property: team }\n`,
+        "docs/pager.md": "---\nteam: ops\n---\n# Pager\n\nThe pager is on the desk of the warden at night.\n"
+      })
+      const asked = (...args: ReadonlyArray<string>) => run(cwd, [...args, "where is the pager"])
+      assert.deepStrictEqual((yield* asked("retrieve", "--where", "team == \"ops\"")).stderr, "")
+      const misspelt = yield* asked("retrieve", "--where", "taem == \"ops\" && has(team)")
+      assert.deepStrictEqual([misspelt.code, misspelt.stderr], [0, "No file has taem, which --where names; did you mean team?\n"])
+      const unknown = yield* asked("ask", "--where", "colour == 3")
+      assert.strictEqual(unknown.stderr, "No file has colour, which --where names: they have team.\n")
+      // Nobody has that value: the key is right.
+      assert.strictEqual((yield* asked("retrieve", "--where", "team == \"law\"")).stderr, "")
     }).pipe(Effect.scoped))
 
   it.live("fits the width, and cuts nothing in a pipe", () =>

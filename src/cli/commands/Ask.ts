@@ -3,7 +3,7 @@ import { Argument, Command } from "effect/cli"
 import { printable } from "../../domain/Text.ts"
 import { Output } from "../Output.ts"
 import { renderAnswer } from "../render/Answer.ts"
-import { optionsOf, questionArgument, questionFlags } from "../Question.ts"
+import { optionsOf, questionArgument, questionFlags, sayUnknownKeys } from "../Question.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, reading } from "../Session.ts"
 
@@ -25,7 +25,8 @@ export const ask = Command.make(
       Effect.forEach(args.questions, (text, at) =>
         Effect.gen(function*() {
           const { options, question } = optionsOf(args, text)
-          const { answer } = yield* askPipeline(loaded.pipeline, question, options)
+          const { answer, contexts } = yield* askPipeline(loaded.pipeline, question, options)
+          if (contexts.length === 0) yield* sayUnknownKeys(loaded.pipeline, args)
           if (json) return yield* output.json({ version: 1, question: text, ...answer })
           if (args.questions.length > 1) yield* output.print(`${at === 0 ? "" : "\n"}${output.paint("bold", `Q: ${printable(text)}`)}`)
           yield* output.print(renderAnswer(answer, output))

@@ -7,7 +7,7 @@ import { optionalText } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import { renderContexts } from "../render/Answer.ts"
 import { renderExplanations } from "../render/Explanation.ts"
-import { optionsOf, type QuestionArgs, questionArgument, questionFlags } from "../Question.ts"
+import { optionsOf, type QuestionArgs, questionArgument, questionFlags, sayUnknownKeys } from "../Question.ts"
 import { root } from "../Root.ts"
 import { onEngine, openPipeline, reading } from "../Session.ts"
 
@@ -24,7 +24,14 @@ const showContexts = Effect.fnUntraced(function*(
   const loaded = yield* openPipeline(args.pipeline)
   const { retrieveFrom } = yield* Effect.promise(() => import("../../pipeline/AskPipeline.ts"))
   const { options, question } = optionsOf(args, args.query)
-  const { contexts } = yield* onEngine(loaded, reading, retrieveFrom(loaded.pipeline, question, { ...options, ...more }))
+  const { contexts } = yield* onEngine(
+    loaded,
+    reading,
+    Effect.tap(
+      retrieveFrom(loaded.pipeline, question, { ...options, ...more }),
+      ({ contexts }) => contexts.length === 0 ? sayUnknownKeys(loaded.pipeline, args) : Effect.void
+    )
+  )
   if (json) return yield* output.json({ version: 1, query: args.query, contexts })
   yield* output.print(contexts.length === 0 ? "Nothing in the corpus matches." : render(contexts, output))
 })
