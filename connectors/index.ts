@@ -4,7 +4,8 @@
  */
 import { Effect } from "effect"
 import { builtInSources } from "../src/domain/sources/BuiltInSources.ts"
-import { type AnyConnectorDefinition, type ConnectorDefinition, connectorOf } from "../src/ports/Source.ts"
+import { type AnyConnectorDefinition, type ConnectorDefinition, connectorOf, defineConnector, type Source } from "../src/ports/Source.ts"
+import type { RecordSource } from "./records/Records.ts"
 
 type BuiltIn = typeof builtInSources
 type Definition<K extends keyof BuiltIn, Short = never> = ConnectorDefinition<BuiltIn[K]["Encoded"] | Short, BuiltIn[K]["Type"], never>
@@ -71,6 +72,31 @@ export const web: Definition<"web", string> = connectorOf({
   shorthand: "url",
   connect: (settings, context) => Effect.map(Effect.promise(() => import("./web/Web.ts")), ({ web }) => web(settings, context))
 })
+
+/**
+ * Documents that the program holds itself: a map from paths to contents, or functions that list and read them. A run compares them with
+ * the corpus, as it does any source: it reads what has another revision, and deletes what is no longer listed. `kind` names them in
+ * errors and reports, and in the ledger.
+ *
+ * @example
+ * ```ts
+ * const notes = new Map([["leave.md", "# Leave\n\nFive unused days carry over."]])
+ * const articles = records("articles", {
+ *   list: () => db.query("SELECT 'articles/' || id || '.md' AS path, updated_at AS revision FROM articles"),
+ *   read: (path) => db.articleText(path)
+ * })
+ * Pipeline.make("site", { corpus: { displayName: "Site" }, sources: { notes: records("notes", notes), articles } })
+ * ```
+ */
+export const records = (kind: string, documents: RecordSource | ReadonlyMap<string, string | Uint8Array>): Source =>
+  defineConnector({
+    kind,
+    description: "Documents that the program holds itself.",
+    fields: {},
+    connect: () => Effect.map(Effect.promise(() => import("./records/Records.ts")), ({ records }) => records(kind, documents))
+  })({})
+
+export type { RecordContent, RecordListed, RecordSource } from "./records/Records.ts"
 
 /** Every connector that comes with Sluice, for `Pipeline.load`. */
 export const connectors: Readonly<Record<string, AnyConnectorDefinition>> = {

@@ -30,6 +30,7 @@ import {
   diffPipeline,
   dropPipelineCandidate,
   generationsOf,
+  type PipelineRunOptions,
   planPipeline,
   promotePipeline,
   rollbackPipeline,
@@ -52,8 +53,10 @@ import { watchPipeline } from "./watch/WatchPipeline.ts"
 /** Errors of running or asking a pipeline, besides those of its own stages. */
 export type PipelineError = OpenError | ServiceError | StateError | SecretError
 
-/** Options of a run: {@link SyncOptions}, and what to do about another writer. */
-export interface RunOptions extends SyncOptions, Omit<Extract<Access, { readonly mode: "write" }>, "mode"> {}
+/** Options of a run: {@link SyncOptions}, which sources to list, and what to do about another writer. */
+export interface RunOptions
+  extends SyncOptions, Pick<PipelineRunOptions, "sources">, Omit<Extract<Access, { readonly mode: "write" }>, "mode">
+{}
 
 /**
  * A pipeline: where documents come from, the corpus they go into, and the stages that answer from it. A value that

@@ -128,13 +128,18 @@ const embeddingName = (embedding: EmbeddingChoice): string => {
 }
 
 export interface PipelineRunOptions extends SyncOptions {
-  /** Sources to list; what is known of the others, and of the target, stays as it is. Default: all. */
+  /** Names of the sources to list; what is known of the others, and of the target, stays as it is. Default: all. */
   readonly sources?: ReadonlyArray<string>
 }
 
 /** Brings the pipeline's corpus in line with its sources, and notifies the recipients of `notify`; see {@link sync}. */
 export const runPipeline = Effect.fn("runPipeline")(
   function*(pipeline: Definition, { observe = () => Effect.void, sources: only, ...options }: PipelineRunOptions = {}) {
+    const unknown = only?.find((id) => !(id in pipeline.sources))
+    if (unknown !== undefined) {
+      const names = Object.keys(pipeline.sources).join(", ")
+      return yield* ServiceError.invalid("sources", `pipeline ${pipeline.name} has no source ${unknown}`, `name some of ${names}`)
+    }
     const spec = yield* syncSpec(pipeline)
     const whole = only === undefined || spec.sources.every(({ id }) => only.includes(id))
     const report = yield* sync(

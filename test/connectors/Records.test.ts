@@ -1,0 +1,143 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Stream } from "effect"
+import { records as connector, type RecordListed, type RecordSource } from "../../connectors/records/Records.ts"
+import { records } from "../../connectors/index.ts"
+import { connectorSuite } from "../../src/ConnectorKit.ts"
+import { Pipeline } from "../../src/index.ts"
+import { isolatedEngine } from "../../src/Testing.ts"
+
+const documents = () => new Map([["a.md", "the first"], ["b/c.md", "the second"], ["d.md", "the third"]])
+
+connectorSuite(
+  "records of a map",
+  Effect.sync(() => {
+    const held = documents()
+    return {
+      connector: connector("notes", held),
+      sample: "a.md",
+      edit: Effect.sync(() => void held.set("a.md", "the first again")),
+      rename: Effect.sync(() => {
+        held.set("e.md", held.get("a.md") ?? "")
+        held.delete("a.md")
+        return "e.md"
+      }),
+      remove: Effect.sync(() => void held.delete("a.md"))
+    }
+  }),
+  { describe, it, local: true }
+)
+
+connectorSuite(
+  "records of functions",
+  Effect.sync(() => {
+    const held = new Map([...documents()].map(([path, text]) => [path, { text, version: 1 }]))
+    return {
+      connector: connector("rows", {
+        list: async () => [...held].map(([path, { version }]) => ({ path, revision: version })),
+        read: async (path) => held.get(path)?.text
+      }),
+      sample: "a.md",
+      edit: Effect.sync(() => void held.set("a.md", { text: "the first again", version: 2 })),
+      remove: Effect.sync(() => void held.delete("a.md"))
+    }
+  }),
+  { describe, it, local: true, renames: false }
+)
+
+const listed = (list: RecordSource["list"]) =>
+  connector("rows", { list, read: () => undefined }).list().pipe(Stream.runCollect, Effect.result)
+
+describe("records", () => {
+  it.effect("are listed from whatever gives them, one after the other", () =>
+    Effect.gen(function*() {
+      const day = new Date("2026-11-26T00:00:00Z")
+      let given = 0
+      async function* each(): AsyncGenerator<RecordListed> {
+        for (; given < 3; given++) yield { path: `row ${given}.md`, revision: day, metadata: { title: "Row" } }
+      }
+      const { list } = connector("rows", { list: each, read: () => undefined })
+      const first = yield* list().pipe(Stream.take(1), Stream.runCollect)
+      assert.deepStrictEqual(first, [{
+        _tag: "item",
+        item: {
+          path: "row 0.md",
+          uri: "rows:///row%200.md",
+          displayName: "row 0.md",
+          revision: "2026-11-26T00:00:00.000Z",
+          metadata: { title: "Row" }
+        }
+      }])
+      assert.isAtMost(given, 1)
+    }))
+
+  it.effect("with a wrong path or revision fail by themselves, and name both", () =>
+    Effect.gen(function*() {
+      const wrong = [{ path: "/a.md", revision: 1 }, { path: "a/../b.md", revision: 1 }, { path: "cafe\u0301.md", revision: 1 }, {
+        path: "c.md",
+        revision: ""
+      }, { path: "d.md", revision: 1 }]
+      const found = yield* listed(() => wrong)
+      assert.deepStrictEqual(found._tag === "Success" ? found.success.map(({ _tag }) => _tag) : found, [
+        "failed",
+        "failed",
+        "failed",
+        "failed",
+        "item",
+        "complete"
+      ])
+    }))
+
+  it.live("are kept in step by runs: added, edited, deleted, and not read again", () =>
+    Effect.gen(function*() {
+      const texts = new Map([["leave.md", "Five unused days carry over."], ["door.md", "The door is green."]])
+      const versions = new Map([["leave.md", 1], ["door.md", 1]])
+      let [fails, read] = [false, 0]
+      const pipeline = Pipeline.make("app", {
+        corpus: { displayName: "App" },
+        sources: {
+          articles: records("articles", {
+            *list() {
+              for (const [path, revision] of versions) yield { path, revision }
+              if (fails) throw new Error("the connection is closed")
+            },
+            read: (path) => {
+              read++
+              return texts.get(path)
+            }
+          }),
+          notes: records("notes", new Map([["pager.txt", "The pager is on the desk."]]))
+        }
+      })
+      const totals = Effect.map(pipeline.run, ({ totals }) => totals)
+      assert.deepInclude(yield* totals, { added: 3, failed: 0 })
+      assert.strictEqual((yield* pipeline.retrieve("where is the pager")).contexts[0]?.sourceDisplayName, "pager.txt")
+      assert.deepInclude(yield* totals, { added: 0, unchanged: 3 })
+      assert.strictEqual(read, 2)
+      texts.set("door.md", "The door is red.")
+      versions.set("door.md", 2)
+      assert.deepInclude(yield* totals, { changed: 1, unchanged: 2 })
+      assert.include((yield* pipeline.retrieve("door")).contexts[0]?.text, "red")
+      // Of one source alone: nothing else is listed.
+      versions.set("door.md", 3)
+      assert.deepInclude((yield* pipeline.runWith({ sources: ["notes"] })).totals, { listed: 1, changed: 0, deleted: 0 })
+      versions.set("door.md", 2)
+      const unknown = yield* Effect.flip(pipeline.runWith({ sources: ["note"] }))
+      assert.deepInclude(unknown, {
+        code: "INVALID_ARGUMENT",
+        message: "sources: pipeline app has no source note",
+        fix: "name some of articles, notes"
+      })
+      // A listing that throws deletes nothing.
+      versions.delete("leave.md")
+      fails = true
+      const cut = yield* pipeline.run
+      assert.strictEqual(cut.totals.deleted, 0)
+      assert.include(JSON.stringify(cut), "the listing of source articles failed: the connection is closed")
+      fails = false
+      assert.deepInclude((yield* pipeline.runWith({ yes: true })).totals, { deleted: 1 })
+      assert.notInclude((yield* pipeline.retrieve("unused days")).contexts.map(({ sourceDisplayName }) => sourceDisplayName), "leave.md")
+      // What the program no longer has when it is read is gone, not an error of the run.
+      versions.set("gone.md", 1)
+      assert.deepInclude(yield* totals, { failed: 0, unchanged: 2 })
+    }).pipe(Effect.provide(isolatedEngine())))
+})
