@@ -11,6 +11,7 @@ import {
   defineStage,
   Embedded,
   generate,
+  generateFromCorpus,
   type Host,
   Pipeline,
   type PipelineInvalid,
@@ -138,6 +139,8 @@ describe("a stage of one's own", () => {
       "stages[4] rank cannot come after generate, which is last"
     ])
     assert.deepStrictEqual(problemsOf(generate() as never), ["stages[0] generate needs a retrieve stage before it"])
+    // Its model searches by itself.
+    assert.deepStrictEqual(problemsOf(generateFromCorpus({ model: "gemini-2.0-flash" })), [])
   })
 })
 

@@ -11,12 +11,16 @@ type Answering = Only<"generate"> | Only<"chat"> | Only<"batch">
 
 type Between = Only<"rank"> | Only<"diversify"> | Only<"expand">
 
-/** Stages in the order `retrieve`, then any that rank, diversify or expand, then stages that answer, at most one of each: another order does not compile. */
+/**
+ * Stages in the order `retrieve`, then any that rank, diversify or expand, then stages that answer, at most one of each; or one whose
+ * model searches by itself: another order does not compile.
+ */
 type StagesInOrder =
   | readonly [Only<"retrieve">, ...ReadonlyArray<Between>]
   | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering]
   | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering, Answering]
   | readonly [Only<"retrieve">, ...ReadonlyArray<Between>, Answering, Answering, Answering]
+  | readonly [{ readonly generate: Only<"generate">["generate"] & { readonly ground: "corpus" } }]
 
 /** A pipeline as a program writes it: like a pipeline file, with the order of stages checked by the compiler. */
 export type PipelineInput = Omit<PipelineFile, "stages"> & { readonly stages?: StagesInOrder }

@@ -360,7 +360,8 @@ const between: ReadonlyArray<unknown> = ["rank", "diversify", "expand"]
 /** Stages that answer; a pipeline may have one of each, for `ask`, `chat` and `batch run`. */
 const last: ReadonlyArray<unknown> = ["generate", "chat", "batch"]
 
-const misplaced = (stage: unknown, before: ReadonlyArray<unknown>, own: OwnStages): string | undefined => {
+const misplaced = (written: unknown, before: ReadonlyArray<unknown>, own: OwnStages): string | undefined => {
+  const stage = nameOf(written)
   if (stage === functionStage) return undefined
   const after = before.lastIndexOf(functionStage) + 1
   const earlier = before.slice(after)
@@ -373,12 +374,20 @@ const misplaced = (stage: unknown, before: ReadonlyArray<unknown>, own: OwnStage
   }
   if (stage === "retrieve") return earlier.includes("retrieve") ? "comes a second time; a pipeline retrieves once" : undefined
   if (!between.includes(stage) && !last.includes(stage)) return undefined
-  if (after === 0 && !earlier.includes("retrieve")) return `${String(stage)} needs a retrieve stage before it`
+  if (after === 0 && !earlier.includes("retrieve") && !isWrittenToSearch(written)) {
+    return `${String(stage)} needs a retrieve stage before it`
+  }
   if (between.includes(stage)) {
     const answered = earlier.find((name) => last.includes(name))
     return answered === undefined ? undefined : `${String(stage)} cannot come after ${String(answered)}, which is last`
   }
   return earlier.includes(stage) ? `${String(stage)} comes a second time` : undefined
+}
+
+/** {@link searchesItself}, of a stage as it is written. */
+const isWrittenToSearch = (written: unknown): boolean => {
+  const settings: unknown = typeof written === "object" && written !== null && "generate" in written ? written.generate : written
+  return typeof settings === "object" && settings !== null && "ground" in settings && settings.ground === "corpus"
 }
 
 const valueNames: Readonly<Record<StageValue, string>> = { question: "a question", retrieved: "contexts", answered: "an answer" }
@@ -394,9 +403,10 @@ const valueAfter = (names: ReadonlyArray<unknown>, own: OwnStages): StageValue =
 
 const inOrder = (own: OwnStages) =>
   earlyRule((stages) => {
-    const names = Array.isArray(stages) ? stages.map(nameOf) : []
-    return names.flatMap((name, at) => {
-      const issue = misplaced(name, names.slice(0, at), own)
+    const written: ReadonlyArray<unknown> = Array.isArray(stages) ? stages : []
+    const names = written.map(nameOf)
+    return written.flatMap((stage, at) => {
+      const issue = misplaced(stage, names.slice(0, at), own)
       return issue === undefined ? [] : [{ path: [at], issue }]
     })
   })

@@ -98,6 +98,14 @@ describe("a pipeline on the hosted engine", () => {
       const { ragResources, ragRetrievalConfig } = tools[0].retrieval.vertexRagStore
       assert.match(ragResources[0].ragCorpus, /\/ragCorpora\/\d+$/)
       assert.deepStrictEqual(ragRetrievalConfig, { topK: 5, filter: { vectorDistanceThreshold: 0.6 } })
+      // Without a retrieve stage it searches as the service does by default.
+      const alone = definePipeline({
+        ...pipelineInput(fake.baseUrl),
+        sources: { docs: { local: { path: options.dataDir } } },
+        stages: [{ generate: { model: "gemini-2.0-flash", ground: "corpus" } }]
+      })
+      const asked = yield* askPipeline(alone, { question: "When are claims paid?" }).pipe(Effect.provide(services))
+      assert.strictEqual(asked.answer.text, `${text} [1]`)
     }).pipe(Effect.scoped))
 
   it.live("calls no oftener than the pipeline says, in the place of the service's 60 a minute", () =>

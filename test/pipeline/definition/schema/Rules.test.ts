@@ -470,6 +470,7 @@ const cases: ReadonlyArray<RuleCase> = [
       withStages({ retrieve: {} }, { rank: "lexical" }, { generate: { model: "gemini-2.0-flash", instruction: "Be brief." } }),
       withStages({ retrieve: {} }, { generate: { model: { openai: { url: "http://h/v1", model: "m" } } } }),
       withStages({ retrieve: { rank: { rankService: {} } } }, { generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
+      withStages({ generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
       withStages({ retrieve: {} }, { generate: { model: "claude-3-5-haiku@20241022", temperature: 0, topP: 1, seed: 7 } })
     ],
     breaks: [
