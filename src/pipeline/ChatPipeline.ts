@@ -3,11 +3,13 @@ import type { AnswerPart } from "../domain/Answer.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
 import { retrieveFrom } from "./AskPipeline.ts"
+import { ExtensionsInUse } from "./Extensions.ts"
 import type { Definition } from "./definition/Definition.ts"
 import type { ChatSettings } from "./definition/StageSettings.ts"
 import { Models } from "./Services.ts"
 import { condense, type FollowUp } from "./stages/Condense.ts"
 import type { Retrieved, RetrieveOptions } from "./stages/Retrieve.ts"
+import type { AnyStage } from "./stages/Stage.ts"
 
 /** A turn of a conversation, whose answer is being generated. */
 export interface ConversationTurn extends Retrieved {
@@ -17,11 +19,14 @@ export interface ConversationTurn extends Retrieved {
 
 /**
  * Opens a conversation over a pipeline's corpus: its models are made once, and a question may refer to the exchanges
- * passed with it. The `chat` stage holds the settings, or else the `generate` stage; a pipeline with neither is
- * `FAILED_PRECONDITION`.
+ * passed with it. The `chat` stage holds the settings, or else the `generate` stage; a pipeline with neither, or one that
+ * answers with a function, is `FAILED_PRECONDITION`.
  */
 export const chatPipeline = Effect.fn("chatPipeline")(function*(pipeline: Definition, overrides: RetrieveOptions = {}) {
-  const { instruction, model, turns, ...sampling } = yield* chatStage(pipeline)
+  const { composed } = yield* ExtensionsInUse
+  const { instruction, model, turns, ...sampling } = composed === undefined || answersBySettings(composed.toAnswer)
+    ? yield* chatStage(pipeline)
+    : yield* ofFunctions(pipeline)
   const models = yield* Models
   const generator = yield* models.generator(model)
   const rewriter = yield* models.rewriter(model)
@@ -35,6 +40,17 @@ export const chatPipeline = Effect.fn("chatPipeline")(function*(pipeline: Defini
     return turn
   })
 })
+
+/** Whether one of these stages has the settings that a conversation answers with. */
+const answersBySettings = ({ parts = [] }: AnyStage): boolean =>
+  parts.some(({ settings }) => settings?._tag === "generate" || settings?._tag === "chat")
+
+const ofFunctions = ({ name }: Definition): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `pipeline ${name} answers with a function, and a conversation needs the settings of generate`,
+    fix: "answer with generate({ ... }), or condense() each question and pass it to stream"
+  })
 
 const chatStage = ({ name, stages }: Definition): Effect.Effect<Omit<ChatSettings, "_tag">, ServiceError> => {
   const chat = stages.find((stage) => stage._tag === "chat")

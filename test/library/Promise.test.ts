@@ -4,8 +4,9 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expectTypeOf } from "vitest"
 import { local } from "../../connectors/index.ts"
-import type { Retrieved, Stage } from "../../src/index.ts"
+import { generateBy, type Retrieved, type Stage } from "../../src/index.ts"
 import { compose, Embedded, generate, open, Pipeline, retrieve, ServiceError } from "../../src/Promise.ts"
+import { scriptedModel } from "../../src/Testing.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 
 const inFolder = (test: (folder: string) => Promise<void>) =>
@@ -51,6 +52,19 @@ describe("sluice/promise", () => {
       for await (const part of app.chat({ question: "And leave?", history })) kinds.push(part._tag)
       assert.deepStrictEqual([kinds[0], kinds.at(-1)], ["contexts", "done"])
       assert.strictEqual(kinds.filter((kind) => kind === "contexts").length, 1)
+    }))
+
+  it.live("does not converse where a function answers: another model would speak", () =>
+    inFolder(async (folder) => {
+      const { generator } = scriptedModel(["Five. [1]"])
+      const pipeline = Pipeline.make("own", { ...partsIn(folder), stages: compose(retrieve(), generateBy(generator)) })
+      await using app = await open(pipeline, Embedded.layer({ dataDir: join(folder, "data") }))
+      await app.run()
+      const { code, message } = await rejection(app.chat({ question: "And leave?", history: [] })[Symbol.asyncIterator]().next())
+      assert.deepStrictEqual([code, message], [
+        "FAILED_PRECONDITION",
+        "pipeline own answers with a function, and a conversation needs the settings of generate"
+      ])
     }))
 
   it.live("cites bytes of the file as it is, and of the parsed text once that says something else", () =>
