@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { command } from "../support/Command.ts"
@@ -47,6 +48,18 @@ describe("parse", () => {
       assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
       assert.match(refused.stderr, /^error: named .png, but its content is no picture/m)
       assert.strictEqual((yield* built(cwd, "parse", "missing.md")).code, 4)
+    }).pipe(Effect.scoped))
+
+  it.live("opens nothing but files, since a pipe may never end", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      write(cwd, { "a.md": "# Rivers\n\nThe otter crossed the river." })
+      execFileSync("mkfifo", [join(cwd, "pipe.md")])
+      for (const args of [["pipe.md"], ["a.md", "--diff", "pipe.md"], ["."]]) {
+        const refused = yield* run(cwd, "parse", ...args)
+        assert.strictEqual(refused.code, 4)
+        assert.match(refused.stderr, /cannot be read\n.*name a file, not a folder, pipe or device/)
+      }
     }).pipe(Effect.scoped))
 
   it.live("lists what a file holds, and reads one of it", () =>

@@ -66,8 +66,13 @@ export const parse = Command.make(
         fix: "change --size or --overlap"
       })
     }
-    const bytesOf = (file: string) =>
-      fs.readFile(file).pipe(Effect.mapError(() => new UsageError({ message: `${file} cannot be read`, fix: "name a file that exists" })))
+    const bytesOf = Effect.fnUntraced(function*(file: string) {
+      const cannot = (fix: string) => new UsageError({ message: `${file} cannot be read`, fix })
+      const { type } = yield* fs.stat(file).pipe(Effect.mapError(() => cannot("name a file that exists")))
+      // Reading a pipe or a device may never end.
+      if (type !== "File") return yield* cannot("name a file, not a folder, pipe or device")
+      return yield* fs.readFile(file).pipe(Effect.mapError(() => cannot("see that you may read it")))
+    })
     const part = Option.getOrUndefined(args.part)
     const readFile = Effect.fnUntraced(function*(file: string, part?: string) {
       const [content, name] = [yield* bytesOf(file), path.basename(file)]
