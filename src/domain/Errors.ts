@@ -191,11 +191,12 @@ export class ServiceError extends advised(
 }
 
 /**
- * Why the content of a file could not be stored. `unsupported`, `empty` and `limit` are skips (nothing is wrong with the
- * file); the others are failures.
+ * Why the content of a file could not be stored. Those up to `limit` are skips (nothing is wrong with the file); the others are failures.
  */
 export const DocumentProblem = Schema.Literals([
   "unsupported",
+  /** A search index that a program made of other files. */
+  "generated",
   "empty",
   /** Text, if any, is in pictures only: it needs text recognition. */
   "pictures",
@@ -218,7 +219,7 @@ export class DocumentError extends Schema.TaggedError<DocumentError>()("Document
   message: Schema.String
 }) {
   get skips(): boolean {
-    return this.problem === "unsupported" || this.problem === "empty" || this.problem === "pictures" ||
+    return this.problem === "unsupported" || this.problem === "generated" || this.problem === "empty" || this.problem === "pictures" ||
       this.problem === "charset" || this.problem === "limit"
   }
 }

@@ -3,6 +3,7 @@ import type { Limits } from "../Prepared.ts"
 import { isCompound, openCompound } from "./Compound.ts"
 import { decodeHead, isEbcdic, isWide } from "./Decode.ts"
 import { extensionOf, formatOfMimeType, formatOfName, formats, type FormatKey } from "./Formats.ts"
+import { generatedIndex } from "./GeneratedIndex.ts"
 import { ArchiveFound, ReadFailure } from "./ReadFailure.ts"
 import { isTnef } from "./Tnef.ts"
 import { openZip, type Zip } from "./Zip.ts"
@@ -16,7 +17,7 @@ const controlSampleBytes = 8 * 1024
 
 /**
  * The format of a file: by its bytes first, then by its name and media type, which distinguish kinds of text. Fails with `unsupported`,
- * `encrypted` or `corrupt` where no reader could read it.
+ * `encrypted` or `corrupt` where no reader could read it, and with `generated` for an index that a program made of other files.
  */
 export const sniff = (
   bytes: Uint8Array,
@@ -210,6 +211,8 @@ const textFormat = (
   const mayBePicture = named === undefined || named === "xml" || named === "text"
   if (pictureExtensions.has(extension) || (mayBePicture && isPicture(head))) throw unsupported("picture")
   if (/^\s*-----BEGIN (?:[A-Z]+ ){0,3}PRIVATE KEY/.test(head)) throw unsupported("private key")
+  const index = named === "code" || named === "json" || named === undefined ? generatedIndex(head) : undefined
+  if (index !== undefined) throw new ReadFailure("generated", index)
   if (named === undefined) {
     return signature ?? (isJson(head, file) ? "json" : looksDelimited(extension, head) ? "tsv" : "text")
   }

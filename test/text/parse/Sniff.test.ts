@@ -131,6 +131,50 @@ describe("what is not read", () => {
     expect(await refusal(name, content)).toEqual({ problem: "unsupported", message })
   })
 
+  it.each([
+    ["searchindex.js", `Search.setIndex({"docnames": ["index"], "terms": {"bread": [0]}})`, "search index of Sphinx"],
+    [
+      "search_index.json",
+      `{"config":{"lang":["en"],"fields":{"title":{"boost":1000.0}}},"docs":[{"location":"","text":"Bread rises."}]}`,
+      "search index of MkDocs"
+    ],
+    [
+      "searchindex-1a.js",
+      `window.search = Object.assign(window.search, JSON.parse('{"doc_urls":["a.html#b"]}'));`,
+      "search index of mdBook"
+    ],
+    ["searchindex.json", `{"doc_urls":["a.html#b"],"index":{}}`, "search index of mdBook"],
+    ["all_0.js", "var searchData=\n[\n  ['bread_0',['Bread',['../bread.html',1,'']]]\n];\n", "search index of Doxygen"],
+    ["searchdata.js", "var indexSectionsWithContent =\n{\n  0: \"ab\"\n};", "search index of Doxygen"],
+    ["navtreedata.js", "/*\n @licstart MIT\n*/\nvar NAVTREE =\n[\n  [ \"Bread\", \"index.html\" ]\n];", "navigation of Doxygen"],
+    ["navtreeindex0.js", "var NAVTREEINDEX0 =\n{\n\"a.html\":[0]\n};", "navigation of Doxygen"],
+    ["menudata.js", "/* @licstart */\nvar menudata={children:[\n{text:\"Main\",url:\"index.html\"}]}", "navigation of Doxygen"],
+    [
+      "member-search-index.js",
+      `memberSearchIndex = [{"p":"a","c":"Bread","l":"rise()"}];updateSearchResults();`,
+      "search index of Javadoc"
+    ],
+    ["search-index.js", `var searchIndex = new Map(JSON.parse('[["bread",{"t":"F"}]]'));`, "search index of rustdoc"],
+    ["search.js", `window.searchData = "data:application/octet-stream;base64,H4sIAAAA";`, "search index of TypeDoc"],
+    ["search_data-1A.js", `searchData={"items":[{"type":"module","title":"Bread"}]}`, "search index of ExDoc"],
+    ["search-index.json", `[{"documents":[{"i":1,"t":"Bread","u":"/bread"}],"index":{}}]`, "search index of Lunr"],
+    ["lunr.json", `{"version":"2.3.9","fields":["title"],"fieldVectors":[["title/0",[0,0.1]]]}`, "search index of Lunr"]
+  ])("is an index that a program made of other files: %s", async (name, text, message) => {
+    expect(await refusal(name, text)).toEqual({ problem: "generated", message })
+  })
+
+  it.each([
+    ["searchtools.js", `const Search = {\n  setIndex: (index) => {}\n};\nSearch.setIndex({});`, "code"],
+    ["query.js", "var searchData={};\nsearchData.name = 1;", "code"],
+    ["find.js", "var searchIndex = line.indexOf('x')", "code"],
+    ["page.js", "window.searchData = async function(page = 1) {}", "code"],
+    ["settings.json", `{"config":{"lang":"en"},"docs":[{"title":"Bread"}]}`, "json"],
+    ["links.json", `{"name":"a","doc_urls":["b"]}`, "json"],
+    ["about.md", "Search.setIndex({}) is called by Sphinx.", "markdown"]
+  ])("is no index that only mentions one: %s", (name, text, format) => {
+    expect(formatOf(name, text)).toBe(format)
+  })
+
   it("is a key that must stay secret", async () => {
     const key = "-----BEGIN RSA PRIVATE KEY-----\nMIIB\n-----END RSA PRIVATE KEY-----\n"
     for (const name of ["id_rsa", "a.pem", "a.txt"]) {
