@@ -259,15 +259,20 @@ class PdfWriter {
       isGarbled: (page.unknown?.share ?? 0) > mostUnknown || this.#isGarbled(page.mended ?? page.plain ?? page.layout?.text ?? ""),
       blocks: this.#blocks(page)
     }))
-    this.#running.learn(read.map(({ blocks, layout }) => ({ blocks, height: layout?.height ?? 0 })))
-    for (const { blocks, isGarbled, layout, number, plain, unknown } of read) {
+    const placed = read.map((page) => ({ ...page, height: page.layout?.height ?? 0, width: page.layout?.width ?? 0 }))
+    this.#running.learn(placed)
+    for (const page of placed) {
+      const { blocks, isGarbled, layout, number, plain, unknown } = page
       this.#writer.page(number)
       if (unknown !== undefined && !isGarbled) this.#unknown.set(number, unknown.unknown)
       const notes = layout === undefined ? [] : notesOf(layout, `${blocks.map(({ text }) => text).join("\n")}`)
       if (isGarbled) await this.#unreadable(number)
       else if (blocks.length === 0 && notes.length === 0) await this.#empty(number, layout === undefined && plain === undefined)
-      else for (const block of blocks) if (!this.#running.drops(block, number, layout?.height ?? 0)) writeBlock(block, this.#writer)
-      if (number === 1 && !isGarbled) this.heading = firstHeading(blocks)
+      else {
+        const kept = this.#running.without(page)
+        for (const block of kept) writeBlock(block, this.#writer)
+        if (number === 1) this.heading = firstHeading(kept)
+      }
       for (const note of notes) this.#writer.add("paragraph", note)
       if (this.#layers.size > 0) {
         for (const name of this.#pages?.layers(number) ?? []) this.#layers.get(oneLine(name))?.pages.push(number)
@@ -415,7 +420,8 @@ const textBlock = (block: LayoutBlock): TextBlock => ({
   level: block.level,
   marker: block.marker,
   top: block.bbox?.y,
-  bottom: block.bbox === undefined ? undefined : block.bbox.y + block.bbox.height
+  bottom: block.bbox === undefined ? undefined : block.bbox.y + block.bbox.height,
+  width: block.bbox?.width
 })
 
 const writeBlock = ({ kind, level, marker, text }: TextBlock, writer: BlockSink & { readonly end: () => void }): void => {

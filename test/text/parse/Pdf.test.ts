@@ -65,6 +65,33 @@ describe("PDF", () => {
     expect(document.remarks).toEqual([{ kind: "runningLine", text: "Confidential", pages: [2, 3, 4, 5, 6] }])
   })
 
+  it("leaves out numbers of pages, and titles at their edges after the first time, which head nothing", async () => {
+    const otters = "Chapter 1: Otters and the rivers that they cross early in the spring"
+    const herons = "Chapter 2: Herons and the lakes that they visit late in the autumn"
+    const pages = Array.from({ length: 11 }, (_, i) => [
+      i < 3 ? "^ Contents" : i % 2 === 0 ? `^ ${i - 2} ${i < 7 ? otters : herons}` : `^ ${i < 7 ? otters : herons} ${i - 2}`,
+      ...body(`animal${i}`),
+      i < 3 ? `_ ${"i".repeat(i + 1)}` : `_ Page ${i - 2} of 8`
+    ])
+    const document = await parsed("a.pdf", writePdf(pages))
+    expect(document.blocks.filter(({ kind }) => kind === "heading")).toEqual([])
+    expect(document.text.match(/Contents|Chapter \d|^i+$|Page \d.*/gm)).toEqual(["Contents", "Chapter 1", "Chapter 2"])
+    expect(document.text.match(/animal\d/g)).toEqual(pages.flatMap((_, i) => body("").map(() => `animal${String(i)[0]}`)))
+    expect(document.remarks).toEqual([
+      { kind: "runningLine", text: "page numbers", pages: pages.map((_, i) => i + 1) },
+      { kind: "runningLine", text: "Contents", pages: [2, 3] },
+      { kind: "runningLine", text: otters, pages: [5, 6, 7] },
+      { kind: "runningLine", text: herons, pages: [9, 10, 11] }
+    ])
+  })
+
+  it("keeps what is counted at the edges of pages but is no number of theirs", async () => {
+    const pages = Array.from({ length: 6 }, (_, i) => [`^ Question ${i + 1}`, ...body(`animal${i}`), `_ ${(i * i * 7) % 5} points`])
+    const document = await parsed("a.pdf", writePdf(pages))
+    expect(document.text.match(/Question \d/g)).toEqual(pages.map((_, i) => `Question ${i + 1}`))
+    expect(document.text.match(/\d points/g)).toHaveLength(6)
+  })
+
   it("names the pages without text", async () => {
     expect((await parsed("a.pdf", writePdf([body("otter"), [], body("heron"), []]))).remarks).toEqual([{
       kind: "blankPages",
