@@ -34,7 +34,8 @@ interface HtmlOptions {
 
 /**
  * Adds the blocks of an HTML or XHTML page. Scripts, styles and hidden elements never count; of forms, the entered and chosen values do;
- * navigation, page footers and sidebars count only where a page has next to nothing else.
+ * navigation, lines with links to the next page or the one before, page footers and sidebars count only where a page has next to nothing
+ * else.
  */
 export const htmlBlocks = (source: string, builder: DocumentBuilder, options: HtmlOptions = {}): HtmlFacts => {
   const page = new HtmlPage(options)
@@ -97,7 +98,7 @@ const boilerplateRoles = names("navigation search contentinfo menu menubar toolb
 
 /** Class names that widely used generators give to navigation in elements that do not say so. */
 const boilerplateClasses = names(
-  "nav navbar navheader navfooter navigation docnav breadcrumb breadcrumbs pagination pager sphinxsidebar skip-link"
+  "nav navbar navheader navfooter navigation navigationbar docnav breadcrumb breadcrumbs pagination pager sphinxsidebar skip-link"
 )
 
 /** Class names of boxes beside the text: their titles head nothing after them. */
@@ -151,6 +152,10 @@ class HtmlPage implements HtmlHandler {
   #pre: string | undefined = undefined
   #inTitle = false
   #area: string | undefined = undefined
+  /** Whether the open line has a link to the page before, after or above. */
+  #leads = false
+  /** The lines that had one. */
+  readonly #sequence = new Set<string>()
   #forms = 0
   #within = 0
   #title = ""
@@ -206,9 +211,13 @@ class HtmlPage implements HtmlHandler {
     }
     const entered = this.#enter(name, attributes)
     this.#frames.push(entered)
-    if (blockElements.has(name)) this.#endLine()
+    // Before what it is in counts: text up to here is not.
+    if (blockElements.has(name) || entered === frame.boilerplate) this.#endLine()
+    if (entered === frame.boilerplate) {
+      this.#endItem()
+      this.#boilerplate++
+    }
     if (name === "form") this.#forms++
-    if (entered === frame.boilerplate) this.#boilerplate++
     if (entered === frame.content) this.#content++
     if (entered === frame.aside) this.#asides++
     if (name === "dd") this.#definitions++
@@ -257,6 +266,9 @@ class HtmlPage implements HtmlHandler {
         if (this.#pre !== undefined) this.#pre += "\n"
         else this.#break()
         break
+      case "a":
+        if (/\b(?:next|prev|previous|up)\b/i.test(attributes.get("rel") ?? "")) this.#leads = !this.#book
+        break
       case "img":
       case "area":
         this.text(` ${attributes.get("alt") ?? ""} `)
@@ -297,8 +309,7 @@ class HtmlPage implements HtmlHandler {
     if (name === "option") this.text(" ")
     if (name === "textarea") this.#endArea()
     else if (this.#pre !== undefined && (name === "pre" || name === "listing" || name === "xmp")) this.#endPre()
-    else if (blockElements.has(name)) this.#endLine()
-    if (left === frame.boilerplate) this.#boilerplate--
+    else if (blockElements.has(name) || left === frame.boilerplate) this.#endLine()
     if (left === frame.content) this.#content--
     if (left === frame.aside) this.#asides--
     if (name === "dt") this.#inTerm = false
@@ -314,6 +325,7 @@ class HtmlPage implements HtmlHandler {
       this.#lists.pop()
       if (this.#lists.length === 0) this.#push(0, (sink) => sink.end())
     } else if (/^h[1-6]$/.test(name)) this.#heading = undefined
+    if (left === frame.boilerplate) this.#boilerplate--
   }
 
   text(data: string): void {
@@ -339,8 +351,9 @@ class HtmlPage implements HtmlHandler {
     if (name === "nav" || boilerplateRoles.has(role)) return frame.boilerplate
     const classes = attributes.size === 0 ? [] : (attributes.get("class") ?? "").split(/\s+/, 20)
     if (!this.#book && name !== "body" && classes.some((token) => boilerplateClasses.has(token))) return frame.boilerplate
+    const isFooter = name === "footer" || attributes.get("id") === "footer" || classes.includes("footer")
     if (role === "note" || (name !== "body" && classes.some((token) => asideClasses.has(token)))) return frame.aside
-    return !this.#book && this.#content === 0 && (name === "footer" || name === "aside") ? frame.boilerplate : 0
+    return !this.#book && this.#content === 0 && name !== "body" && (isFooter || name === "aside") ? frame.boilerplate : 0
   }
 
   #push(characters: number, write: (sink: BlockWriter) => void): void {
@@ -377,11 +390,20 @@ class HtmlPage implements HtmlHandler {
     const last = oneLine(this.#line)
     if (last !== "") this.#lines.push(last)
     const text = this.#lines.join("\n").replaceAll("\u00ad", "")
+    // Such lines stand at the foot again, where their links need not say what they are.
+    if (this.#leads && text.length <= maxHeading) this.#sequence.add(text)
     this.#line = ""
     this.#lines = []
+    this.#leads = false
     if (text === "") return
     if (this.#table?.inCell === true) this.#table.text(text)
-    else if (this.#heading !== undefined && text.length <= maxHeading) {
+    else if (this.#sequence.has(text)) {
+      this.#found.push({
+        boilerplate: true,
+        characters: text.length,
+        write: (sink) => sink.add("paragraph", text)
+      })
+    } else if (this.#heading !== undefined && text.length <= maxHeading) {
       const heading = oneLine(text)
       if (this.#asides > 0) return this.#addParagraph(heading)
       if (this.#boilerplate === 0) this.firstHeading ??= heading

@@ -152,6 +152,29 @@ describe("navigation, page footers and sidebars", () => {
       .toEqual([filled])
   })
 
+  it("are tables and list items too, and links in a line, but not the text before them", async () => {
+    const table = `<table class="navigation"><tr><td>Up</td><td>Next</td></tr></table>`
+    expect(
+      await shown(`<a class="skip-link" href="#a">Skip to content</a>${table}${filler}<ul><li>Otters<ul class="pagination"><li>2</ul></ul>`)
+    )
+      .toEqual([filled, "list: - Otters"])
+  })
+
+  it("are lines with a link to the next page or the one before, wherever they stand again", async () => {
+    const line = (rel: string) =>
+      `<p>Next: <a ${rel} href="b.html">Herons</a>, Up: <a href="index.html">Birds</a> [<a href="c.html">Contents</a>]</p>`
+    expect(await shown(`${line("rel=\"next\"")}${filler}<p>Next: Herons</p>${line("")}`)).toEqual([filled, "paragraph: Next: Herons"])
+  })
+
+  it("are footers by class or id, outside of an article", async () => {
+    expect(
+      await shown(
+        `${filler}<article><div class="footer">By me</div></article><div class="footer">Made with X</div><div id="footer">2026</div>`
+      )
+    )
+      .toEqual([filled, "paragraph: By me"])
+  })
+
   it("are left out, but not those inside an article", async () => {
     expect(
       await shown(
