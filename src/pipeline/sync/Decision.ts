@@ -68,7 +68,12 @@ const decideReadable = Effect.fnUntraced(function*(
     return { _tag: "facts", entry: entryWith(before.content, known.size) }
   }
 
-  const content = yield* readItem(connector, item, parserOf(item)?.maxBytes ?? engine.maxFileBytes)
+  const read = readItem(connector, item, parserOf(item)?.maxBytes ?? engine.maxFileBytes)
+  const first = yield* read
+  // Programs that save a file empty it first: a stored one that was emptied just now may be about to be written.
+  const content = first.length === 0 && item.unsettled === true && known?.file !== undefined
+    ? yield* Effect.delay(read, beforeReread)
+    : first
   const hash = Fingerprint.contentHash(content)
   const entry = entryWith(hash, content.length)
   const stale = known === undefined || known.revision !== entry.revision || known.path !== entry.path

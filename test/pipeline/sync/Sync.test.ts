@@ -67,6 +67,29 @@ describe("sync", () => {
       assert.deepStrictEqual({ reads: source.reads, ...engine.calls }, before)
     }).pipe(Effect.scoped))
 
+  it.live("reads a stored file again that is empty since just now, as a program empties it that saves it", () =>
+    Effect.gen(function*() {
+      const { engine, run, source, spec } = yield* setUp
+      source.items = { "a.md": { text: "one" } }
+      yield* run()
+      const young: Connector = {
+        ...source.connector,
+        list: (cursor) =>
+          Stream.map(
+            source.connector.list(cursor),
+            (listed) => listed._tag === "item" ? { ...listed, item: { ...listed.item, unsettled: true } } : listed
+          ),
+        read: (item, maxBytes) =>
+          Stream.concat(
+            source.connector.read(item, maxBytes),
+            Stream.suspend(() => (source.items = { "a.md": { text: "two" } }, Stream.empty))
+          )
+      }
+      source.items = { "a.md": { text: "" } }
+      expectCounts(yield* run({}, { sources: [{ id: "docs", connector: young }, ...spec.sources.slice(1)] }), { changed: 1 })
+      assert.deepStrictEqual(engine.content, { "a.md": "two" })
+    }).pipe(Effect.scoped))
+
   it.effect("uploads what changed and nothing else, replacing the old version", () =>
     Effect.gen(function*() {
       const { engine, run, source } = yield* setUp
