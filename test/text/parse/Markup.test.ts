@@ -56,6 +56,26 @@ describe("reStructuredText", () => {
     ])
   })
 
+  it("reads escaped brackets and targets in the text, and no names of directives", async () => {
+    expect(
+      await shown(
+        ".. class:: narrow run-in",
+        "",
+        ":compound: `\\<decoration>`_, `the docinfo <d>`_, `a \\* b`",
+        "",
+        "_`Compound elements` have :math:`\\alpha`.",
+        "",
+        ".. container:: wide",
+        "",
+        "   Otters swim."
+      )
+    ).toEqual([
+      "paragraph: compound: <decoration>, the docinfo, a * b",
+      "paragraph: Compound elements have \\alpha.",
+      "paragraph: Otters swim."
+    ])
+  })
+
   it("reads lists, fields and tables", async () => {
     expect(
       await shown(

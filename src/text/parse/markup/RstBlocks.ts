@@ -15,6 +15,8 @@ const silentDirectives = new Set(
   ("include toctree raw contents sectnum index meta image currentmodule module highlight default-role role tabularcolumns " +
     "autosummary testsetup testcleanup graphviz digraph only-comment sectionauthor target-notes header footer").split(" ")
 )
+/** Directives whose argument is a name, a condition or a file, while their content is text. */
+const named = new Set("figure replace class rst-class cssclass container only ifconfig".split(" "))
 
 /** Deeper bodies than this are read as plain lines. */
 const maxDepth = 30
@@ -97,8 +99,7 @@ export class RstBlocks {
       this.#prose.code(local === "math" && argument !== "" ? [argument, ...rest] : rest)
       return
     }
-    if (local === "list-table" || local === "csv-table" || local === "table") this.#prose.paragraph(argument)
-    else if (local !== "figure" && local !== "replace") this.#prose.paragraph(argument)
+    if (!named.has(local)) this.#prose.paragraph(argument)
     if (local === "replace" || depth > maxDepth) return
     if (local === "list-table") this.#prose.table(listTable(rest))
     else if (local === "csv-table") this.#prose.table(rest.map((row) => row.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/).map(unquote)))
@@ -127,10 +128,10 @@ export class RstBlocks {
       this.#prose.item(indent, item[1] === undefined ? item[2]! : "-", item[3] ?? "")
       return true
     }
-    const named = field.exec(text)
-    if (named === null) return false
+    const entry = field.exec(text)
+    if (entry === null) return false
     this.#prose.endParagraph()
-    this.#prose.line(`${named[1]}: ${named[2] ?? ""}`)
+    this.#prose.line(`${entry[1]}: ${entry[2] ?? ""}`)
     return true
   }
 

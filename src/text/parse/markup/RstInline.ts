@@ -1,7 +1,7 @@
 /** Inline markup of reStructuredText as reading text: roles, links and emphasis without their marks. */
 export const rstInline = (text: string): string =>
   text.replace(
-    /``((?:[^`]|`(?!`)){1,2000})``|(?::([\w.+:-]{1,50}):)?`([^`]{1,2000})`(?::[\w.+-]{1,50}:|__?)?|\*\*(?=\S)([^*\n]{1,1000})\*\*|\*(?=\S)([^*\n]{1,1000})\*|\|(?=\S)([^|\n]{1,100})\|_{0,2}|(\[[\w#*.-]{1,50}\])_|\b(\w{1,100})__?(?=[\s.,;:!?)\]]|$)|\\(.)/gs,
+    /``((?:[^`]|`(?!`)){1,2000})``|(?:(?<!\w)_|:([\w.+:-]{1,50}):)?`([^`]{1,2000})`(?::[\w.+-]{1,50}:|__?)?|\*\*(?=\S)([^*\n]{1,1000})\*\*|\*(?=\S)([^*\n]{1,1000})\*|\|(?=\S)([^|\n]{1,100})\|_{0,2}|(\[[\w#*.-]{1,50}\])_|\b(\w{1,100})__?(?=[\s.,;:!?)\]]|$)|\\(.)/gs,
     (
       whole: string,
       code?: string,
@@ -15,15 +15,21 @@ export const rstInline = (text: string): string =>
       escaped?: string
     ) => {
       if (interpreted !== undefined) return labelOf(interpreted, role)
-      if (escaped !== undefined) return /\s/.test(escaped) ? "" : escaped
+      if (escaped !== undefined) return unescaped(whole)
       return code ?? strong ?? emphasis ?? substitution ?? footnote ?? reference ?? whole
     }
   )
 
 /** The label of a role: the text of `text <target>`, the last part of `~package.name`. */
 const labelOf = (interpreted: string, role: string | undefined): string => {
-  const labelled = /^([^<]+?)\s*<[^<>]+>$/s.exec(interpreted)
-  if (labelled !== null) return labelled[1]!
+  if (verbatimRoles.has(role ?? "")) return interpreted
+  const labelled = /^([^<]*[^<\\\s])\s*<[^<>]+>$/s.exec(interpreted)
+  if (labelled !== null) return unescaped(labelled[1]!)
   if (role === "pep" || role === "rfc") return `${role.toUpperCase()} ${interpreted}`
-  return interpreted.startsWith("~") ? interpreted.slice(interpreted.lastIndexOf(".") + 1) : interpreted.replace(/^!/, "")
+  return interpreted.startsWith("~") ? interpreted.slice(interpreted.lastIndexOf(".") + 1) : unescaped(interpreted.replace(/^!/, ""))
 }
+
+/** Roles in which a backslash is a character. */
+const verbatimRoles: ReadonlySet<string> = new Set(["math", "code", "raw"])
+
+const unescaped = (text: string): string => text.replace(/\\(.)/gs, (_, escaped: string) => /\s/.test(escaped) ? "" : escaped)
