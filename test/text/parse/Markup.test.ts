@@ -248,6 +248,32 @@ describe("Org", () => {
 })
 
 describe("LaTeX", () => {
+  it("takes a percent sign for a character in code and after a backslash, and for a comment after a line break", async () => {
+    const lines = [
+      "\\title{Otters%",
+      "  \\\\% comment",
+      "  and herons}",
+      "\\begin{document}",
+      "Of them 5\\% swim% comment",
+      "",
+      "Write \\verb|%d| here, \\makebox[3cm][c]{otters}.",
+      "\\begin{lstlisting}",
+      "printf(\"%d\", a % b)",
+      "next()",
+      "\\end{lstlisting}",
+      "\\begin{verbatim}",
+      "never closed % comment",
+      "\\end{document}"
+    ]
+    expect((await parsed("a.tex", lines.join("\n"))).shown).toEqual([
+      "heading 1: Otters and herons",
+      "paragraph: Of them 5% swim",
+      "paragraph: Write %d here, otters.",
+      "code: printf(\"%d\", a % b)\nnext()",
+      "paragraph: never closed"
+    ])
+  })
+
   it("reads sections, lists, tables and code", async () => {
     const document = await parsed(
       "a.tex",
@@ -316,6 +342,8 @@ describe("hostile text takes linear time", () => {
   it.each([
     ["rst", "`a <".repeat(n)],
     ["rst", "**a".repeat(n)],
+    ["tex", "\\begin{verbatim}%".repeat(n)],
+    ["tex", "\\verb|%".repeat(n)],
     ["rst", ".. note:: x\n".repeat(n)],
     ["rst", Array.from({ length: 200 }, (_, i) => `${" ".repeat(i * 3)}.. note:: x\n`).join("\n")],
     ["adoc", "*a ".repeat(n)],

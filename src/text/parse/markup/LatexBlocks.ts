@@ -44,7 +44,7 @@ export class LatexBlocks {
   readonly #lists: Array<number | undefined> = []
 
   constructor(source: string, builder: DocumentBuilder) {
-    const clean = source.replace(/(?<!\\)%.*(?:\n[ \t]*(?=[^\s]))?/g, "")
+    const clean = withoutComments(source)
     const begin = /\\begin[ \t]*\{document\}/.exec(clean)
     const preamble = begin === null ? clean.slice(0, 10_000) : clean.slice(0, begin.index + 10_000)
     this.#facts = { ...fact("title", preamble), ...fact("author", preamble) }
@@ -141,6 +141,28 @@ export class LatexBlocks {
     else this.#prose.heading(title.text, levels[name]! - (name === "part" ? 0 : this.#topLevel))
     return title.end
   }
+}
+
+const comment = /\\begin[ \t]*\{([a-zA-Z]+\*?)\}|\\verb\*?([^a-zA-Z\s*]).{0,200}?\2|\\[^]|%.*(?:\n[ \t]*(?=[^\s]))?/g
+
+/** A source without its comments. In code, and after a backslash, a percent sign is a character. */
+const withoutComments = (source: string): string => {
+  const out: Array<string> = []
+  const unclosed = new Set<string>()
+  let from = 0
+  comment.lastIndex = 0
+  for (let found = comment.exec(source); found !== null; found = comment.exec(source)) {
+    const [token, environment] = found
+    if (token.startsWith("%")) {
+      out.push(source.slice(from, found.index))
+      from = comment.lastIndex
+    } else if (environment !== undefined && verbatim.has(environment.replace("*", "")) && !unclosed.has(environment)) {
+      const end = source.indexOf(`\\end{${environment}}`, comment.lastIndex)
+      if (end < 0) unclosed.add(environment)
+      else comment.lastIndex = end
+    }
+  }
+  return out.join("") + source.slice(from)
 }
 
 const fact = (name: "title" | "author", source: string): Facts => {

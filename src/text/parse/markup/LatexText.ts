@@ -239,6 +239,7 @@ const readCommand = ({ braces, depth, out, source }: Reading, name: string, at: 
     out.push(symbols[name]!)
     return end
   }
+  if (name === "makebox" || name === "framebox") return skipOptional(source, skipOptional(source, end))
   if (Object.hasOwn(silent, name)) return skipArguments(source, end, silent[name]!, braces)
   const argument = braces.groupAt(skipOptional(source, end))
   if (/^[a-zA-Z]*cite/.test(name)) {
