@@ -195,7 +195,7 @@ export class ServiceError extends advised(
  */
 export const DocumentProblem = Schema.Literals([
   "unsupported",
-  /** A search index that a program made of other files. */
+  /** A search index, or the like, that a program made of other files. */
   "generated",
   "empty",
   /** Text, if any, is in pictures only: it needs text recognition. */

@@ -116,7 +116,7 @@ const titles: Record<ReasonCount["outcome"], string> = {
 /** Meaning of a reason's code, for people, where the message of one file does not apply to all. */
 const meanings: Readonly<Record<string, string>> = {
   unsupported: "no reader",
-  generated: "generated search index",
+  generated: "made by a program of other files",
   empty: "no text",
   pictures: "text in pictures, which waits for text recognition",
   charset: "charset unknown",

@@ -1,4 +1,4 @@
-/** Indexes for searching and browsing a site, by how the generators of documentation write their start. */
+/** Indexes for searching and browsing a site, and maps of scripts, by how the programs that make them write their start. */
 const generators: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/^Search\.setIndex\(/, "search index of Sphinx"],
   [/^\{\s*"config":\s*\{[\s\S]{0,2000}?\},\s*"docs":\s*\[\s*\{\s*"location":/, "search index of MkDocs"],
@@ -9,12 +9,14 @@ const generators: ReadonlyArray<readonly [pattern: RegExp, name: string]> = [
   [/^(?:var )?searchIndex = (?:new Map\()?JSON\.parse\('/, "search index of rustdoc"],
   [/^window\.searchData = (?:"|JSON\.parse\()/, "search index of TypeDoc"],
   [/^searchData=\{"/, "search index of ExDoc"],
-  [/^\{"version":"\d[\d.]*","fields":\[[^\]]*\],"(?:fieldVectors|documentStore|ref)":|^\[\{"documents":\[\{"i":/, "search index of Lunr"]
+  [/^%%\s*\n%% Search data file for /, "search index of EDoc"],
+  [/^\{"version":"\d[\d.]*","fields":\[[^\]]*\],"(?:fieldVectors|documentStore|ref)":|^\[\{"documents":\[\{"i":/, "search index of Lunr"],
+  [/^\{\s*"version":\s*3,\s*"(?:file|sources|sourceRoot|sections|names|mappings)":/, "source map"]
 ]
 
 /**
- * What a generated index is, by the start of its text; undefined for other files. Such a file repeats words of all pages of a site without
- * their sentences, so that it would be found for every question and answer none.
+ * What a generated index is, by the start of its text; undefined for other files. Such a file repeats words of all pages of a site, or of
+ * all files of a program, without their sentences, so that it would be found for every question and answer none.
  */
 export const generatedIndex = (head: string): string | undefined => {
   const start = head.replace(/^\ufeff?\s*(?:\/\*[\s\S]*?\*\/\s*)?/, "")

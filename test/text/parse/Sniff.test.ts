@@ -158,6 +158,8 @@ describe("what is not read", () => {
     ["search.js", `window.searchData = "data:application/octet-stream;base64,H4sIAAAA";`, "search index of TypeDoc"],
     ["search_data-1A.js", `searchData={"items":[{"type":"module","title":"Bread"}]}`, "search index of ExDoc"],
     ["search-index.json", `[{"documents":[{"i":1,"t":"Bread","u":"/bread"}],"index":{}}]`, "search index of Lunr"],
+    ["wx.eix", "%% \n%% Search data file for wx 2.2.1\n%% \n{\"wx.html\", []}", "search index of EDoc"],
+    ["app.js.map", `{"version":3,"sources":["a.ts"],"sourcesContent":["let a = 1"],"mappings":"AAAA"}`, "source map"],
     ["lunr.json", `{"version":"2.3.9","fields":["title"],"fieldVectors":[["title/0",[0,0.1]]]}`, "search index of Lunr"]
   ])("is an index that a program made of other files: %s", async (name, text, message) => {
     expect(await refusal(name, text)).toEqual({ problem: "generated", message })
@@ -169,6 +171,7 @@ describe("what is not read", () => {
     ["find.js", "var searchIndex = line.indexOf('x')", "code"],
     ["page.js", "window.searchData = async function(page = 1) {}", "code"],
     ["settings.json", `{"config":{"lang":"en"},"docs":[{"title":"Bread"}]}`, "json"],
+    ["package-lock.json", `{"version":3,"packages":{}}`, "json"],
     ["links.json", `{"name":"a","doc_urls":["b"]}`, "json"],
     ["about.md", "Search.setIndex({}) is called by Sphinx.", "markdown"]
   ])("is no index that only mentions one: %s", (name, text, format) => {
