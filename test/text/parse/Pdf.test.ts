@@ -90,6 +90,7 @@ describe("PDF", () => {
     const document = await parsed("a.pdf", writePdf(pages))
     expect(document.text.match(/Question \d/g)).toEqual(pages.map((_, i) => `Question ${i + 1}`))
     expect(document.text.match(/\d points/g)).toHaveLength(6)
+    expect((await parsed("a.pdf", writePdf(pages.map((_, i) => [`_ ${i + 1}`])))).text.match(/\d/g)).toHaveLength(6)
   })
 
   it("names the pages without text", async () => {

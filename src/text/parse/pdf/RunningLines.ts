@@ -75,8 +75,10 @@ export class RunningLines {
 
   /** The page's blocks without running lines that have been kept before. */
   without(page: TextPage): ReadonlyArray<TextBlock> {
+    // A number that stands alone on its page is the page's text.
+    const isAlone = page.blocks.length === 1
     return page.blocks.flatMap((block) => {
-      const numbered = numbersOf(block, page).find(({ series }) => recurs(this.#series.get(series)))
+      const numbered = numbersOf(block, page).find(({ rest, series }) => recurs(this.#series.get(series)) && !(isAlone && rest === ""))
       if (numbered?.rest === "") {
         this.#drop("page numbers", page.number)
         const before = block.text.trimEnd().split("\n").slice(0, -1).join("\n")
