@@ -211,7 +211,7 @@ class HtmlPage implements HtmlHandler {
     }
     const entered = this.#enter(name, attributes)
     this.#frames.push(entered)
-    // Before what it is in counts: text up to here is not.
+    // First, since text up to here is not part of the element.
     if (blockElements.has(name) || entered === frame.boilerplate) this.#endLine()
     if (entered === frame.boilerplate) {
       this.#endItem()
@@ -386,7 +386,10 @@ class HtmlPage implements HtmlHandler {
 
   /** Ends the text collected so far and adds it to what is open: a cell, a heading, a list item, a paragraph. */
   #flush(): void {
-    if (this.#line === "" && this.#lines.length === 0) return
+    if (this.#line === "" && this.#lines.length === 0) {
+      this.#leads = false
+      return
+    }
     const last = oneLine(this.#line)
     if (last !== "") this.#lines.push(last)
     const text = this.#lines.join("\n").replaceAll("\u00ad", "")

@@ -163,6 +163,7 @@ describe("navigation, page footers and sidebars", () => {
   it("are lines with a link to the next page or the one before, wherever they stand again", async () => {
     const line = (rel: string) =>
       `<p>Next: <a ${rel} href="b.html">Herons</a>, Up: <a href="index.html">Birds</a> [<a href="c.html">Contents</a>]</p>`
+    expect(await shown(`<div><a rel="next" href="b.html"></a></div><p>Otters</p>${filler}`)).toEqual(["paragraph: Otters", filled])
     expect(await shown(`${line("rel=\"next\"")}${filler}<p>Next: Herons</p>${line("")}`)).toEqual([filled, "paragraph: Next: Herons"])
   })
 

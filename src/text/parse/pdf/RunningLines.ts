@@ -49,7 +49,7 @@ interface Seen {
 
 /** A line read as the number of its page, and what it says besides; "" for the number alone. */
 interface Numbered {
-  /** Tells series of numbers apart: Arabic or Roman, and how far they run ahead of the pages. */
+  /** The series of numbers that it belongs to: Arabic or Roman, and how far they run ahead of the pages. */
   readonly series: string
   readonly rest: string
 }
