@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import picomatch from "picomatch"
-import { text, withDefault } from "../domain/settings/Rules.ts"
+import { glob, withDefault } from "../domain/settings/Rules.ts"
 
 /** A setting with glob patterns, matched against `/`-separated paths: `docs/**`, `*.md`. Default: an empty list. */
-export const globs = (description: string) => withDefault(Schema.Array(text).annotate({ description }), [])
+export const globs = (description: string) => withDefault(Schema.Array(glob).annotate({ description }), [])
 
 /** An optional setting, with a `description` for the file's schema. */
 export const optional = <S extends Schema.Top>(schema: S, description: string) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { httpCaller, markdownFromHtml, paged, rateLimit, ServiceError } from "../../src/ConnectorKit.ts"
+import { globs, httpCaller, markdownFromHtml, paged, rateLimit, ServiceError } from "../../src/ConnectorKit.ts"
 import { layer as httpLayer } from "../../src/net/Http.ts"
 import { HttpClient } from "effect/http"
 import { fakeServer, sendJson } from "../fakes/Http.ts"
@@ -25,6 +25,14 @@ describe("markdownFromHtml", () => {
       ].join("\n\n") + "\n"
     )
     assert.strictEqual(markdownFromHtml("").markdown, "")
+  })
+})
+
+describe("globs", () => {
+  it("refuse a pattern whose bracket is not closed, which would match nothing", () => {
+    const decode = Schema.decodeUnknownResult(Schema.Struct({ paths: globs("Files to take.") }))
+    assert.strictEqual(decode({ paths: ["**/*.{md,txt}", "[a-c]*"] })._tag, "Success")
+    for (const broken of ["**/*.{md", "[a-"]) assert.match(String(decode({ paths: [broken] })), /has a bracket that is not closed/)
   })
 })
 

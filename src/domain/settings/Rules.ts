@@ -46,6 +46,27 @@ export const text = Schema.String.check(
   rule<string>((value) => value.trim() !== "", textForm, { minLength: 1 })
 )
 
+/** A pattern of paths, as picomatch reads it. */
+export const glob = text.check(
+  rule<string>((pattern) => isWhole(pattern), {
+    rule: "has a bracket that is not closed",
+    fix: "close it, or write \\ before it where the character itself is meant"
+  })
+)
+
+/** Whether every bracket that opens is closed. picomatch takes another for the character itself, and so finds nothing of what was meant. */
+const isWhole = (pattern: string): boolean => {
+  const open: Array<string> = []
+  for (const [part] of pattern.matchAll(/\\.|\[[!^]?\]?|[@!+*?]\(|[\]{})]/gsu)) {
+    if (part === open.at(-1)) open.pop()
+    else if (open.at(-1) === "]") continue
+    else if (part.startsWith("[")) open.push("]")
+    else if (part === "{") open.push("}")
+    else if (part.endsWith("(") && !part.startsWith("\\")) open.push(")")
+  }
+  return open.length === 0
+}
+
 /** Uses `value`, given in its written form, when the key is absent. */
 export const withDefault = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, value: S["Encoded"]) =>
   // Set on the decoded side, so that a present value is decoded by `schema` itself, with all its rules.

@@ -12,7 +12,7 @@ import {
 } from "../rag/Forms.ts"
 import { Endpoint, HttpUrl, SecretName, StorageUri } from "../settings/Names.ts"
 import { ByteSize, DurationText } from "../settings/Quantities.ts"
-import { atLeastOne, atMostOne, earlyRule, exactlyOne, hasForm, integer, listOf, rule, text, withDefault } from "../settings/Rules.ts"
+import { atLeastOne, atMostOne, earlyRule, exactlyOne, glob, hasForm, integer, listOf, rule, text, withDefault } from "../settings/Rules.ts"
 
 /** How often a source is listed by `watch`. Every source has it. */
 export const poll = Schema.optionalKey(
@@ -59,33 +59,10 @@ export const microsoftLogin = "https://login.microsoftonline.com"
 const endpoint = (what: string) =>
   Schema.optionalKey(Endpoint.annotate({ description: `Another address of ${what}, such as your own proxy. Unset: its own address.` }))
 
-/** Patterns of paths, as picomatch reads them. */
-const globs = (description: string) =>
-  listOf(
-    text.check(rule<string>(isWhole, {
-      rule: "has a bracket that is not closed",
-      fix: "close it, or write \\ before it where the character itself is meant"
-    })),
-    description
-  )
-
-/** Whether every bracket that opens is closed. picomatch takes another for the character itself, and so finds nothing of what was meant. */
-const isWhole = (pattern: string): boolean => {
-  const open: Array<string> = []
-  for (const [part] of pattern.matchAll(/\\.|\[[!^]?\]?|[@!+*?]\(|[\]{})]/gsu)) {
-    if (part === open.at(-1)) open.pop()
-    else if (open.at(-1) === "]") continue
-    else if (part.startsWith("[")) open.push("]")
-    else if (part === "{") open.push("}")
-    else if (part.endsWith("(") && !part.startsWith("\\")) open.push(")")
-  }
-  return open.length === 0
-}
-
 const Local = Schema.Struct({
   path: text.annotate({ description: "A folder or a file, relative to the folder of the pipeline file." }),
-  include: globs("Glob patterns of the files to take, relative to path. Empty: every file."),
-  exclude: globs("Glob patterns of files to leave out."),
+  include: listOf(glob, "Glob patterns of the files to take, relative to path. Empty: every file."),
+  exclude: listOf(glob, "Glob patterns of files to leave out."),
   ignoreFile: Schema.optionalKey(text.annotate({
     description: "Name of files with .gitignore-style rules, looked for in every folder. Unset: .sluiceignore."
   })),
@@ -249,8 +226,8 @@ const Git = Schema.Struct({
     text.annotate({ description: "Folder of a repository on this machine, relative to the folder of the pipeline file. This or url." })
   ),
   ref: Schema.optionalKey(hasForm(gitRefForm).annotate({ description: "A branch, a tag or a full commit id. Unset: HEAD." })),
-  paths: globs("Glob patterns of the files to take, relative to the repository. Empty: every file."),
-  exclude: globs("Glob patterns of files to leave out."),
+  paths: listOf(glob, "Glob patterns of the files to take, relative to the repository. Empty: every file."),
+  exclude: listOf(glob, "Glob patterns of files to leave out."),
   token: Schema.optionalKey(SecretName),
   user: withDefault(
     text.annotate({
@@ -285,10 +262,11 @@ const Web = Schema.Struct({
       description: "true: use the site's sitemaps (from robots.txt, else /sitemap.xml) instead of following links. Or a sitemap's address."
     })
   ),
-  include: globs(
+  include: listOf(
+    glob,
     "Glob patterns of the pages to include, matched with the path of their address without the first /. Links on other pages are still followed. Empty: every page."
   ),
-  exclude: globs("Glob patterns of pages to leave out, and whose links are not followed."),
+  exclude: listOf(glob, "Glob patterns of pages to leave out, and whose links are not followed."),
   maxPages: bounded(1, 50_000, 1_000, "The most pages that are fetched."),
   maxDepth: bounded(0, 100, 10, "The most links between the first page and another."),
   requestsPerSecond: bounded(1, 100, 2, "The most requests in a second. A longer crawl delay of robots.txt is kept too."),
