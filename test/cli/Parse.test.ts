@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { execFileSync } from "node:child_process"
 import { existsSync, readFileSync } from "node:fs"
+import { writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { command } from "../support/Command.ts"
 import { events } from "../support/Finished.ts"
@@ -50,16 +51,22 @@ describe("parse", () => {
       assert.strictEqual((yield* built(cwd, "parse", "missing.md")).code, 4)
     }).pipe(Effect.scoped))
 
-  it.live("opens nothing but files, since a pipe may never end", () =>
+  it.live("opens no device, which may have no end, and reads a pipe until its writer ends", () =>
     Effect.gen(function*() {
       const cwd = yield* tempFolder
       write(cwd, { "a.md": "# Rivers\n\nThe otter crossed the river." })
-      execFileSync("mkfifo", [join(cwd, "pipe.md")])
-      for (const args of [["pipe.md"], ["a.md", "--diff", "pipe.md"], ["."]]) {
+      for (const args of [["/dev/zero"], ["a.md", "--diff", "/dev/zero"], ["."]]) {
         const refused = yield* run(cwd, "parse", ...args)
         assert.strictEqual(refused.code, 4)
-        assert.match(refused.stderr, /cannot be read\n.*name a file, not a folder, pipe or device/)
+        assert.match(refused.stderr, /cannot be read\n.*name a file, not a folder or device/)
       }
+      const pipe = join(cwd, "pipe.md")
+      execFileSync("mkfifo", [pipe])
+      const [read] = yield* Effect.all([run(cwd, "parse", "pipe.md"), Effect.promise(() => writeFile(pipe, "# Seas\n\nThe otter swam."))], {
+        concurrency: 2
+      })
+      assert.deepStrictEqual([read.code, read.stderr], [0, ""])
+      assert.include(read.stdout, "The otter swam.")
     }).pipe(Effect.scoped))
 
   it.live("lists what a file holds, and reads one of it", () =>

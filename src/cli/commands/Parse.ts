@@ -69,8 +69,8 @@ export const parse = Command.make(
     const bytesOf = Effect.fnUntraced(function*(file: string) {
       const cannot = (fix: string) => new UsageError({ message: `${file} cannot be read`, fix })
       const { type } = yield* fs.stat(file).pipe(Effect.mapError(() => cannot("name a file that exists")))
-      // Reading a pipe or a device may never end.
-      if (type !== "File") return yield* cannot("name a file, not a folder, pipe or device")
+      // Of a device there may be no end; a pipe ends with the program that writes to it.
+      if (type !== "File" && type !== "FIFO") return yield* cannot("name a file, not a folder or device")
       return yield* fs.readFile(file).pipe(Effect.mapError(() => cannot("see that you may read it")))
     })
     const part = Option.getOrUndefined(args.part)
