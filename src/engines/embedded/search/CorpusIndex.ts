@@ -1,3 +1,4 @@
+import { partitionPoint } from "../../../text/PartitionPoint.ts"
 import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
 import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
@@ -33,6 +34,16 @@ export interface Segment extends SegmentBody {
 export interface TermPostings {
   readonly documentFrequency: number
   readonly bySegment: ReadonlyArray<{ readonly segment: Segment; readonly postings: Postings }>
+}
+
+/** How often the chunk at a slot has the term. */
+export const frequencyAt = ({ bySegment }: TermPostings, slot: number): number => {
+  const of = bySegment.findLast(({ segment }) => segment.offset <= slot)
+  if (of === undefined) return 0
+  const { postings: { frequencies, ordinals }, segment } = of
+  const ordinal = slot - segment.offset
+  const at = partitionPoint(ordinals.length, (at) => (ordinals[at] as number) < ordinal)
+  return ordinals[at] === ordinal ? frequencies[at] as number : 0
 }
 
 const none: Postings = { ordinals: new Uint16Array(0), frequencies: new Uint8Array(0) }

@@ -1,7 +1,7 @@
 import { defined } from "../../../domain/Defined.ts"
 import type { Explanation, TermWeight } from "../../../domain/Retrieval.ts"
 import { termScore } from "./Bm25.ts"
-import type { CorpusIndex } from "./CorpusIndex.ts"
+import { type CorpusIndex, frequencyAt } from "./CorpusIndex.ts"
 import type { Fused } from "../../../search/Fusion.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import type { ScoredTerm } from "./QueryTerms.ts"
@@ -30,7 +30,7 @@ export const explanationOf = (
 /** What each term added to the BM25 score of the chunk at a slot. */
 export const termWeights = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>, slot: number): ReadonlyArray<TermWeight> =>
   terms.map((term) => {
-    const termFrequency = frequencyAt(term, slot)
+    const termFrequency = frequencyAt(term.found, slot)
     return defined({
       term: term.term,
       from: term.from === term.term ? undefined : term.from,
@@ -42,9 +42,3 @@ export const termWeights = (index: CorpusIndex, terms: ReadonlyArray<ScoredTerm>
       weight: termScore(term.weight, termFrequency, index.norms[index.lengths[slot] ?? 0] ?? 0, index.bm25.k1)
     })
   })
-
-const frequencyAt = ({ found }: ScoredTerm, slot: number): number => {
-  const of = found.bySegment.findLast(({ segment }) => segment.offset <= slot)
-  const at = of?.postings.ordinals.indexOf(slot - of.segment.offset) ?? -1
-  return of?.postings.frequencies[at] ?? 0
-}

@@ -13,7 +13,7 @@ import { fedBack } from "./Feedback.ts"
 import { type Candidate, firstByPath, fuse, type Fused, fuseWords, nearer } from "../../../search/Fusion.ts"
 import { postingsOf, queryTerms, rarityIn, type ScoredTerm } from "./QueryTerms.ts"
 import { ChunkTerms, type ReadableChunk } from "./ChunkTerms.ts"
-import { proximities } from "./Proximity.ts"
+import { Proximity } from "./Proximity.ts"
 import { SharedWords } from "./SharedWords.ts"
 import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
@@ -84,7 +84,7 @@ export class Search {
   readonly #chunks: ChunkReader
   readonly #dense: DenseArm
   readonly #files: FileScores
-  readonly #chunkTerms: ChunkTerms
+  readonly #proximity: Proximity
   readonly #shared: SharedWords
   readonly #indexMemory: number
   readonly #indexes = new Map<number, CorpusIndex>()
@@ -101,8 +101,9 @@ export class Search {
     this.#indexMemory = memory / 4
     this.#cache = new ByteCache(memory - this.#indexMemory)
     this.#chunks = new ChunkReader(db, this.#cache, names)
-    this.#chunkTerms = new ChunkTerms(this.#cache)
-    this.#shared = new SharedWords(this.#chunkTerms)
+    const chunkTerms = new ChunkTerms(this.#cache)
+    this.#shared = new SharedWords(chunkTerms)
+    this.#proximity = new Proximity(chunkTerms)
     this.#files = new FileScores(db, (chunk) => this.#chunks.damaged(chunk, "text"))
     this.#dense = new DenseArm(db, this.#cache, (chunk) => this.#chunks.damaged(chunk, "vector"))
   }
@@ -242,8 +243,8 @@ export class Search {
     const { index, named, options, request, terms } = question
     // What the question names decides more than how it is worded.
     if (named.length + options.length > 0) return hits
-    const best = hits.slice(0, ranking.proximityChunks).map((hit) => this.#readable(question, hit))
-    const near = proximities(this.#chunkTerms, index, request.query, terms, best)
+    const best = hits.slice(0, ranking.proximityChunks).map((hit) => ({ ...this.#readable(question, hit), slot: hit.id }))
+    const near = this.#proximity.of(index, request.query, terms, best)
     return near === undefined ? hits : nearer(hits, near, request.alpha)
   }
 
