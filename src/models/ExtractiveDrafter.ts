@@ -80,10 +80,9 @@ const forms: ReadonlyArray<Form> = [
   ofTerm("means ", (named) => `What does ${named} mean?`),
   ofTerm("is used (?:to|for|by|in) ", (named) => `What is ${named} used for?`),
   ofTerm("are used (?:to|for|by|in) ", (named) => `What are ${named} used for?`),
-  ...(["returns", "requires", "supports", "consists of", "defaults to", "depends on", "specifies", "represents"].map((said) => {
-    const [, verb = "", rest = ""] = /^(\w+?)s( .*)?$/.exec(said) ?? []
-    return ofTerm(`${said} `, (named) => `What does ${named} ${verb}${rest}?`)
-  })),
+  ofTerm("(return|require|support|represent)s ", (named, verb) => `What does ${named} ${verb}?`),
+  ofTerm("specifies ", (named) => `What does ${named} specify?`),
+  ofTerm("(consist|default|depend)s (of|to|on) ", (named, verb, word) => `What does ${named} ${verb} ${word}?`),
   ofTerm(
     "was (?:first |originally |officially )?(founded|released|introduced|published|established|built|opened|invented|discovered|launched|completed|adopted|signed) .*\\b(?:1\\d|20)\\d\\d\\b",
     (named, verb) => `When was ${named} ${verb}?`

@@ -12,6 +12,8 @@ describe("drafts of a passage", () => {
       ["The sluice gate is used to keep the level of the upper pond.", ""],
       ["Flashboards are used to raise the level of a dam for a season.", "What are Flashboards used for?"],
       ["Fetch_level requires a token of the warden's office.", "What does Fetch_level require?"],
+      ["Fetch_level specifies the gauge that is read at nine.", "What does Fetch_level specify?"],
+      ["Fetch_level defaults to the gauge of the upper pond.", "What does Fetch_level default to?"],
       ["The maximum depth of the basin is 4.2 metres in spring.", "What is the maximum depth of the basin?"],
       ["To empty the rain gauge, open the lid and pour the water out.", "How do I empty the rain gauge?"],
       ["You can export the monthly readings by clicking Save in the last column.", "How can I export the monthly readings?"],
