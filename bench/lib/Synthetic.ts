@@ -21,6 +21,8 @@ interface Line {
   readonly y: number
   readonly size: number
   readonly text: string
+  /** The number of the page alone, which is none of the document's words. */
+  readonly isPageNumber?: boolean
 }
 
 const vocabulary =
@@ -39,6 +41,7 @@ const makeRandom = (seed: number) => {
 const random = makeRandom(12)
 const words = (count: number): string => Array.from({ length: count }, () => vocabulary[random(vocabulary.length)]).join(" ")
 const line = (x: number, y: number, text: string, size = 10): Line => ({ x, y, size, text })
+const pageNumber = (x: number, y: number, text: string): Line => ({ ...line(x, y, text, 9), isPageNumber: true })
 const lines = (count: number, x: number, top: number, step: number, text: (i: number) => string, size = 10): ReadonlyArray<Line> =>
   Array.from({ length: count }, (_, i) => line(x, top - i * step, text(i), size))
 const pages = (count: number, page: (i: number) => ReadonlyArray<Line>): ReadonlyArray<ReadonlyArray<Line>> =>
@@ -90,7 +93,7 @@ const document = (
 ): Synthetic => ({
   name,
   bytes: pdf(content, options),
-  words: content.flat().map(({ text }) => text).join("\n"),
+  words: content.flat().flatMap(({ isPageNumber, text }) => isPageNumber === true ? [] : [text]).join("\n"),
   layout
 })
 
@@ -145,7 +148,7 @@ export const syntheticDocuments = (): ReadonlyArray<Synthetic> => [
       line(50, 770, `Date ${i + 1}/03/2025`),
       line(50, 740, "Dear customer,"),
       ...lines(30, 50, 710, 14, (row) => `${row + 1} ${words(5)} ${random(10_000)}.${random(90) + 10}`),
-      line(50, 40, `Page ${i + 1} of 40`, 9)
+      pageNumber(50, 40, `Page ${i + 1} of 40`)
     ])
   ),
   document(
@@ -158,7 +161,7 @@ export const syntheticDocuments = (): ReadonlyArray<Synthetic> => [
       line(50, 800, `Chapter ${i + 1}`, 18),
       line(50, 770, `${i + 1}.1 The party shall ${words(6)}`),
       ...lines(40, 50, 740, 14, () => words(10)),
-      line(290, 30, String(i + 1), 9)
+      pageNumber(290, 30, String(i + 1))
     ])
   ),
   document(
