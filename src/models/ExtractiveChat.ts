@@ -1,6 +1,6 @@
 import { Effect, Layer, Stream } from "effect"
 import { boundedEnd } from "../domain/Bounds.ts"
-import type { ChatEvent, ChatRequest, ChatTurn } from "../domain/Chat.ts"
+import type { ChatEvent, ChatRequest } from "../domain/Chat.ts"
 import { needsModel } from "../domain/ChatRefusal.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
@@ -8,6 +8,7 @@ import type { Context } from "../domain/Retrieval.ts"
 import { ChatModel } from "../ports/ChatModel.ts"
 import { contextsOfPrompt, noAnswer } from "./Prompts.ts"
 import { answerExtractively } from "./extractive/Answer.ts"
+import { questionOf } from "./StuffedPrompt.ts"
 
 const model = "extractive"
 
@@ -62,7 +63,7 @@ const eventsOf = (request: ChatRequest, countTokens: (text: string) => number): 
 }
 
 const quotes = (request: ChatRequest): string => {
-  const { evidence, question } = partsOf(request)
+  const { evidence, question } = questionOf(request)
   const { grounded, supports, text } = answerExtractively({ question, contexts: evidence.map((text, at) => contextOf(text, at)) }, model)
   // The statements without their marks: there are no documents that numbers could refer to.
   return grounded ? supports.map(({ end, start }) => text.slice(start, end)).join("\n") : notInText
@@ -79,20 +80,6 @@ const groundedAnswer = (request: ChatRequest): string | undefined => {
   return supports.map(({ citations, end, start }) => `${text.slice(start, end)} ${citations.map((index) => marks.get(index)).join("")}`)
     .join("\n")
 }
-
-/** The question of a conversation, and the texts from which to answer it, nearest first. The assistant's own turns are not evidence. */
-const partsOf = ({ system = "", turns }: ChatRequest): { readonly question: string; readonly evidence: ReadonlyArray<string> } => {
-  const parts = turns.flatMap(({ parts, role }) => (role === "user" ? parts : []))
-  const results = parts.flatMap((part) => (part.type === "toolResult" ? [part.text] : []))
-  const text = turns.filter(({ role }) => role === "user").map(textOf).filter((text) => text.trim() !== "")
-  const paragraphs = (text.pop() ?? "").trim().split(/\n\s*\n/)
-  return {
-    question: paragraphs.pop() ?? "",
-    evidence: [paragraphs.join("\n\n"), ...results, system, ...text.toReversed()].filter((text) => text.trim() !== "")
-  }
-}
-
-const textOf = ({ parts }: ChatTurn): string => parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n\n")
 
 /** A piece of the prompt in the form of a retrieved context. */
 const contextOf = (text: string, at: number, where = ""): Context => ({

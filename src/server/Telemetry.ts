@@ -113,7 +113,7 @@ export const importEnded = ({ error, partialFailures }: Pick<Operation, "error" 
 /** Logs a request as one line, with its fields as annotations. */
 export const logAccess = ({ broken, duration, method, path, route, status }: AccessEntry): Effect.Effect<void> =>
   Effect.logInfo("request").pipe(
-    Effect.annotateLogs({ method, path, route, status, duration: Math.round(duration), broken: broken ? broken : undefined })
+    Effect.annotateLogs({ method, path, route, status, duration: Math.round(duration), ...(broken ? { broken } : {}) })
   )
 
 /** Counts calls of a model once they have ended, with any outcome. */

@@ -68,7 +68,8 @@ const table = Object.entries(routes) as ReadonlyArray<[RouteKey, Route]> // the 
 export const match = (verb: string, rawPath: string): Match | undefined => {
   const start = prefix.exec(rawPath)
   if (start === null) return undefined
-  const rest = rawPath.slice(start[0].length)
+  // Google's agentplatform client writes `locations/us-central1/:retrieveContexts`, as it puts every path behind its location's.
+  const rest = rawPath.slice(start[0].length).replace("/:", ":")
   for (const [key, route] of table) {
     if (route.verb !== verb) continue
     for (const path of route.paths) {

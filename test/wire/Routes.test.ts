@@ -43,6 +43,8 @@ describe("paths", () => {
     ["POST", "/v1/projects/p/locations/l/endpoints/1/operations/3:wait", "waitOperation", false],
     ["DELETE", "/v1/projects/p/locations/l/operations/3", "deleteOperation", false],
     ["POST", "/v1/projects/p/locations/l:retrieveContexts", "retrieveContexts", false],
+    ["POST", "/v1beta1/projects/p/locations/l/:retrieveContexts", "retrieveContexts", false],
+    ["POST", "/v1beta1/projects/p/locations/l/:askContexts", "askContexts", false],
     ["POST", "/v1/projects/p/locations/l/publishers/google/models/m@001:generateContent", "generateContent", false],
     ["POST", "/v1/publishers/google/models/m%40001:streamGenerateContent", "streamGenerateContent", false],
     ["POST", "/v1/projects/p/locations/l/endpoints/5:generateContent", "generateContent", false],
