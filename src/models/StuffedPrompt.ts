@@ -18,7 +18,7 @@ export const questionOf = ({ system = "", turns }: ChatRequest): Stuffed => {
   const last = withoutAnswerCue(texts.pop() ?? "")
   const elsewhere = [...results, system, ...texts.toReversed()].filter(isText)
   const { question, rest } = tagged(last) ?? labelled(last) ?? beforeContexts(last) ?? closing(last, elsewhere.length === 0)
-  return { question: question.trim(), evidence: [withoutRules(rest), ...elsewhere].filter(isText) }
+  return { question: question.trim(), evidence: [rest, ...elsewhere].map(withoutBounds).filter(isText) }
 }
 
 /** A question, and the rest of the text that it stood in. */
@@ -56,16 +56,16 @@ const contextLabel = new RegExp(
     .raw`^(?:${marks}${words}(?:${contextWords})[*_ \t]*[::]|${marks}#${marks}${words}(?:${contextWords})[ \t]*$|<(?:${contextWords})\b)`,
   "imu"
 )
+const tagWords = String.raw`\w{0,20}(?:context|doc|source|passage|chunk|article|result|excerpt|snippet|content|text)\w{0,20}`
+/** A tag of contexts, at the beginning or the end of a line: `<document index="1">`, `</context>`. */
+const contextTag = new RegExp(String.raw`^[ \t]*</?${tagWords}(?:\s[^<>\n]{0,200})?>|</${tagWords}>[ \t]*$`, "gimu")
 const questionEnd = /<\/(\w{0,20}(?:question|query))>/giu
 
 const withoutAnswerCue = (text: string): string => `\n${text.trimEnd()}`.replace(answerCue, "").slice(1)
 
-/** Without what only sets contexts apart: their label, and lines of signs or of one tag. */
-const withoutRules = (text: string): string =>
-  text.replace(contextLabel, (label) => (label.startsWith("<") ? label : "")).replaceAll(
-    /^[ \t]*(?:[-=_*]{3,}|"{3}|`{3}|<\/?\w+>)[ \t]*$/gmu,
-    ""
-  )
+/** Without what only sets contexts apart: their label and their tags. */
+const withoutBounds = (text: string): string =>
+  text.replace(contextLabel, (label) => (label.startsWith("<") ? label : "")).replaceAll(contextTag, "")
 
 const tagged = (text: string): Found | undefined => {
   const closed = [...text.matchAll(questionEnd)].at(-1)

@@ -16,6 +16,7 @@ const stuffed: Readonly<Record<string, string>> = {
   "rules around the contexts":
     `Context information is below.\n-----\n${one}\n\n${two}\n-----\nWithout prior knowledge.\nQuery: ${question}\nAnswer: `,
   "tags for the contexts": `<documents>\n<document>\n${one}\n</document>\n<document>\n${two}\n</document>\n</documents>\n\n${question}`,
+  "tags around each text": `<doc id="1">${one}</doc>\n<doc id="2">${two}</doc>\n\n${question}`,
   "tags for the question": `<context>\n${one}\n\n${two}\n</context>\n\n<user_query>\n${question}\n</user_query>\n\nUse the context only.`,
   "labels on lines of their own": `Context: ${one}\n${two}\nQuestion: ${question}`,
   "a question, then its contexts": `${question}\n\nContext:\n${one}\n\n${two}`,
@@ -37,7 +38,7 @@ describe("StuffedPrompt", () => {
         assert.include(evidence, part)
       }
       assert.notInclude(evidence, question)
-      assert.notMatch(evidence, /context\s*[::]/iu)
+      assert.notMatch(evidence, /context\s*[::]|<\/?doc/iu)
     })
   }
 
