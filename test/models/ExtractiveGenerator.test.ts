@@ -107,6 +107,27 @@ describe("ExtractiveGenerator", () => {
       assert.isTrue(answer.grounded)
     }))
 
+  describe("a handbook", () => {
+    const handbook = [
+      context("work.md", "Cycles\n\nWe work in 6-week cycles. In between each cycle, teams may sleep in."),
+      context("history.md", "History\n\nThe project joined the Cloud Crane Foundation in 2016. It was started by two engineers."),
+      context("care.md", "Care\n\nThe maximum for dependent care is $7,500, if you split the part with a partner."),
+      context("marks.md", "Markers\n\nA staleness marker is represented by one specific bit pattern among the many of a number.")
+    ]
+    it.effect.each<[question: string, expected: string | undefined]>([
+      ["How long is a cycle?", "We work in 6-week cycles."],
+      ["When did the project join the CCF?", "joined the Cloud Crane Foundation in 2016"],
+      // One bit is not how long, care is no car, and a part no park.
+      ["How long is a staleness marker kept?", undefined],
+      ["Where can I park my car?", undefined]
+    ])("%s", ([question, expected]) =>
+      Effect.gen(function*() {
+        const { grounded, text } = yield* ask(question, handbook)
+        assert.strictEqual(grounded, expected !== undefined)
+        if (expected !== undefined) assert.include(text, expected)
+      }))
+  })
+
   it.effect("joins passages that stand near each other into one, with the text between them", () =>
     Effect.gen(function*() {
       const text =

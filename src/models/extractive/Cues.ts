@@ -147,8 +147,12 @@ export const asksWhenOfEvent = anywhere({
 /** The question is about when a version was released. */
 export const asksRelease = /\bv?\d+\.(?:\d+|x)\b.*\b(?:released?|come out|came out|published|available|veröffentlicht|erschien\w*)\b/iu
 
-/** "What does AMR mean?" is about AMR, as no definition says that it means something. Its first group is the question without that. */
-export const asksMeaning = /^(\W*what (?:do|does|did)\b.*?)\s+(?:mean|stand for)\b/isu
+/**
+ * "What does AMR mean?" and "How do promotions work?" are about AMR and promotions: no definition says that it means something. The first
+ * group is the question without the verb.
+ */
+export const asksMeaning =
+  /^(\W*(?:what (?:do|does|did)\b.*?(?=\s+(?:mean|stand for)\b)|how (?:do|does|did)\b.*?(?=\s+work\W*$)))\s+(?:mean|stand for|work)\b/isu
 
 /** A Chinese segment that consists of "who" and one more character is taken for a function word. */
 export const cjkAsking = /^[谁誰].$/u
@@ -244,6 +248,35 @@ export const frequency = anywhere({
   zh: /每/,
   ja: /毎/
 })
+
+const duration = new RegExp(
+  `(?:\\d|\\b(?:an?|several|ein(?:en?)?)|${spelledNumber.source})[ -](?:\\p{L}+ )?` +
+    "(?:milliseconds?|seconds?|minutes?|hours?|days?|weeks?|months?|quarters?|years?|decades?|sekunden?|minuten?|stunden?|tage?n?|wochen?|monaten?|jahren?)\\b",
+  "iu"
+)
+/** How long: a length of time, also as in 15d, or of a text or a way, or without an end. */
+export const lasting = anyOf(
+  "iu",
+  duration,
+  /\d ?(?:ms|min|[smhdwy])\b/,
+  /\d ?(?:characters?|bytes?|lines?|pages?|words?|met(?:re|er)s?|kilomet(?:re|er)s?|km|miles?|feet|ft|inch(?:es)?|cm|mm|zeichen|seiten|zeilen|metern?)\b/,
+  /\b(?:forever|unlimited|infinite(?:ly)?|indefinite(?:ly)?|permanent(?:ly)?|as long as|until|unbegrenzt|dauerhaft|bis)\b/
+)
+/** How often: an interval. */
+const recurring = anyOf("iu", frequency, /\b(?:once|twice|times|per|each|einmal|zweimal|mal|pro|jede[nrsm]?)\b/)
+
+/** By the stem of a measure, the form in which texts state it: how long is six weeks, how often is every Friday. */
+export const measuredForms: ReadonlyMap<string, RegExp> = new Map(
+  ([["long lange", lasting], ["often oft", recurring], ["old alt", duration]] as const).flatMap(([words, form]) =>
+    words.split(" ").map((word): [string, RegExp] => [stem(word), form])
+  )
+)
+
+/** The words that an abbreviation stands for: the Cloud Native Computing Foundation for CNCF. */
+export const initialsOf = (word: string): RegExp | undefined =>
+  /^\p{Lu}{3,6}$/u.test(word)
+    ? new RegExp(`\\b${[...word].map((letter) => `${letter}\\p{L}+`).join("[ -](?:(?:and|for|of|the) )*")}`, "u")
+    : undefined
 
 /** A date, a time of day, a year or a century. */
 export const absoluteDate = anyOf(

@@ -8,6 +8,7 @@ import {
   condition,
   frequency,
   fullName,
+  lasting,
   relativeDate,
   release,
   spelledNumber
@@ -27,7 +28,9 @@ const asksCondition = ({ text, type }: Question): boolean => type === "date" && 
 export const holdsType = (question: Question, quote: string): boolean => {
   switch (question.type) {
     case "number":
-      return spelledNumber.test(quote) || frequency.test(quote) || bringsNumber(question, quote)
+      return question.asksLength
+        ? lasting.test(quote)
+        : spelledNumber.test(quote) || frequency.test(quote) || bringsNumber(question, quote)
     case "date":
       // Where the question is when a version was released, another version is not a date.
       return absoluteDate.test(quote) || (release.test(quote) && !asksRelease.test(question.text)) ||

@@ -44,6 +44,8 @@ const credit = {
 const inflectionShare = 0.7
 /** Letters of a word that is compared by anything but itself: shorter ones have too many words like them. */
 const minWordCharacters = 4
+/** Letters of a word that may be misspelt: one letter less or another makes most shorter words another one. */
+const minMisspeltCharacters = 5
 
 /** What a text shows to be matched. */
 type Readable = Pick<TextUnit, "display" | "normal" | "words" | "wordSet">
@@ -141,7 +143,7 @@ const relativesOf = ({ key }: Term, vocabulary: ReadonlySet<string>): ReadonlyMa
     if (commonPrefix(word, key) >= minWordCharacters && startAlike(word, key)) found.set(word, credit.inflection)
     else if (found.has(word)) continue
     else if (key.length >= 5 && word.length >= 5 && (word.includes(key) || key.includes(word))) found.set(word, credit.compound)
-    else if (isUnknown && word[0] === key[0]) {
+    else if (isUnknown && key.length >= minMisspeltCharacters && word[0] === key[0]) {
       const limit = key.length >= 8 ? 2 : 1
       if (editDistance(word, key, limit) <= limit) found.set(word, credit.misspelling)
     }

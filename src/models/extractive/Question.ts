@@ -10,6 +10,9 @@ import {
   beforeProperty,
   cjkAsking,
   genericWords,
+  initialsOf,
+  lasting,
+  measuredForms,
   measures,
   senderLines,
   unnamed,
@@ -65,6 +68,8 @@ export interface Question {
    * which capitalises all nouns.
    */
   readonly names: ReadonlyArray<number>
+  /** Whether the question is how long something is or lasts: a number that is no length is no answer. */
+  readonly asksLength: boolean
   /** Index of the term that says what happened, where the question is when it did. */
   readonly happened: number | undefined
 }
@@ -96,6 +101,7 @@ export const questionOf = (asked: string): Question => {
     kind: kindOf(text, type),
     asked: terms.flatMap(({ key }, term) => (askedKeys.has(key) ? [term] : [])),
     names: isGerman ? [] : terms.flatMap(({ key, role }, term) => (role === "name" && !/^\d+$/.test(key) ? [term] : [])),
+    asksLength: terms.some(({ form }) => form === lasting),
     happened: asksWhenOfEvent.test(text) ? plain.at(-1) : undefined
   }
 }
@@ -127,16 +133,19 @@ const termsOf = (text: string, raw: RawWords, type: AnswerType, stop: ReadonlySe
       return
     }
     if (inPhrase.has(index)) return
-    const phrase = phraseAt(stemmed, index)
+    const phrase = phraseAt(stemmed, index) ?? compoundAt(text, raw, index, stop)
     if (phrase !== undefined) { for (const place of phrase.places) inPhrase.add(place) }
     else if (stop.has(normal.replace(/['’]s$/, ""))) return
     const key = phrase?.key ?? stem(normal)
     const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
-    const isGeneric = genericWords.has(normal) || isMeasure(text, at, normal)
+    const measured = isMeasure(text, at, normal)
+    const isGeneric = genericWords.has(normal) || measured
     const role = isGeneric ? "generic" : capital || /\p{N}/u.test(word) ? "name" : "plain"
     const of = /^\p{N}{1,3}$/u.test(word) && name !== undefined && /^[\s-]$/.test(text.slice(name.end, at)) ? { of: name.key } : {}
     const also = type === "person" ? agents.get(key) : undefined
-    const form = (type === "person" ? senderLines : writtenForms).get(key) ?? writtenForms.get(key)
+    const form = measured
+      ? measuredForms.get(key)
+      : (type === "person" ? senderLines : writtenForms).get(key) ?? writtenForms.get(key) ?? initialsOf(word)
     terms.set(key, {
       key,
       cjk: false,
@@ -149,6 +158,16 @@ const termsOf = (text: string, raw: RawWords, type: AnswerType, stop: ReadonlySe
     name = capital ? { key, end: at + word.length } : undefined
   })
   return terms
+}
+
+/** A compound of which half is a function word, such as on-call or opt-out, which is none of its halves; as `phraseAt` returns it. */
+const compoundAt = (text: string, raw: RawWords, index: number, stop: ReadonlySet<string>): ReturnType<typeof phraseAt> => {
+  const halves = raw.slice(index, index + 2)
+  const [left, right] = halves
+  if (left === undefined || right === undefined || text.slice(left.at + left.word.length, right.at) !== "-") return undefined
+  const words = halves.map(({ word }) => normalize(word))
+  const isCompound = words.every((word) => /^\p{L}+$/u.test(word) && !isCjk(word)) && words.filter((word) => stop.has(word)).length === 1
+  return isCompound ? { key: words.map(stem).join(" "), places: [index, index + 1] } : undefined
 }
 
 const moreImportant = (role: TermRole, other: TermRole | undefined): TermRole =>

@@ -59,6 +59,7 @@ skip, ignore, exclude, omit, leave out
 exclude, except, ignore, omit
 copy, duplicate, clone
 several, multiple, many, various
+same time, at once, simultaneous, concurrent, parallel
 many, multiple, number, count
 all, every, each, entire, whole
 only, just, solely, exclusively

@@ -30,34 +30,26 @@ export const normalize = (text: string): string =>
     ? text.toLowerCase()
     : text.normalize("NFKD").replace(/\p{M}/gu, "").normalize("NFC").toLowerCase().replaceAll("ß", "ss")
 
-// Longest first. Inflections and common derivations of English, German and the Romance languages together: question and text are folded
-// alike, so a suffix of the wrong language does little harm.
+// Longest first, without the plural's s. Inflections and common derivations of English, German and the Romance languages together: question
+// and text are folded alike, so a suffix of the wrong language does little harm.
 const suffixes = [
-  "ements",
-  "ations",
-  "ungen",
   "ation",
   "ement",
-  "ments",
   "ingly",
-  "ment",
-  "ings",
-  "ions",
+  "ungen",
   "edly",
+  "ment",
   "ung",
   "ing",
   "ion",
   "ern",
-  "ers",
   "est",
   "eth",
   "en",
   "em",
   "er",
-  "es",
   "ed",
   "ly",
-  "s",
   "n",
   "e"
 ]
@@ -78,21 +70,19 @@ const irregular = new Map(
   )
 )
 
-/** The stem of a normalised word: its suffix is cut off, and at least three letters stay. */
+/** The stem of a normalised word: its plural and its suffix are cut off, and at least three letters stay. */
 export const stem = (word: string): string => {
   const present = irregular.get(word)
   if (present !== undefined) return stem(present)
   if (word.length < 4 || /\p{N}/u.test(word)) return word
-  let base = word.replace(/['’]s$/, "")
-  if (/i(?:es|ed)$/.test(base) && base.length > 4) return base.slice(0, -2)
-  for (const suffix of suffixes) {
-    if (base.endsWith(suffix) && base.length - suffix.length >= (suffix.length > 2 ? 4 : 3)) {
-      if (suffix === "s" && base.endsWith("ss")) break
-      base = base.slice(0, -suffix.length)
-      break
-    }
-  }
+  const own = word.replace(/['’]s$/, "")
+  if (/i(?:es|ed)$/.test(own) && own.length > 4) return own.slice(0, -2)
+  const singular = own.length > 3 ? own.replace(/(?<![isu])s$/, "") : own
+  const suffix = suffixes.find((one) => singular.endsWith(one) && singular.length - one.length >= (one.length > 2 ? 4 : 3)) ?? ""
+  let base = singular.slice(0, singular.length - suffix.length)
   if (base.endsWith("e") && base.length > 3) base = base.slice(0, -1)
+  // Code, coded and coder, but not cod: a short verb without an e would have doubled its last letter.
+  if (suffix.startsWith("e") && /^[^aeiou][aeiou][^aeiouwxy]$/.test(base)) return `${base}e`
   if (/([^aeiou])\1$/.test(base) && !/(?:ll|ss|zz)$/.test(base)) base = base.slice(0, -1)
   return base.replace(/y$/, "i")
 }
