@@ -156,6 +156,8 @@ export const Explanation = Schema.Struct({
   file: Schema.optionalKey(Schema.Finite),
   /** Share of the question in the file's title and name, 0 to 1, where this was mixed in. */
   title: Schema.optionalKey(Schema.Finite),
+  /** Whether a heading of the context is the question. */
+  headed: Schema.optionalKey(Schema.Boolean),
   /** Whether the question names the file by its number: "PEP 8" is `pep-0008.rst`. */
   named: Schema.optionalKey(Schema.Boolean),
   /**

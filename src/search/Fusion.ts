@@ -20,6 +20,8 @@ export interface CandidateFacts {
   readonly file?: number | undefined
   /** Share of the question that the title and name of the chunk's file have, 0..1. */
   readonly title?: number | undefined
+  /** Whether a heading of the chunk is the question: see `analysis/HeadingKeys.ts`. */
+  readonly headed?: boolean | undefined
   /** Whether the question names the chunk's file by its number: see `text/FileNames.ts`. */
   readonly named?: boolean | undefined
   /** Share of the command options in the question that the chunk explains, 0..1: see `text/CommandOptions.ts`. */
@@ -63,10 +65,11 @@ export const fuse = (candidates: ReadonlyArray<Candidate>, alpha: number): Array
   const words = new Float64Array(candidates.length)
   // Titles come on top and may lift the best above 1. Both arms are then divided by it, so that their weights stay as they are.
   let most = 1
-  candidates.forEach(({ facts: { file, named, options, title } = {}, sparse }, at) => {
+  candidates.forEach(({ facts: { file, headed, named, options, title } = {}, sparse }, at) => {
     const own = chunkWords(sparse)
     const whole = file === undefined ? own : fileWords(file)
     const said = (file === undefined ? own : (1 - ranking.file) * own + ranking.file * whole) + ranking.title * (title ?? 0) +
+      (headed === true ? ranking.headed : 0) +
       (named === true ? ranking.named : 0) + ranking.option * (options ?? 0) * whole ** 2
     words[at] = said
     most = Math.max(most, said)

@@ -18,6 +18,8 @@ export interface Ranking {
   readonly file: number
   /** What a title and file name that have the whole question add, where a chunk's best BM25 is 1. */
   readonly title: number
+  /** What is added to a chunk with a heading that is the question, where a chunk's best BM25 is 1. */
+  readonly headed: number
   /** What is added to chunks of a file that the question names by its number, where a chunk's best BM25 is 1. */
   readonly named: number
   /**
@@ -77,6 +79,7 @@ export const ranking: Ranking = {
   rarity: 0.5,
   file: 0.2,
   title: 0.2,
+  headed: 1.2,
   named: 0.8,
   option: 1,
   feedback: 0.4,

@@ -81,10 +81,11 @@ const fusion = ({ alpha, fused, normalizedDense, normalizedSparse, proximity }: 
     round(alpha)
   } x meaning ${normalizedDense.toFixed(3)}`
 
-const ofFile = ({ file, named, options = 0, title }: Explanation): ReadonlyArray<string> => {
+const ofFile = ({ file, headed, named, options = 0, title }: Explanation): ReadonlyArray<string> => {
   const parts = [
     ...(file === undefined ? [] : [`${file.toFixed(3)} BM25 of the whole file`]),
     ...(title === undefined || title === 0 ? [] : [`${(title * 100).toFixed(0)}% of the query in its title or name`]),
+    ...(headed === true ? ["a heading is the query"] : []),
     ...(named === true ? ["named by its number"] : []),
     ...(options > 0 ? ["explains the option"] : [])
   ]

@@ -1,6 +1,7 @@
 import { partitionPoint } from "../../../text/PartitionPoint.ts"
 import type { DatabaseSync } from "node:sqlite"
 import { crc32 } from "node:zlib"
+import { isHeadingKey } from "../../../search/analysis/HeadingKeys.ts"
 import type { AnalyzerId } from "../../../search/analysis/Analyzer.ts"
 import { PostingPageReader } from "../store/PostingPages.ts"
 import { narrow, type Postings } from "../store/Postings.ts"
@@ -213,7 +214,7 @@ export class CorpusIndex {
     return postings
   }
 
-  /** Every term of the live chunks, in ascending order, with its document frequency. @throws {IndexDamage} */
+  /** Every word's term of the live chunks, in ascending order, with its document frequency. @throws {IndexDamage} */
   *vocabulary(): Generator<readonly [term: string, documentFrequency: number]> {
     const streams = this.segments.map((segment) => this.#terms(segment))
     const heads = streams.map((stream) => stream.next())
@@ -237,7 +238,9 @@ export class CorpusIndex {
     for (let page = 0; page < segment.firstTerms.length; page++) {
       const reader = this.#openPage(segment, page)
       while (reader.next()) {
-        yield [reader.term, segment.dead === 0 ? reader.count : this.#dropDead(segment, reader.postings())]
+        const { term } = reader
+        if (isHeadingKey(term)) continue
+        yield [term, segment.dead === 0 ? reader.count : this.#dropDead(segment, reader.postings())]
       }
     }
   }

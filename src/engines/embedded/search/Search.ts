@@ -19,6 +19,7 @@ import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import { embedWeighed } from "../../../text/hashed/EmbedHashed.ts"
 import { explainsOption, type Option, optionsOf } from "../../../text/CommandOptions.ts"
+import { headingKey } from "../../../search/analysis/HeadingKeys.ts"
 import { FileScores } from "./FileScores.ts"
 import { ScoreRoom, type Scores, type SlotRange } from "./Scores.ts"
 import { topSlots } from "./TopSlots.ts"
@@ -65,6 +66,8 @@ interface Question {
   readonly allowed: Uint8Array
   /** Slots of the files that the question names by their numbers, ascending. */
   readonly named: ReadonlyArray<SlotRange>
+  /** Slots of the chunks with a heading that is the question; empty unless both arms are mixed. */
+  readonly headed: ReadonlySet<number>
   /** Whether both arms are mixed. */
   readonly mixed: boolean
   /** Options of commands that the question has; empty unless both arms are mixed. */
@@ -157,6 +160,7 @@ export class Search {
       allowed,
       named: alpha > 0 ? this.#files.named(index, corpus, query) : [],
       mixed,
+      headed: mixed ? headedBy(index, query) : new Set(),
       options: mixed ? optionsOf(query) : []
     }
   }
@@ -181,7 +185,7 @@ export class Search {
 
   /** The chunks at `slots`, which ascend, with everything that their rank depends on. */
   #candidatesAt(question: Question, slots: Int32Array): ReadonlyArray<Candidate> {
-    const { corpus, dense, index, named, options, request, sparse, terms } = question
+    const { corpus, dense, headed, index, named, options, request, sparse, terms } = question
     const cosines = dense?.cosines(slots)
     // Without terms a file has no score, and its record need not be read.
     const files = request.alpha > 0 && terms.length > 0 ? this.#files.scores(index, corpus, terms, slots) : undefined
@@ -192,6 +196,7 @@ export class Search {
       facts: {
         file: files?.whole?.[at],
         title: files?.title[at],
+        headed: headed.has(id) ? true : undefined,
         named: named.some(({ from, to }) => id >= from && id < to) ? true : undefined,
         options: options.length === 0 ? undefined : this.#explained(question, id)
       }
@@ -328,14 +333,30 @@ const ascending = (slots: Iterable<number>): Int32Array => Int32Array.from(slots
 /** Both arms read vectors and postings segment by segment, which takes slots that ascend. */
 const inSlotOrder = (candidates: ReadonlyArray<Candidate>): ReadonlyArray<Candidate> => candidates.toSorted((a, b) => a.id - b.id)
 
-/** Ascending slots of both arms' best chunks, equally many of each, and of the best chunks in files that the question names. */
-const candidateSlots = ({ allowed, dense, named, request, sparse }: Question): Int32Array => {
+/**
+ * Ascending slots of both arms' best chunks, equally many of each, of the best chunks in files that the question names, and of those
+ * with a heading that it is.
+ */
+const candidateSlots = ({ allowed, dense, headed, named, request, sparse }: Question): Int32Array => {
   const depth = depthOf(request)
   const slots = new Set<number>()
   if (request.alpha < 1) { for (const slot of topSlots(sparse, allowed, depth)) slots.add(slot) }
   if (request.alpha > 0 && dense !== undefined) { for (const slot of dense.nearest(allowed, depth)) slots.add(slot) }
   if (named.length > 0) { for (const slot of topSlots(sparse, allowed, depth, named)) slots.add(slot) }
+  for (const slot of headed) if (allowed[slot] === 1) slots.add(slot)
   return ascending(slots)
+}
+
+/** Most chunks with a heading: one such as `Examples` tells nothing about them. */
+const mostHeaded = 40
+
+/** Slots of the chunks with a heading that is the question. @throws {IndexDamage} */
+const headedBy = (index: CorpusIndex, query: string): ReadonlySet<number> => {
+  const key = headingKey(query)
+  const found = key === undefined ? undefined : index.lookupRare(key, mostHeaded)
+  return new Set(
+    (found?.bySegment ?? []).flatMap(({ postings, segment: { offset } }) => Array.from(postings.ordinals, (ordinal) => offset + ordinal))
+  )
 }
 
 /** The first `count` hits with different texts: a copy says no more than its original. */

@@ -22,6 +22,7 @@ export interface AnalyzedFile {
   /** {@link Found} of each chunk: its numbers, then its votes. */
   readonly found: Float64Array<ArrayBuffer>
   readonly samples: ReadonlyArray<string>
+  readonly headings: ReadonlyArray<ReadonlyArray<string>>
   readonly surveyed: Surveyed | undefined
   /** Vectors of the offline embedder; absent where another embedder makes them. */
   readonly vectors?: Joined
@@ -60,6 +61,7 @@ export const analyzeChunks = (chunks: ReadonlyArray<NewChunk>, words: FileWords,
     runs: scanned.map(({ runs }) => runs),
     found,
     samples: scanned.map(({ sample }) => sample),
+    headings: chunks.map((_, place) => words.headingsOf(place)),
     surveyed: words.surveyed(),
     ...(withVectors ? { vectors: joined(chunks.map((_, place) => words.vectorOf(place))) } : {})
   }
@@ -71,7 +73,7 @@ export const buffersOf = ({ bodies, found, hashes, tokens, vectors }: AnalyzedFi
 
 /** The {@link Analysis} that was sent. `met` has the words that the sending thread had met. */
 export const analysisOf = (analyzed: AnalyzedFile, met: MetWords): Analysis => {
-  const { bodies, counts, found, hashes, runs, samples, surveyed, tokenEnds, tokens, vectors } = analyzed
+  const { bodies, counts, found, hashes, headings, runs, samples, surveyed, tokenEnds, tokens, vectors } = analyzed
   let first = 0
   const pages = counts.map((count, at): PackedPage => {
     first += count
@@ -88,6 +90,7 @@ export const analysisOf = (analyzed: AnalyzedFile, met: MetWords): Analysis => {
         survey: foundIn(found.subarray(place * width, (place + 1) * width)),
         sample: samples[place]!
       }),
+      headingsOf: (place) => headings[place] ?? [],
       surveyed: () => surveyed,
       vectorOf: (place) => {
         if (vectors === undefined) throw new Error("no vectors were asked for")

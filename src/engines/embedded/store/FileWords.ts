@@ -1,5 +1,6 @@
 import { type AnalyzerId, decide, sampleLength } from "../../../search/analysis/Detection.ts"
 import type { DocumentTerms, MetWords, Scanned, ScannedText, Surveyed } from "../../../search/analysis/DocumentTerms.ts"
+import { headingKeys } from "../../../search/analysis/HeadingKeys.ts"
 import { dimensions } from "../../../text/hashed/Features.ts"
 import { embedHashedSparse } from "../../../text/hashed/EmbedHashed.ts"
 import type { StoredChunk } from "./ChunkPage.ts"
@@ -14,6 +15,8 @@ type Text = Pick<StoredChunk, "text" | "headings">
 export interface WordsOfFile {
   /** The words of the chunk at this place in the file. */
   readonly of: (place: number) => Scanned
+  /** The heading keys of the chunk at this place. */
+  readonly headingsOf: (place: number) => ReadonlyArray<string>
   /** A survey of the file's language; undefined where every chunk shows its own. */
   readonly surveyed: () => Surveyed | undefined
   /** The offline embedder's packed vector of the chunk at this place. */
@@ -45,6 +48,11 @@ export class FileWords implements WordsOfFile {
     const scanned = this.#documents.scan(chunk.text, textAbove(chunk, this.#title), this.#withVectors)
     if (this.#kept !== undefined) this.#kept[place] = scanned
     return scanned
+  }
+
+  headingsOf(place: number): ReadonlyArray<string> {
+    const { headings, text } = this.#chunks[place] as Text
+    return headingKeys(text, headings)
   }
 
   surveyed(): Surveyed | undefined {

@@ -95,9 +95,10 @@ export class Index {
   }
 
   #take({ analyzers, builder, languages }: Building, file: IndexedFile, count?: (decision: Decision) => void): void {
-    this.#analyze(file, languages.most, (decision, chunk) => {
+    this.#analyze(file, languages.most, (decision, chunk, place) => {
       count?.(decision)
-      builder.add(chunk.number, chunk.embedding, this.#documents.terms, this.#documents.length)
+      const headings = file.words.headingsOf(place).map((key) => this.#vocabulary.numberOf(key))
+      builder.add(chunk.number, chunk.embedding, this.#documents.terms, this.#documents.length, headings)
       analyzers.set(decision.analyzer, (analyzers.get(decision.analyzer) ?? 0) + (decision.told ? 1 : 0))
     })
   }
@@ -105,10 +106,10 @@ export class Index {
   #analyze(
     { chunks, language, words }: IndexedFile,
     prior: AnalyzerId | undefined,
-    visit: (decision: Decision, chunk: IndexedChunk) => void
+    visit: (decision: Decision, chunk: IndexedChunk, place: number) => void
   ): void {
     const hint = language ?? languageOf(words.surveyed(), prior)
-    chunks.forEach((chunk, place) => visit(this.#documents.take(words.of(place), { hint, prior }, words.met), chunk))
+    chunks.forEach((chunk, place) => visit(this.#documents.take(words.of(place), { hint, prior }, words.met), chunk, place))
   }
 
   /** Marks a file's chunks as dead. They no longer count, and the next merge removes them. */

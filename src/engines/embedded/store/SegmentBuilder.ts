@@ -25,12 +25,15 @@ export class SegmentBuilder {
     return this.#count
   }
 
-  /** Adds a chunk; chunks come in ascending order of their numbers. `terms` up to `length` are the vocabulary's numbers of its terms. */
-  add(chunk: number, embedding: number, terms: Uint32Array, length: number): void {
+  /**
+   * Adds a chunk; chunks come in ascending order of their numbers. `terms` up to `length` are the vocabulary's numbers of its terms, and
+   * `keys` those of terms that are none of its words and do not count in its length.
+   */
+  add(chunk: number, embedding: number, terms: Uint32Array, length: number, keys: ReadonlyArray<number> = []): void {
     this.chunks.push(chunk)
     this.embeddings.push(embedding)
     this.lengths.push(length)
-    while (this.#count + length > this.#postings.length) this.#postings = grown(this.#postings)
+    while (this.#count + length + keys.length > this.#postings.length) this.#postings = grown(this.#postings)
     const postings = this.#postings
     const first = this.#count
     for (let i = 0; i < length; i++) {
@@ -44,6 +47,7 @@ export class SegmentBuilder {
       else this.#more.set(place - 1, (this.#more.get(place - 1) ?? 0) + 1)
     }
     this.#clear(first)
+    for (const key of keys) postings[this.#count++] = (key << 8 | 1) >>> 0
     this.#ends.push(this.#count)
   }
 

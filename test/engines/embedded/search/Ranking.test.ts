@@ -14,7 +14,7 @@ interface File {
   readonly texts: ReadonlyArray<string>
 }
 
-type Ask = (query: string, alpha?: number, count?: number) => ReadonlyArray<Context>
+type Ask = (query: string, alpha?: number, count?: number, correctSpelling?: boolean) => ReadonlyArray<Context>
 
 /** Asks a corpus of these files, in a mixed search unless `alpha` is 0. */
 const ask = (files: ReadonlyArray<File>, ...question: Parameters<Ask>): ReadonlyArray<Context> =>
@@ -35,13 +35,13 @@ const withCorpus = <A>(files: ReadonlyArray<File>, use: (ask: Ask) => A): A => {
         at: 0
       })
     }
-    return use((query, alpha = 0.25, count = 10) =>
+    return use((query, alpha = 0.25, count = 10, correctSpelling = false) =>
       bench.search.run(bench.row("c"), {
         query,
         count,
         alpha,
         vector: (weigh) => embedWeighed(query, weigh),
-        correctSpelling: false,
+        correctSpelling,
         explain: true
       })
     )
@@ -163,6 +163,29 @@ describe("ranking", () => {
     }], "days of annual leave")
     const places = named.map(({ sourceDisplayName }) => sourceDisplayName)
     assert.isBelow(places.indexOf("annual-leave.md"), places.indexOf("a.md"))
+  })
+
+  it("prefers the chunk with a heading that is the question, but not at alpha 0", () => {
+    const list = Array.from({ length: 12 }, (_, i) => `acme${i} exporter, maintained exporter of the ${i} exporters`).join("\n")
+    const glossary =
+      "Collector\n\nA collector is a part of a client.\n\nExporters\n\nAn exporter is a program that runs beside an application."
+    const files: ReadonlyArray<File> = [
+      ...filler,
+      { name: "list", texts: [list, `Further ones\n\n${list}`] },
+      { name: "glossary", texts: [glossary] }
+    ]
+    withCorpus(files, (ask) => {
+      for (const question of ["What is an exporter?", "exporters", "Exporter"]) {
+        const [first, ...others] = ask(question)
+        assert.strictEqual(first?.sourceDisplayName, "glossary", question)
+        assert.isTrue(first?.explanation?.headed)
+        assert.isUndefined(others[0]?.explanation?.headed)
+        assert.strictEqual(ask(question, 0)[0]?.sourceDisplayName, "list")
+      }
+      assert.deepStrictEqual(ask("exporrter", 0.25, 10, true)[0]?.explanation?.terms.map(({ term }) => term), ["export"])
+      // A question that says more than the heading is not the heading.
+      assert.isUndefined(ask("Which exporter runs beside a client?").find(({ explanation }) => explanation?.headed)?.chunkId)
+    })
   })
 
   it("prefers the passage of a file that is about the question, but not at alpha 0", () => {

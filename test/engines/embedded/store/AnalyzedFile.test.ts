@@ -63,6 +63,7 @@ describe("what is found in a file on its way to the writer", () => {
         const decision = far.take(words.of(place), {}, words.met)
         assert.deepStrictEqual(decision, own.take(plain.of(place), {}))
         assert.deepStrictEqual(termsOf(far, there), termsOf(own, here))
+        assert.deepStrictEqual(words.headingsOf(place), plain.headingsOf(place))
         assert.deepStrictEqual(Buffer.from(words.vectorOf(place)), Buffer.from(plain.vectorOf(place)))
       })
     }
