@@ -4,6 +4,7 @@
  *     node bench/collections.ts squad FOLDER/NAME FILE… [--queries N]
  *     node bench/collections.ts paragraphs FOLDER/NAME FILE… [--characters 28]
  *     node bench/collections.ts numbered FOLDER/NAME FILE… [--queries N]
+ *     node bench/collections.ts sections FOLDER/NAME FILE… [--queries N]
  *     node bench/collections.ts manual FOLDER/NAME FILE… [--queries N]
  *
  * `squad`: files in SQuAD's format (XQuAD, JaQuAD, DRCD, CMRC, KorQuAD, PersianQA). Each paragraph is a document, relevant to
@@ -14,6 +15,9 @@
  *
  * `numbered`: files with a number in their name, such as `pep-0008.rst`, each a document of that name. Its query is its number and
  * one of its headings that another file has too: "References of pep 8".
+ *
+ * `sections`: files in Markdown or reStructuredText, each a document. Its queries are its headings of up to four words that no other file
+ * has, every second one asked: "What is alerting?".
  *
  * `manual`: manual pages (`man1/ls.1.gz`) in any language. Each page without its first section is a document. Its query is the
  * description in that section, unless it is in English, as in untranslated pages.
@@ -79,9 +83,7 @@ const paragraphs = (files: ReadonlyArray<string>, characters: number): Made => {
 
 const numbered = (files: ReadonlyArray<string>, most: number): Made => {
   const read = files.map((file) => ({ name: basename(file), text: readFileSync(file, "utf8") }))
-  const headings = read.map(({ text }) => new Set([...text.matchAll(heading)].map(({ 0: line, 1: title = line }) => title.trim())))
-  const having = new Map<string, number>()
-  for (const title of headings.flatMap((own) => [...own])) having.set(title, (having.get(title) ?? 0) + 1)
+  const { having, headings } = headingsIn(read.map(({ text }) => text))
   const questions = read.flatMap(({ name }, document) => {
     const number = numberedName(name)
     const shared = [...headings[document]!].filter((title) => (having.get(title) ?? 0) > 1)
@@ -94,6 +96,33 @@ const numbered = (files: ReadonlyArray<string>, most: number): Made => {
     documents: read.map(({ text }) => text),
     questions: questions.filter((_, at) => at % every === 0)
   }
+}
+
+const sections = (files: ReadonlyArray<string>, most: number): Made => {
+  const documents = files.map((file) => readFileSync(file, "utf8"))
+  const { having, headings } = headingsIn(documents.map((text) => text.replace(/^```[\s\S]*?^```/gm, "")))
+  const questions = headings.flatMap((own, document) =>
+    [...own].filter((title) => having.get(title) === 1 && title.split(/\s+/).length <= 4 && /\p{L}{3}/u.test(title))
+      .map((title) => title.replace(/[`*_[\]]|\(.*?\)|\s#+$/g, "").trim())
+      .map((title, at) => ({
+        text: at % 2 === 0 || /^(?:how|what|when|where|why|who)\b/i.test(title) ? title : `What is ${title}?`,
+        document
+      }))
+  )
+  const every = Math.ceil(questions.length / most)
+  return {
+    names: files.map((file, at) => `${at}-${basename(file)}`),
+    documents,
+    questions: questions.filter((_, at) => at % every === 0)
+  }
+}
+
+/** The headings of each text, and how many texts have each. */
+const headingsIn = (texts: ReadonlyArray<string>) => {
+  const headings = texts.map((text) => new Set([...text.matchAll(heading)].map(({ 0: line, 1: title = line }) => title.trim())))
+  const having = new Map<string, number>()
+  for (const title of headings.flatMap((own) => [...own])) having.set(title, (having.get(title) ?? 0) + 1)
+  return { having, headings }
 }
 
 /** A heading of Markdown, or of reStructuredText, where headings are underlined. */
@@ -125,7 +154,7 @@ const withoutRequests = (page: string): string =>
     .replace(/\\(?:f(?:\[[^\]]*\]|\(..|.)|s[-+]?\d|\*?\(..|\*?\[[^\]]*\]|[,/&|^%c:])/g, "")
     .replace(/\\[ ~]/g, " ")
 
-const kinds = { squad, paragraphs, numbered, manual }
+const kinds = { squad, paragraphs, numbered, sections, manual }
 const isKind = (kind = ""): kind is keyof typeof kinds => Object.hasOwn(kinds, kind)
 
 const { positionals: [kind, folder, ...files], values } = parseArgs({
@@ -135,7 +164,7 @@ const { positionals: [kind, folder, ...files], values } = parseArgs({
 
 if (folder === undefined || files.length === 0 || !isKind(kind)) {
   process.stderr.write(
-    "usage: node bench/collections.ts squad|paragraphs|numbered|manual FOLDER/NAME FILE… [--queries N] [--characters N]\n"
+    "usage: node bench/collections.ts squad|paragraphs|numbered|sections|manual FOLDER/NAME FILE… [--queries N] [--characters N]\n"
   )
   process.exitCode = 4
 } else {
