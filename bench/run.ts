@@ -159,6 +159,8 @@ const bench = async (workspace: string, scale: number): Promise<{ readonly scale
       sluice: ours.answered.hybrid?.p99,
       peers: theirs.map((their) => their.answered.hybrid?.p99)
     },
+    { figure: "exact first ten missed, hybrid", unit: "percent", sluice: ours.answered.missed?.hybrid, budget: 0.03 },
+    { figure: "exact first ten missed, vectors", unit: "percent", sluice: ours.answered.missed?.dense },
     {
       figure: "reopen to first answer",
       unit: "seconds",

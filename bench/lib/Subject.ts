@@ -21,6 +21,11 @@ export interface Answered {
   /** Latencies of searches by vectors. Absent where the subject has no such search. */
   readonly dense?: Latency
   readonly hybrid?: Latency
+  /**
+   * Shares, 0 to 1, of the first ten of a search that compares every chunk, which the search does not find: hybrid, and by vectors alone.
+   * Absent where the subject always compares every chunk.
+   */
+  readonly missed?: { readonly hybrid: number; readonly dense: number }
 }
 
 /** A program that is measured: Sluice, or a peer. */

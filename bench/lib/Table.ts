@@ -19,6 +19,7 @@ const units = {
   seconds: (value: number) => `${value.toFixed(2)} s`,
   milliseconds: (value: number) => `${value.toFixed(value < 10 ? 2 : 0)} ms`,
   megabytes: (value: number) => `${(value / 1e6).toFixed(0)} MB`,
+  percent: (value: number) => `${(value * 100).toFixed(1)}%`,
   times: (value: number) => `${value.toFixed(2)} x`,
   count: (value: number) => Math.round(value).toLocaleString("en-US")
 } satisfies Record<string, (value: number) => string>

@@ -52,6 +52,23 @@ describe("collections of other forms", () => {
     expect(answers).toEqual([["Consequences of pep 8", "pep-0008.rst", 1], ["Consequences of adr 12", "adr-0012-cache.md", 1]])
   })
 
+  it("find files by the names of their sections, asked and as they are", async () => {
+    writeFileSync(join(folder, "other.md"), "# Other\n\n## Examples\n\nMany.\n\n## How to reset `it`\n\nPress.\n")
+    const made = await make(
+      "sections",
+      "guide.md",
+      "# Guide\n\n## Examples\n\n```\n# no heading\n```\n\n## Alerting\n\nLoud.\n\n## A heading of more than four words\n\nNo.\n",
+      join(folder, "other.md")
+    )
+    const answers = made.queries.map(({ id, text }) => [text, ...[...made.judgements.get(id) ?? []].flat()])
+    expect(answers).toEqual([
+      ["Guide", "0-guide.md", 1],
+      ["What is Alerting?", "0-guide.md", 1],
+      ["Other", "1-other.md", 1],
+      ["How to reset it", "1-other.md", 1]
+    ])
+  })
+
   it("find a page's paragraphs by what stands in them", async () => {
     const long = "Everyone has the right to a nationality, and nobody shall be deprived of it at will."
     const made = await make("paragraphs", "a.html", `<h1>Rights</h1><p>Too short.</p><p>Everyone has the <i>right</i>${long.slice(22)}</p>`)

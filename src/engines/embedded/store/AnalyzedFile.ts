@@ -22,6 +22,7 @@ export interface AnalyzedFile {
   /** {@link Found} of each chunk: its numbers, then its votes. */
   readonly found: Float64Array<ArrayBuffer>
   readonly samples: ReadonlyArray<string>
+  /** Heading keys of each chunk. */
   readonly headings: ReadonlyArray<ReadonlyArray<string>>
   readonly surveyed: Surveyed | undefined
   /** Vectors of the offline embedder; absent where another embedder makes them. */
