@@ -4,6 +4,8 @@ export interface ChatRequest {
   readonly system?: string
   /** Messages, oldest first. One from the assistant at the end is the start of the wanted answer. */
   readonly turns: ReadonlyArray<ChatTurn>
+  /** Documents to answer from and to cite, which are in no turn. Only a model that `cites` takes them. */
+  readonly documents?: ReadonlyArray<CitableDocument>
   readonly tools?: ReadonlyArray<ChatTool>
   /** Which tool the model calls. Default `auto`. A name: that tool must be called. */
   readonly toolChoice?: "auto" | "none" | "required" | { readonly name: string }
@@ -24,6 +26,20 @@ export interface ChatRequest {
   readonly logprobs?: number
   /** Lets the model think first, with at most this many tokens. */
   readonly thinking?: { readonly budgetTokens?: number; readonly effort?: Effort }
+}
+
+export interface CitableDocument {
+  /** Its place among the caller's documents, from 0. */
+  readonly index: number
+  readonly title?: string
+  readonly text: string
+}
+
+/** A place in a {@link CitableDocument}; `start` and `end` count its Unicode characters. */
+export interface DocumentCitation extends Omit<CitableDocument, "text"> {
+  readonly quote: string
+  readonly start: number
+  readonly end: number
 }
 
 /** How much effort a model puts into an answer; not every model supports the upper two. */
@@ -66,7 +82,14 @@ export type JsonRecord = { readonly [key: string]: unknown }
  * at all. `detail` is the model's own name of a reason to end.
  */
 export type ChatEvent =
-  | { readonly type: "text"; readonly candidate: number; readonly text: string; readonly logprobs?: ReadonlyArray<TokenLogprob> }
+  | {
+    readonly type: "text"
+    readonly candidate: number
+    readonly text: string
+    readonly logprobs?: ReadonlyArray<TokenLogprob>
+    /** Where the text comes from, which then is a statement of its own. Absent: it goes on from the text before. */
+    readonly citations?: ReadonlyArray<DocumentCitation>
+  }
   | { readonly type: "thinking"; readonly candidate: number; readonly text: string; readonly signature?: string }
   /** A complete call: the pieces of its arguments have been joined. */
   | { readonly type: "toolCall"; readonly candidate: number; readonly call: ChatToolCall }

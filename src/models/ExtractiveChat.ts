@@ -1,6 +1,7 @@
 import { Effect, Layer, Stream } from "effect"
 import { boundedEnd } from "../domain/Bounds.ts"
-import type { ChatEvent, ChatRequest } from "../domain/Chat.ts"
+import type { Citation } from "../domain/Answer.ts"
+import type { ChatEvent, ChatRequest, CitableDocument, DocumentCitation } from "../domain/Chat.ts"
 import { needsModel } from "../domain/ChatRefusal.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import { RagFileName } from "../domain/RagFile.ts"
@@ -23,6 +24,7 @@ export const notInText = "The text given does not answer this."
 export const make = (countTokens: (text: string) => number): ChatModel["Service"] =>
   ChatModel.of({
     model,
+    cites: true,
     stream: (request) =>
       Stream.unwrap(Effect.suspend(() => {
         const refused = refusal(request)
@@ -50,23 +52,84 @@ const refusal = (request: ChatRequest): ServiceError | undefined => {
 }
 
 const eventsOf = (request: ChatRequest, countTokens: (text: string) => number): ReadonlyArray<ChatEvent> => {
-  const whole = groundedAnswer(request) ?? quotes(request)
-  const { end, ...ending } = boundedEnd(whole, request, countTokens)
-  const text = whole.slice(0, end)
-  const read = [request.system ?? "", ...request.turns.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")))]
-  const inputTokens = read.reduce((sum, text) => sum + countTokens(text), 0)
-  return [
-    ...(text === "" ? [] : text.split(/(?<=\n)/)).map((text): ChatEvent => ({ type: "text", candidate: 0, text })),
-    { type: "end", candidate: 0, ...ending },
-    { type: "usage", usage: { inputTokens, outputTokens: countTokens(text) } }
+  const statements = statementsOf(request)
+  const { end, ...ending } = boundedEnd(statements.map(({ text }) => text).join(""), request, countTokens)
+  const said: Array<ChatEvent> = []
+  let outputTokens = 0
+  let room = end
+  for (const { citations, text: whole } of statements) {
+    const text = whole.slice(0, room)
+    room -= text.length
+    if (text === "") break
+    outputTokens += countTokens(text)
+    if (citations === undefined) said.push(...text.split(/(?<=\n)/).map((text): ChatEvent => ({ type: "text", candidate: 0, text })))
+    else said.push({ type: "text", candidate: 0, text, citations })
+  }
+  const read = [
+    request.system ?? "",
+    ...(request.documents ?? []).map(({ text }) => text),
+    ...request.turns.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")))
   ]
+  const inputTokens = read.reduce((sum, text) => sum + countTokens(text), 0)
+  return [...said, { type: "end", candidate: 0, ...ending }, { type: "usage", usage: { inputTokens, outputTokens } }]
 }
 
-const quotes = (request: ChatRequest): string => {
+/** A part of the answer, with the places that it comes from where documents are to be cited. */
+interface Statement {
+  readonly text: string
+  readonly citations?: ReadonlyArray<DocumentCitation>
+}
+
+const statementsOf = (request: ChatRequest): ReadonlyArray<Statement> => {
+  const grounded = groundedAnswer(request)
+  if (grounded !== undefined) return [{ text: grounded }]
+  const { documents = [] } = request
   const { evidence, question } = questionOf(request)
-  const { grounded, supports, text } = answerExtractively({ question, contexts: evidence.map((text, at) => contextOf(text, at)) }, model)
-  // The statements without their marks: there are no documents that numbers could refer to.
-  return grounded ? supports.map(({ end, start }) => text.slice(start, end)).join("\n") : notInText
+  const texts = [...documents, ...evidence.map((text) => ({ text, title: "" }))]
+  const pieces = texts.flatMap(({ text, title }, document) => piecesOf(text).map((piece) => ({ ...piece, document, title })))
+  const contexts = pieces.map(({ start, text, title }, at) => ({ ...contextOf(text, at, title), byteStart: start }))
+  const { citations, grounded: isAnswered, supports, text } = answerExtractively({ question, contexts }, model)
+  if (!isAnswered) return [{ text: notInText }]
+  // The statements without their marks: there are no numbered documents that these could refer to.
+  return supports.map(({ citations: marks, end, start }, at): Statement => {
+    const said = `${text.slice(start, end)}${at + 1 < supports.length ? "\n" : ""}`
+    if (documents.length === 0) return { text: said }
+    const cited = citations.filter(({ index }) => marks.includes(index))
+    return { text: said, citations: cited.flatMap((one) => placesOf(one, documents[pieces[Number(one.chunkId)]?.document ?? -1])) }
+  })
+}
+
+/** The place of a citation in a document; none where it is of the prompt itself. */
+const placesOf = ({ byteStart = 0, quote }: Citation, document: CitableDocument | undefined): ReadonlyArray<DocumentCitation> => {
+  if (document === undefined) return []
+  const { text, ...about } = document
+  const start = charactersOf(Buffer.from(text).subarray(0, byteStart).toString())
+  return [{ ...about, quote, start, end: start + charactersOf(quote) }]
+}
+
+const charactersOf = (text: string): number => {
+  let count = 0
+  for (const _ of text) count++
+  return count
+}
+
+/** UTF-16 units of a piece: the generator reads no more of one context. */
+const longestPiece = 40_000
+
+/** A long text in pieces that end with a line, each with the UTF-8 bytes before it. */
+const piecesOf = (text: string): ReadonlyArray<{ readonly text: string; readonly start: number }> => {
+  const pieces: Array<{ readonly text: string; readonly start: number }> = []
+  let start = 0
+  for (let from = 0; from < text.length;) {
+    const rest = text.length - from
+    const most = text.slice(from, from + longestPiece)
+    const last = rest <= longestPiece ? -1 : most.lastIndexOf("\n")
+    const piece = last > 0 ? most.slice(0, last) : rest > longestPiece ? most.replace(/[\ud800-\udbff]$/, "") : most
+    pieces.push({ text: piece, start })
+    start += Buffer.byteLength(piece)
+    from += piece.length
+  }
+  return pieces
 }
 
 /** The answer to a prompt with numbered contexts, in the form that it requests: with marks, or the words for no answer. */

@@ -23,7 +23,7 @@ export const make = (chat: ChatModel["Service"], countTokens: (text: string) => 
       if (refused !== undefined) return yield* refused
       const { toolChoice } = request
       return messageEvents(
-        stoppingAt(chat.stream(yield* Effect.fromResult(chatRequest(request))), request.stopSequences ?? []).pipe(
+        stoppingAt(chat.stream(yield* Effect.fromResult(chatRequest(request, chat.cites === true))), request.stopSequences ?? []).pipe(
           Stream.mapError((error) => renamed(error, requestField(request)))
         ),
         {

@@ -8,5 +8,7 @@ import type { ServiceError } from "../domain/Errors.ts"
  */
 export class ChatModel extends Ctx.Service<ChatModel, {
   readonly model: string
+  /** Whether it takes `documents`, and cites them. */
+  readonly cites?: boolean
   readonly stream: (request: ChatRequest) => Stream.Stream<ChatEvent, ServiceError>
 }>()("sluice/ports/ChatModel") {}

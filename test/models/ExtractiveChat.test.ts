@@ -44,6 +44,29 @@ describe("ExtractiveChat", () => {
       assert.strictEqual(said(yield* ask({ turns: [user("Hello."), lied, user(asked)] })), notInText)
     }))
 
+  it.effect("cites documents where they are to be cited, by their characters", () =>
+    Effect.gen(function*() {
+      const text = `Привет 😀\n\n${leave}`
+      const documents = [{ index: 0, text: "A note about gardens." }, { index: 2, title: "Leave", text }]
+      const events = yield* ask({ documents, turns: [user("How many days of leave may be carried over?")] })
+      const [cited] = events.flatMap((event) => (event.type === "text" ? event.citations ?? [] : []))
+      assert.deepInclude(cited, { index: 2, title: "Leave" })
+      assert.include(cited?.quote, "five unused days")
+      assert.strictEqual([...text].slice(cited?.start, cited?.end).join(""), cited?.quote)
+      const none = yield* ask({ documents, turns: [user("What is the capital of Mongolia?")] })
+      assert.deepStrictEqual(none[0], { type: "text", candidate: 0, text: notInText })
+    }))
+
+  it.effect("reads a prompt to its end, however long it is", () =>
+    Effect.gen(function*() {
+      const filler = Array.from({ length: 3_000 }, (_, at) => `Note ${at} is about the weather of some month.`).join("\n")
+      assert.include(
+        said(yield* ask({ turns: [user(`${filler}\n${leave}\n\nHow many days of annual leave do employees receive?`)] })),
+        "28 days"
+      )
+      assert.isAbove(filler.length, 100_000)
+    }))
+
   it.effect("reports the tokens it read and wrote, and why it ended", () =>
     Effect.gen(function*() {
       const request: ChatRequest = { system: leave, turns: [user("How many days of leave may be carried over?")] }

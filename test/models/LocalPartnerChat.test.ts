@@ -132,6 +132,26 @@ describe("LocalPartnerChat", () => {
       assert.lengthOf(asked, 1)
     }))
 
+  it.effect("keeps statements and their citations together, also where their ends are searched for stop sequences", () =>
+    Effect.gen(function*() {
+      const cited = (text: string, at: number): ChatEvent => ({
+        type: "text",
+        candidate: 0,
+        text,
+        citations: [{ index: at, quote: text, start: 0, end: text.length }]
+      })
+      for (const stopSequences of [undefined, ["\n\nHuman:"]]) {
+        const { message } = over([cited("One.\n", 0), cited("Two.\n", 1), { ...text("Three."), citations: [] } as ChatEvent, end])
+        const { content } = yield* message(asks("hi", stopSequences === undefined ? {} : { stopSequences }))
+        expect(content.map((block) => block.type === "text" && [block.text, block.citations?.map(({ document_index }) => document_index)]))
+          .toEqual([
+            ["One.\n", [0]],
+            ["Two.\n", [1]],
+            ["Three.", []]
+          ])
+      }
+    }))
+
   it.effect("does not take an answer without an end for a whole one", () =>
     Effect.gen(function*() {
       const { message } = over([text("half")])

@@ -53,6 +53,21 @@ const weather: Tool = {
   input_schema: { type: "object", properties: { city: { type: "string" } }, required: ["city"] }
 }
 
+const policy = "Travel\n\nFlights are booked by the team.\n\nHotels\n\nA night may cost 120 euros in cities."
+const citable = (data: string, title: string) =>
+  ({ type: "document", source: { type: "text", media_type: "text/plain", data }, title, citations: { enabled: true } }) as const
+const asksToCite = {
+  model: sonnet,
+  max_tokens: 300,
+  messages: [{
+    role: "user" as const,
+    content: [citable("Nothing about it.", "other"), citable(policy, "policy"), {
+      type: "text" as const,
+      text: "How much may a night in a hotel cost?"
+    }]
+  }]
+}
+
 const failureOf = async (call: PromiseLike<unknown>) => {
   const error = await Promise.resolve(call).then(() => undefined, (error: unknown) => error)
   if (!(error instanceof APIError)) assert.fail(`no error of the API: ${String(error)}`)
@@ -135,6 +150,30 @@ describe("@anthropic-ai/vertex-sdk", () => {
       messages: [...asked.messages, { role: "assistant", content: answer.content }, { role: "user", content: "sure?" }]
     })
     assert.strictEqual(next.stop_reason, "end_turn")
+  })
+
+  it("has documents cited without a model behind the server, streamed or not, and refuses it with one", async () => {
+    const message = await client(alone).messages.create(asksToCite)
+    const streamed = await client(alone).messages.stream(asksToCite).finalMessage()
+    assert.deepStrictEqual(streamed.content, message.content)
+    const [block] = message.content
+    if (block?.type !== "text") assert.fail("no text")
+    assert.include(block.text, "120 euros")
+    const [cited] = block.citations ?? []
+    if (cited?.type !== "char_location") assert.fail("no place")
+    assert.deepInclude(cited, { document_index: 1, document_title: "policy" })
+    assert.strictEqual(policy.slice(cited.start_char_index, cited.end_char_index), cited.cited_text)
+
+    const nowhere = {
+      ...asksToCite,
+      messages: [{
+        role: "user" as const,
+        content: [citable(policy, "policy"), { type: "text" as const, text: "Who is the king of Spain?" }]
+      }]
+    }
+    const [refused] = (await client(alone).messages.create(nowhere)).content
+    assert.strictEqual(refused?.type === "text" && refused.text, "The text given does not answer this.")
+    assert.match((await failureOf(client().messages.create(asksToCite))).message, /messages\.0\.content\.0\.citations/)
   })
 
   it("counts tokens", async () => {

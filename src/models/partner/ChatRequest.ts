@@ -1,19 +1,25 @@
 import { Result } from "effect"
-import type { ChatPart, ChatRequest, ChatTurn } from "../../domain/Chat.ts"
+import type { ChatPart, ChatRequest, ChatTurn, CitableDocument } from "../../domain/Chat.ts"
 import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { blocksOf, type ContentBlock, type MessageRequest, type MessageTurn, type PartnerTool } from "../../domain/partner/PartnerChat.ts"
+import {
+  blocksOf,
+  type ContentBlock,
+  type DocumentBlock,
+  type MessageRequest,
+  type MessageTurn,
+  type PartnerTool
+} from "../../domain/partner/PartnerChat.ts"
 
 /**
  * Converts a request for Claude to one for any model, turn for turn. Features of the partner's own service are refused where an answer
- * would depend on them (its tools, its citations), and left out where it would not (its cache, its sealed thoughts). Stop sequences are
- * left to `stoppingAt`.
+ * would depend on them (its tools, and citations by a model that does not `cite`), and left out where it would not (its cache, its sealed
+ * thoughts). Stop sequences are left to `stoppingAt`.
  */
-export const chatRequest = (request: MessageRequest): Result.Result<ChatRequest, ServiceError> =>
+export const chatRequest = (request: MessageRequest, cites: boolean): Result.Result<ChatRequest, ServiceError> =>
   Result.gen(function*() {
     const tools = yield* Result.all((request.tools ?? []).map(toolOf))
-    const cited = citationsWanted(request.messages)
-    if (cited !== undefined) return yield* Result.fail(cited)
+    const documents = yield* documentsToCite(request.messages, cites)
     const { contextManagement, maxTokens, outputConfig, temperature, toolChoice, topK, topP } = request
     if ((contextManagement?.edits ?? []).length > 0) {
       return yield* Result.fail(
@@ -27,6 +33,7 @@ export const chatRequest = (request: MessageRequest): Result.Result<ChatRequest,
       turns: request.messages.map((turn) => turnOf(turn, names)),
       maxTokens,
       system: system === "" ? undefined : system,
+      documents: documents.length === 0 ? undefined : documents,
       tools: tools.length === 0 ? undefined : tools,
       toolChoice: toolChoice === undefined ? undefined : choiceOf(toolChoice),
       temperature,
@@ -61,15 +68,32 @@ const toolOf = ({ description, inputExamples = [], inputSchema, name, strict, ty
       "describe it as a custom tool, with its input_schema"
     ))
 
-const citationsWanted = (messages: ReadonlyArray<MessageTurn>): ServiceError | undefined => {
+const isToBeCited = (block: ContentBlock): block is DocumentBlock => block.type === "document" && block.citations?.enabled === true
+
+/** The documents whose citations are requested. */
+const documentsToCite = (
+  messages: ReadonlyArray<MessageTurn>,
+  cites: boolean
+): Result.Result<ReadonlyArray<CitableDocument>, ServiceError> => {
+  const documents: Array<CitableDocument> = []
+  let index = 0
   for (const [i, { content }] of messages.entries()) {
     for (const [j, block] of blocksOf(content).entries()) {
-      if (block.type === "document" && block.citations?.enabled === true) {
-        return ServiceError.invalid(`messages.${i}.content.${j}.citations`, "are made by the partner's own service", "leave them out")
+      if (block.type !== "document") continue
+      if (isToBeCited(block)) {
+        const field = `messages.${i}.content.${j}.citations`
+        if (!cites) return Result.fail(ServiceError.invalid(field, "are made by the partner's own service", "leave them out"))
+        if (block.source.type !== "text") {
+          return Result.fail(
+            ServiceError.invalid(field, "are made of documents in plain text alone here", "send its text, or leave them out")
+          )
+        }
+        documents.push({ index, text: block.source.data, ...defined({ title: block.title ?? undefined }) })
       }
+      index++
     }
   }
-  return undefined
+  return Result.succeed(documents)
 }
 
 const choices = { auto: "auto", any: "required", none: "none" } as const
@@ -86,7 +110,7 @@ const namesOfCalls = (messages: ReadonlyArray<MessageTurn>): ReadonlyMap<string,
 
 const turnOf = ({ content, role }: MessageTurn, names: ReadonlyMap<string, string>): ChatTurn => ({
   role,
-  parts: blocksOf(content).flatMap((block) => partsOf(block, names))
+  parts: blocksOf(content).flatMap((block) => (isToBeCited(block) ? [] : partsOf(block, names)))
 })
 
 /** The parts of a block. Pictures inside a tool's result come after it: elsewhere a result is text. */

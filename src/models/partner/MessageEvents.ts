@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto"
 import { Stream } from "effect"
-import type { ChatEndReason, ChatEvent, ChatUsage } from "../../domain/Chat.ts"
+import type { ChatEndReason, ChatEvent, ChatUsage, DocumentCitation, JsonRecord } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { AnswerBlock, BlockDelta, MessageEvent } from "../../domain/partner/PartnerChat.ts"
 
@@ -67,6 +67,10 @@ const writing = ({ countTokens, inputTokens, model, oneCall }: Answering) => {
     switch (event.type) {
       case "text":
         generated += countTokens(event.text)
+        if (event.citations !== undefined) {
+          const cited = event.citations.map((citation): BlockDelta => ({ type: "citations_delta", citation: placeOf(citation) }))
+          return [...close(), ...block({ type: "text", text: "", citations: [] }, [...cited, { type: "text_delta", text: event.text }])]
+        }
         return event.text === "" ? [] : block({ type: "text", text: "" }, [{ type: "text_delta", text: event.text }])
       case "thinking": {
         generated += countTokens(event.text)
@@ -119,6 +123,17 @@ const writing = ({ countTokens, inputTokens, model, oneCall }: Answering) => {
     }
   }
 }
+
+/** A citation as the API has it. */
+const placeOf = ({ end, index, quote, start, title }: DocumentCitation): JsonRecord => ({
+  type: "char_location",
+  cited_text: quote,
+  document_index: index,
+  document_title: title ?? null,
+  start_char_index: start,
+  end_char_index: end,
+  file_id: null
+})
 
 const beginning = (model: string, inputTokens: number) => ({
   id: `msg_vrtx_${newId()}`,

@@ -1,5 +1,5 @@
 import { Stream } from "effect"
-import type { ChatEvent } from "../../domain/Chat.ts"
+import type { ChatEvent, DocumentCitation } from "../../domain/Chat.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
 
 /**
@@ -22,21 +22,28 @@ export const stoppingAt = (
         held = ""
         return [...textEvents(rest), event]
       }
+      const before = held.length
       const text = held + event.text
       const first = firstOf(sequences, text)
       if (first !== undefined) {
         end = { type: "end", candidate: 0, reason: "stop", stopSequence: first.sequence }
-        return [...textEvents(text.slice(0, first.at)), end]
+        return [...passed(text.slice(0, first.at), before, event.citations), end]
       }
       const kept = beginningAtEnd(sequences, text)
       held = text.slice(text.length - kept)
-      return textEvents(text.slice(0, text.length - kept))
+      return passed(text.slice(0, text.length - kept), before, event.citations)
     }
 
-    return events.pipe(Stream.map(pass), Stream.takeUntil((passed) => end !== undefined && passed.at(-1) === end), Stream.flattenIterable)
+    return events.pipe(Stream.map(pass), Stream.takeUntil((some) => end !== undefined && some.at(-1) === end), Stream.flattenIterable)
   })
 
 const textEvents = (text: string): ReadonlyArray<ChatEvent> => (text === "" ? [] : [{ type: "text", candidate: 0, text }])
+
+/** Text that holds no sequence. Citations are of what stands behind the first `before` units, which were held back of another statement. */
+const passed = (text: string, before: number, citations: ReadonlyArray<DocumentCitation> | undefined): ReadonlyArray<ChatEvent> =>
+  citations === undefined
+    ? textEvents(text)
+    : [...textEvents(text.slice(0, before)), ...textEvents(text.slice(before)).map((event) => ({ ...event, citations }))]
 
 /** The sequence that is complete first; of several, the longest. */
 const firstOf = (sequences: ReadonlyArray<string>, text: string) => {
