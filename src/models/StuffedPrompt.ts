@@ -41,19 +41,19 @@ const marks = String.raw`[ \t#>*_-]{0,12}`
 const words = String.raw`(?:[\p{L}']{1,20} ){0,3}`
 
 /** A line that only leads over to the answer: `Helpful Answer:`, `# Answer`. */
-const answerCue = new RegExp(String.raw`\n${marks}${words}(?:${answerWords})[*_ \t]{0,12}[::]?[*_\s]{0,12}$`, "iu")
+const answerCue = new RegExp(String.raw`\n${marks}${words}(?:${answerWords})[*_ \t]{0,12}[:\uff1a]?[*_\s]{0,12}$`, "iu")
 /** What follows the question of a document that has answers too. */
-const answerLabel = new RegExp(String.raw`(?:^|\n|[.?!?。]\s)${marks}${words}(?:${answerWords})[*_ \t]{0,12}[::]`, "iu")
+const answerLabel = new RegExp(String.raw`(?:^|\n|[.?!\uff1f。]\s)${marks}${words}(?:${answerWords})[*_ \t]{0,12}[:\uff1a]`, "iu")
 /** A label at the beginning of a line, or a sentence that ends with one: `Question:`, `Answer this question: …`. A heading has no colon. */
 const questionLabel = new RegExp(
   String
-    .raw`^(?:[^\n]{0,160}?(?<![\p{L}\p{N}])(?:${questionWords})[*_ \t]*[::]|${marks}#${marks}${words}(?:${questionWords})[ \t]*$)[*_ \t]*`,
+    .raw`^(?:[^\n]{0,160}?(?<![\p{L}\p{N}])(?:${questionWords})[*_ \t]*[:\uff1a]|${marks}#${marks}${words}(?:${questionWords})[ \t]*$)[*_ \t]*`,
   "gimu"
 )
 /** Where contexts begin: `Context:`, `## Retrieved documents`, `<context>`. */
 const contextLabel = new RegExp(
   String
-    .raw`^(?:${marks}${words}(?:${contextWords})[*_ \t]*[::]|${marks}#${marks}${words}(?:${contextWords})[ \t]*$|<(?:${contextWords})\b)`,
+    .raw`^(?:${marks}${words}(?:${contextWords})[*_ \t]*[:\uff1a]|${marks}#${marks}${words}(?:${contextWords})[ \t]*$|<(?:${contextWords})\b)`,
   "imu"
 )
 const tagWords = String.raw`\w{0,20}(?:context|doc|source|passage|chunk|article|result|excerpt|snippet|content|text)\w{0,20}`
@@ -112,7 +112,7 @@ const closing = (text: string, alone: boolean): Found => {
 
 const lastSentence = (text: string): string => {
   const line = text.slice(text.lastIndexOf("\n") + 1)
-  return line.length < text.length ? line : line.split(/(?<=[.!?。])\s+/u).at(-1) ?? ""
+  return line.length < text.length ? line : line.split(/(?<=[.!?])\s+|(?<=[。\uff1f])/u).at(-1) ?? ""
 }
 
 /** UTF-16 units. */
@@ -120,7 +120,7 @@ const longestQuestion = 500
 
 const startsContexts = (text: string): boolean => contextLabel.test(text.split("\n", 1)[0] ?? "")
 
-const asks = (text: string): boolean => /[??؟]["'”»)\]]{0,3}$/u.test(text.trimEnd())
+const asks = (text: string): boolean => /[?\uff1f\u061f]["'”»)\]]{0,3}$/u.test(text.trimEnd())
 
 const without = (text: string, start: number, end: number, question = text.slice(start, end)): Found => ({
   question,

@@ -25,7 +25,7 @@ const stuffed: Readonly<Record<string, string>> = {
   "bold labels": `**Passages:**\n\n- ${one}\n- ${two}\n\n**Question:** ${question}\n\n**Answer:**`,
   "lines without a blank one": `${one}\n${two}\n${question}`,
   "one line": `Employees have 28 days of leave a year. Requests go to the line manager. ${two.replace("\n", " ")} ${question}`,
-  "Chinese labels": `上下文:${one}\n\n${two}\n\n问题:${question}\n回答:`
+  "Chinese labels": `上下文\uff1a${one}\n\n${two}\n\n问题\uff1a${question}\n回答\uff1a`
 }
 
 describe("StuffedPrompt", () => {
@@ -41,6 +41,11 @@ describe("StuffedPrompt", () => {
       assert.notMatch(evidence, /context\s*[::]|<\/?doc/iu)
     })
   }
+
+  it("finds the last sentence of a Chinese prompt", () => {
+    const found = questionOf({ turns: [user("员工有28天年假。年假有多少天\uff1f")] })
+    assert.deepStrictEqual(found, { question: "年假有多少天\uff1f", evidence: ["员工有28天年假。\n\n"] })
+  })
 
   it("takes the last paragraph where nothing shows the question, and other turns as evidence", () => {
     const turns = [

@@ -23,11 +23,29 @@ const mostKeys = 32
 const grammar = new Set(Object.values(functionWords).flatMap((words) => [...words]))
 const wordPattern = /[\p{L}\p{M}\p{N}_]+/gu
 
-/** The key of a heading, or of a question that may be one; undefined where it has no words but function words, or too many. */
-export const headingKey = (heading: string): string | undefined => {
-  const words = (heading.match(wordPattern) ?? []).map(keyWord).filter((word) => !grammar.has(word))
-  return words.length === 0 || words.length > mostWords ? undefined : mark + words.join(" ")
+/** The key of a heading; undefined where it has no words but function words, or too many. */
+export const headingKey = (heading: string): string | undefined => keyOf(wordsOf(heading))
+
+/** Keys of the headings that a question may be: all of it, and without the words that ask. */
+export const questionKeys = (question: string): ReadonlyArray<string> => {
+  const words = wordsOf(question.replace(asking, ""))
+  const keys = [words, words.filter((word) => !asked.has(word))].map(keyOf)
+  return [...new Set(keys.flatMap((key) => key ?? []))]
 }
+
+const wordsOf = (text: string): ReadonlyArray<string> => (text.match(wordPattern) ?? []).map(keyWord).filter((word) => !grammar.has(word))
+
+const keyOf = (words: ReadonlyArray<string>): string | undefined =>
+  words.length === 0 || words.length > mostWords ? undefined : mark + words.join(" ")
+
+/** What questions are made of in scripts that write no spaces: "what is". */
+const asking = /^(?:什么是|什麼是)|(?:是什么|是什麼|とは(?:何(?:ですか)?)?|이?란|[은는이가]? ?무엇(?:인가요|입니까|이야)?)[\s?\uff1f。]*$/gu
+
+/** Words that ask for what a heading names: "Explain alerting", "What does alerting mean?", "How does alerting work?". */
+const asked = new Set(
+  "define definition describe explain explanation give mean meaning overview show tell work bedeutet bedeutung definiere erklare funktioniert"
+    .split(" ")
+)
 
 const keyWord = (word: string): string => {
   const lower = word.toLowerCase()

@@ -19,7 +19,7 @@ import { SpellingIndex } from "../../../search/Spelling.ts"
 import { ranking } from "../../../search/Ranking.ts"
 import { embedWeighed } from "../../../text/hashed/EmbedHashed.ts"
 import { explainsOption, type Option, optionsOf } from "../../../text/CommandOptions.ts"
-import { headingKey } from "../../../search/analysis/HeadingKeys.ts"
+import { questionKeys } from "../../../search/analysis/HeadingKeys.ts"
 import { FileScores } from "./FileScores.ts"
 import { ScoreRoom, type Scores, type SlotRange } from "./Scores.ts"
 import { topSlots } from "./TopSlots.ts"
@@ -352,11 +352,13 @@ const mostHeaded = 40
 
 /** Slots of the chunks with a heading that is the question. @throws {IndexDamage} */
 const headedBy = (index: CorpusIndex, query: string): ReadonlySet<number> => {
-  const key = headingKey(query)
-  const found = key === undefined ? undefined : index.lookupRare(key, mostHeaded)
-  return new Set(
-    (found?.bySegment ?? []).flatMap(({ postings, segment: { offset } }) => Array.from(postings.ordinals, (ordinal) => offset + ordinal))
-  )
+  const slots = new Set<number>()
+  for (const key of questionKeys(query)) {
+    for (const { postings, segment: { offset } } of index.lookupRare(key, mostHeaded)?.bySegment ?? []) {
+      for (const ordinal of postings.ordinals) slots.add(offset + ordinal)
+    }
+  }
+  return slots
 }
 
 /** The first `count` hits with different texts: a copy says no more than its original. */
