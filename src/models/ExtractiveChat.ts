@@ -16,9 +16,12 @@ const model = "extractive"
 /** The answer where the given text contains none. */
 export const notInText = "The text given does not answer this."
 
+/** UTF-16 units of a request: reading takes about a millisecond for each 1,500, in which the process does nothing else. */
+const longestRequest = 400_000
+
 /**
- * Converses without a model: the last paragraph of the last user turn is the question, and it is answered in sentences of the other text of
- * the system and the users. What that text does not contain it does not know, and says so. The same request gives the same answer; sampling
+ * Converses without a model: the question ({@link questionOf}) is answered in sentences of the documents to cite, and of the other text of
+ * the system and the users. What these do not contain it does not know, and says so. The same request gives the same answer; sampling
  * parameters have no effect, since nothing is sampled.
  */
 export const make = (countTokens: (text: string) => number): ChatModel["Service"] =>
@@ -46,8 +49,12 @@ const refusal = (request: ChatRequest): ServiceError | undefined => {
       if (type === "media" || type === "mediaUri") return needsModel(`turns[${i}].parts[${j}]`, "reading media")
     }
   }
+  const last = `turns[${request.turns.length - 1}]`
+  if (textsOf(request).reduce((sum, text) => sum + text.length, 0) > longestRequest) {
+    return needsModel(last, `reading more than ${longestRequest.toLocaleString("en-US")} characters`)
+  }
   return request.turns.at(-1)?.role === "assistant"
-    ? needsModel(`turns[${request.turns.length - 1}]`, "going on from the beginning of an answer")
+    ? needsModel(last, "going on from the beginning of an answer")
     : undefined
 }
 
@@ -65,14 +72,16 @@ const eventsOf = (request: ChatRequest, countTokens: (text: string) => number): 
     if (citations === undefined) said.push(...text.split(/(?<=\n)/).map((text): ChatEvent => ({ type: "text", candidate: 0, text })))
     else said.push({ type: "text", candidate: 0, text, citations })
   }
-  const read = [
-    request.system ?? "",
-    ...(request.documents ?? []).map(({ text }) => text),
-    ...request.turns.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")))
-  ]
-  const inputTokens = read.reduce((sum, text) => sum + countTokens(text), 0)
+  const inputTokens = textsOf(request).reduce((sum, text) => sum + countTokens(text), 0)
   return [...said, { type: "end", candidate: 0, ...ending }, { type: "usage", usage: { inputTokens, outputTokens } }]
 }
+
+/** All that is read of a request. */
+const textsOf = ({ documents = [], system = "", turns }: ChatRequest): ReadonlyArray<string> => [
+  system,
+  ...documents.map(({ text }) => text),
+  ...turns.flatMap(({ parts }) => parts.map((part) => ("text" in part ? part.text : "")))
+]
 
 /** A part of the answer, with the places that it comes from where documents are to be cited. */
 interface Statement {

@@ -96,6 +96,7 @@ describe("ExtractiveChat", () => {
         ["candidates", { turns, candidates: 2 }],
         ["logprobs", { turns, logprobs: 0 }],
         ["turns[0].parts[0]", { turns: [{ role: "user", parts: [{ type: "media", mimeType: "image/png", data: "" }] }] }],
+        ["turns[0]", { turns: [user("a note. ".repeat(60_000))] }],
         ["turns[1]", { turns: [...turns, { role: "assistant", parts: [{ type: "text", text: "The" }] }] }]
       ]
       for (const [field, request] of refused) {
