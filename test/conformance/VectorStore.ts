@@ -263,7 +263,7 @@ export const suite = <E>(
         const one = yield* prepared
         const other = yield* prepared
         const mine = (owner: string) => ({ displayName: "Mine \"é\"", embedder: "hash 8", owner, description: "what it is" })
-        yield* one.store.sign(mine("a"))
+        yield* Effect.all(Array.from({ length: 8 }, () => one.store.sign(mine("a"))), { concurrency: "unbounded" })
         yield* one.store.sign(mine("b"))
         yield* other.store.sign({ displayName: "Other", embedder: "hash 8", owner: "c" })
         const own = Effect.map(other.store.corpora, (all) => all.filter(({ corpus }) => corpus === one.corpus || corpus === other.corpus))

@@ -10,7 +10,9 @@ export const readsOf = ({ attempt, needTable, records, table }: Connection): Pic
     const signed = yield* records
     if (signed === undefined) return []
     const rows = yield* attempt("looking for corpora", () => signed.query().select(["corpus", "record"]).toArray())
-    return rows.flatMap((row) => corpusRecordOf(String(row["corpus"]), row["record"]))
+    // Writers that sign a corpus at the same time may each insert its record.
+    const found = rows.flatMap((row) => corpusRecordOf(String(row["corpus"]), row["record"]))
+    return [...new Map(found.map((record) => [record.corpus, record])).values()]
   })
 
   const versions: VectorStore["versions"] = Effect.gen(function*() {
