@@ -41,6 +41,19 @@ describe("blocks of a parsed text", () => {
     ) assert.deepStrictEqual(kinds("Intro of the page here.", code, "What follows is prose."), ["paragraph", "code", "paragraph"], code)
   })
 
+  it("what a session prints is part of it, whatever it reads like, up to prose or a heading", () => {
+    assert.deepStrictEqual(
+      kinds(
+        "To empty the yard:",
+        "$ yard empty\nlooking for old cranes\n2 of 3 cranes are old",
+        "to remove:   2 cranes\nremaining:   1 crane",
+        "Counting the rest",
+        "The yard is empty now."
+      ),
+      ["paragraph", "code", "heading", "paragraph"]
+    )
+  })
+
   it("a listing that is too long to be shown is cut into several", () => {
     const listing = Array.from({ length: 12 }, (_, at) => `door${at}.open({\n${"  key: 1,\n".repeat(20)}})`)
     const blocks = blocksOf(["Intro of the page here.", ...listing].join("\n\n")).slice(1)

@@ -155,6 +155,31 @@ describe("ExtractiveGenerator", () => {
       )
     }))
 
+  describe("words of a question that documents write otherwise", () => {
+    const leave = [
+      context("other.md", "Annual leave\n\nAnnual leave is paid out of the fund that the crew runs."),
+      context(
+        "leaving.md",
+        "Before you go\n\n- Your annual leave is paid out when you resign.\n- Keys must be returned."
+      ),
+      context(
+        "crews.md",
+        "Crews\n\nA lift in more hours needs a longer rope. A lift of more than 3 hours needs a second crew.\n\nThe yard lends loaner ropes."
+      ),
+      context("prices.md", "Lifts\n\nA lift of the large crane costs 2 crews a whole day.\n\nFees\n\nA lift is EUR 80 for members.")
+    ]
+    it.effect.each<[question: string, expected: string]>([
+      // Resign is to quit, but the leave of annual leave is not.
+      ["Is annual leave paid out if I quit?", "Your annual leave is paid out when you resign."],
+      ["What needs a lift of more than three hours?", "A lift of more than 3 hours needs a second crew."],
+      ["Can I borrow a rope?", "The yard lends loaner ropes."],
+      ["How much does a lift cost?", "A lift is EUR 80 for members."]
+    ])("%s", ([question, expected]) =>
+      Effect.gen(function*() {
+        assert.include((yield* ask(question, leave)).citations[0]?.quote ?? "", expected)
+      }))
+  })
+
   describe("a question about a museum that the documents describe", () => {
     const museum = context(
       "museum.md",
@@ -364,7 +389,7 @@ describe("ExtractiveGenerator", () => {
       assert.strictEqual((yield* ask("Who books hotels in March?", [notes])).text, "Hotels are booked by the desk in March. [1]")
       const tight = context("tight.docx", "The hotel limit is EUR 130, taxes included.[2] Ask the desk first.")
       assert.strictEqual(
-        (yield* ask("What is the hotel limit?", [tight])).text,
+        (yield* ask("What does the hotel limit include?", [tight])).text,
         "The hotel limit is EUR 130, taxes included. Ask the desk first. [1]"
       )
     }))

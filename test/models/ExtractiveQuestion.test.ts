@@ -49,7 +49,23 @@ it("stems forms of one word alike, and other words otherwise", () => {
       "tag tags tagged tagging",
       "option options",
       "box boxes",
-      "fix fixed"
+      "fix fixed fixing",
+      "key keys",
+      "try tries tried trying",
+      "move moves moved moving",
+      "store stored storing",
+      "stop stopped stopping",
+      "open opened opening",
+      "filter filters filtered filtering",
+      "request requests requested",
+      "sign signed signing",
+      "cancel cancelled canceled cancelling",
+      "install installed installing",
+      "add added adding",
+      "reply replies replied replying",
+      "use used using",
+      "child children",
+      "safe safely"
     ]
   ) {
     assert.lengthOf(new Set(forms.split(" ").map(stem)), 1, forms)
@@ -60,15 +76,57 @@ it("stems forms of one word alike, and other words otherwise", () => {
 describe("terms of a question", () => {
   it.each<[string, ReadonlyArray<string>]>([
     ["How do promotions work?", ["promot"]],
-    ["How do cranes work together?", ["cran", "work", "togeth"]],
+    ["How do cranes work together?", ["crane", "work", "togeth"]],
     ["Who runs on-call?", ["run", "on call"]],
     ["What is opt-out?", ["opt out"]],
-    ["Is the crane load-tested?", ["cran", "load", "test"]]
+    ["Is the crane load-tested?", ["crane", "load", "test"]],
+    ["Who approves a crane over $5,000?", ["approv", "crane", "5000"]],
+    ["Could you tell me who approves cranes?", ["approv", "crane"]],
+    ["Explain the crane policy", ["crane", "polici"]],
+    ["What is meant by a crane load?", ["crane", "load"]],
+    ["What counts as a crane?", ["crane"]],
+    ["How long does a lift take?", ["long", "lift"]],
+    ["How long does it take to lift a crane?", ["long", "lift", "crane"]],
+    ["Wie lange dauert der Versand?", ["lang", "versand"]],
+    ["Isn't the crane locked?", ["crane", "lock"]],
+    ["Is crane leave paid out?", ["crane", "leav", "pay"]],
+    ["How do I leave it out?", ["leav out"]]
   ])("%s", (question, keys) => assert.deepStrictEqual(questionOf(question).terms.map(({ key }) => key), keys))
 })
 
 it("what an apostrophe leaves of \"not\" is no term of a question", () => {
-  assert.deepStrictEqual(questionOf("Which cranes can't be moved?").terms.map(({ key }) => key), ["cran", "move"])
+  assert.deepStrictEqual(questionOf("Which cranes can't be moved?").terms.map(({ key }) => key), ["crane", "move"])
+})
+
+describe("the answer that a question asks for", () => {
+  it.each<[string, string]>([
+    ["When does the crane rest?", "date"],
+    ["Since when has the crane rested?", "date"],
+    ["In the harbour, when does the crane rest?", "date"],
+    ["Do you know when the crane rests?", "date"],
+    ["How early can I lift?", "date"],
+    ["Who lifts the crane?", "person"],
+    ["For whom is the crane?", "person"],
+    ["If it rains, who do I call?", "person"],
+    ["How soon is the crane free?", "number"],
+    ["What is the maximum load of a crane?", "other"],
+    ["what's the max size of a crane", "number"],
+    ["What is the price per lift?", "number"],
+    ["Is a lift paid when it rains?", "other"],
+    ["When it rains, do I need to stop?", "other"],
+    ["rope breaks when lifting", "other"],
+    ["Can people who rent a crane lift it?", "other"],
+    ["What is the size parameter for?", "other"]
+  ])("%s", (question, type) => assert.strictEqual(questionOf(question).type, type))
+
+  it.each<[string, string]>([
+    ["Am I allowed to lift?", "yesNo"],
+    ["Isn't the crane locked?", "yesNo"],
+    ["Can't I lift?", "yesNo"],
+    ["The rope broke. What should I do?", "howTo"],
+    ["Show me how to lift a crane", "howTo"],
+    ["The rope broke when I lifted. Is it insured?", "yesNo"]
+  ])("in the form of %s", (question, kind) => assert.strictEqual(questionOf(question).kind, kind))
 })
 
 describe("a task without a question word", () => {

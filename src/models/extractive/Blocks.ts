@@ -2,7 +2,7 @@
 import { defined } from "../../domain/Defined.ts"
 import { pointsBelow, saysToRun, unfinishedLine } from "./Cues.ts"
 import { bullet, endsInColon, endsInQuestionMark, itemsOf, type Line, runsOf, terminal } from "./Lines.ts"
-import { isCode, isCommand, isSignature, piped, prompt } from "./Listings.ts"
+import { isCode, isCommand, isOutput, isSignature, piped, prompt } from "./Listings.ts"
 import { besideOption, type EntryTerm, isOption, joinExplained, splitEntries, splitOutdented, termOf } from "./Manuals.ts"
 import { namesOf } from "./Tables.ts"
 
@@ -84,7 +84,7 @@ const kindOf = (lines: Lines, previous: Block | undefined, next: Lines | undefin
   const led = last !== undefined && leads(last)
   const isLedToCode = led || previous?.kind === "code"
   if (isHead(lines)) return "keys"
-  if (isRest(lines, previous)) return "code"
+  if (isRest(lines, previous) || (previous?.kind === "code" && isOutput(lines, previous.lines))) return "code"
   if (besideOption.test(lines[0]!.text) && termOf(lines) !== undefined) return "paragraph"
   if (isRegular(lines)) return "table"
   if (!isLedToCode && isOptionHeading(lines, next)) return "heading"

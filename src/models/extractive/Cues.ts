@@ -45,7 +45,7 @@ export const interrogative = anywhere({
 
 /** The question is about a point in time. */
 export const asksDate = anywhere({
-  en: /when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)/,
+  en: /when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)|how (?:late|early)/,
   de: /wann|welche[mnrs]? (?:jahr(?:e|en|hundert)?|tag(?:e|en)?|monat|datum|uhrzeit)/,
   fr: /quand|quelle (?:année|date|heure)/,
   es: /cuándo|qué (?:año|fecha|día)/,
@@ -58,7 +58,7 @@ export const asksDate = anywhere({
 /** The question is about a count, a measure or a version. */
 export const asksNumber = anywhere({
   en:
-    /how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy)|(?:what|which) (?:[\p{L}\p{N}.]+ ){0,3}(?:versions?|port)|what (?:percentage|percent|number|amount|rate|price|cost|size|is the (?:price|cost|number|limit|maximum|minimum|percentage|population))/u,
+    /how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy|soon|quickly)|(?:what|which) (?:[\p{L}\p{N}.]+ ){0,3}(?:versions?|port)|what (?:percentage|percent|number|amount|rate|price|cost|size)|what(?:['’]s| is| was| are) the (?:[\p{L}-]+ ){0,3}?(?:price|cost|number|limit|max(?:imum)?|min(?:imum)?|percentage|population|size|duration|fee|budget|allowance|quota|capacity)(?= (?:of|for|in|on|per|to|at|an?|the|when|if|is|i|we|you|size|number|length|amount|time)\b|\W*$)/u,
   de: /wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|wievielfache/,
   fr: /combien/,
   es: /cuánt[oa]s?/,
@@ -83,7 +83,7 @@ export const asksPerson = anywhere({
 /** The question is about how something is done. */
 export const asksHowTo = asking({
   en:
-    /how (?:do|does|did|can|could|should|would|must|to|is|are|am|may|might)\b|what (?:should|must|do) (?:i|we|you|one)\b|what do i have to|steps? (?:to|for)\b/,
+    /how (?:do|does|did|can|could|should|would|must|to|is|are|am|may|might)\b|what (?:should|must|do) (?:i|we|you|one)\b|what do i have to|what now\b|now what\b|steps? (?:to|for)\b/,
   de: /wie (?!viele?\b|lange\b|oft\b|hoch\b|alt\b|weit\b|gro|teuer\b|schnell\b)/,
   fr: /comment\b/,
   es: /cómo\b|como\b/,
@@ -106,7 +106,7 @@ export const asksWhy = anywhere({
 
 /** The question is about what a thing is. */
 export const asksDefinition = asking({
-  en: /what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|define\b/,
+  en: /what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|what (?:counts|qualifies) as\b|define\b|(?:definition|meaning) of\b/,
   de: /was (?:ist|sind|bedeutet|heißt)\b/,
   fr: /qu'est-ce\b/,
   es: /qué (?:es|son|significa)\b/,
@@ -117,12 +117,22 @@ export const asksDefinition = asking({
 
 /** The question is about whether something is so. */
 export const asksYesNo = asking({
-  en: /(?:is|are|was|were|do|does|did|can|could|may|must|should|will|would|has|have|had)\b/,
+  en:
+    /(?:am|is|are|was|were|do|does|did|can|could|may|must|need|shall|should|will|would|has|have|had)(?:n['’]t)?\b|(?:can|won)['’]t\b|cannot\b/,
   de: /(?:ist|sind|war|kann|können|darf|dürfen|muss|müssen|gibt|hat|haben|wird|werden|bezahlt|gilt)\b/,
   fr: /est-ce\b/,
   zh: /吗[？?]?$/,
   ja: /(?:です|ます)か[？?]?$/
 })
+
+/** What a text starts with before a question word that asks. */
+export const beforeAsking = /(?:^|[.?!:;]\s)\W*(?:(?:and|but|or|exactly|since|until|till|by|from|to|for|with|of|at|on)\W+){0,2}$/iu
+
+const auxiliary = "(?:am|is|are|was|were|do|does|did|will|would|can|could|shall|should|must|may|might|has|have|had)\\b"
+/** A question word before its verb. */
+export const verbFirst = new RegExp(`^\\w+ ${auxiliary}`, "iu")
+/** "When I leave, …": a clause, and what the question is about comes after it. */
+export const clauseFirst = new RegExp(`^\\w+ (?!${auxiliary})[^,?]{3,80}, \\p{L}`, "iu")
 
 /**
  * A task without a question word, "Convert a schema to JSON", asks how to do it. These verbs are what tasks start with; few names of
@@ -153,6 +163,15 @@ export const asksRelease = /\bv?\d+\.(?:\d+|x)\b.*\b(?:released?|come out|came o
  */
 export const asksMeaning =
   /^(\W*(?:what (?:do|does|did)\b.*?(?=\s+(?:mean|stand for)\b)|how (?:do|does|did)\b.*?(?=\s+work\W*$)))\s+(?:mean|stand for|work)\b/isu
+/** "How long does shipping take?" and "Wie lange dauert der Versand?" are about shipping: the verb only asks for a length. */
+export const lastingVerb =
+  /(?<=\bhow (?:long|soon|quickly)\b.*)\b(?:takes?|taken?|last(?:s|ed)?|stay)\b(?=\W*$)|(?<=\bhow long )(?:does|do|did|will) it take\b|(?<=\bwie lange )(?:dauer(?:t|n|te)|gilt|gelten)\b/giu
+/** What comes before the thing that a question wants defined: "What is meant by ", "Explain the ". Its words name nothing in the text. */
+export const beforeDefined =
+  /^\W*(?:what do (?:you|we|they) mean by|what is meant by|what (?:is|are) considered|what (?:counts|qualifies) as|(?:definition|meaning) of|define|(?:explain|describe)(?= (?:the|an?|how|what|why|when)\b)|(?:show|tell|give|explain|teach)(?: to)? (?:me|us)(?: about| an? (?:example|overview|summary) of)?|show how)\s+/iu
+/** Courtesy before a question: "Hi, do you know when …", "Could you tell me who …". */
+export const courtesy =
+  /^\W*(?:(?:please|hi|hello|hey|ok|okay|so)\b[\s,.!]*)+(?=\p{L})|^\W*(?:(?:(?:can|could|would|will) you|please)(?: please)? (?:tell|show|explain|say)(?: to)?(?: me| us)?|(?:do|does) (?:you|anyone|anybody|someone) (?:know|remember)|(?:tell|show) (?:me|us)|(?:i|we)(?:'d|’d| would)? (?:want|like|need) to know|i (?:was|am) wondering),? (?=(?:who|whom|whose|when|how|what|which|why|where|whether|if)\b)/iu
 
 /** A Chinese segment that consists of "who" and one more character is taken for a function word. */
 export const cjkAsking = /^[谁誰].$/u
@@ -171,7 +190,7 @@ export const beforeMeasure = /\b(?:how|wie)\s+$/iu
 
 /** Measures of "how long" and the like: they only say what sort of answer is wanted, and few texts that state a length contain them. */
 export const measures: ReadonlySet<string> = new Set(wordList(
-  "long old far often tall high large big fast deep wide heavy",
+  "long old far often tall high large big fast deep wide heavy soon quickly",
   "lange oft hoch gross alt weit teuer schnell tief breit schwer"
 ))
 
@@ -211,6 +230,10 @@ const streetAddress = anyOf(
   /\bP\.? ?O\.? Box\b/
 )
 
+/** An amount of money, or none. */
+export const money =
+  /(?:[$€£¥]|\b(?:eur|usd|gbp|chf|sek|nok|dkk)\b:?) ?\d|\d ?(?:[€£¥$]|(?:eur|usd|gbp|chf|sek|nok|dkk|kr|euros?|dollars?|pounds?|cents?|credits?)\b)|\bfree of charge\b|\b(?:for|is|are) free\b(?! to\b)|\bno (?:extra |additional )?(?:cost|charge|fee)\b|\bkostenlos/iu
+
 /** By the stem of a word, the form in which documents write what it names, without the word: an address is a street and a number. */
 export const writtenForms: ReadonlyMap<string, RegExp> = new Map(
   ([
@@ -219,7 +242,17 @@ export const writtenForms: ReadonlyMap<string, RegExp> = new Map(
     ["phone telephone fax telefon telefonnummer rufnummer", /(?:\+|\b0)\d[\d ()/-]{5,}\d|\bext(?:ension|\.)? ?\d/iu],
     ["website url link webseite", /\bhttps?:\/\/|\bwww\.\p{L}/u],
     ["option flag switch schalter", /^--?[A-Za-z][\w-]*(?![\w-])/],
-    ["price cost fee preis kosten", /[$€£¥] ?\d|\d ?(?:[€£¥$]|(?:eur|usd|gbp|chf|sek|euros?|dollars?|pounds?)\b)/iu]
+    ["price cost fee preis kosten", money]
+  ] as const).flatMap(([words, form]) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
+)
+
+/** The same where the question is about a number: an allowance is an amount of money, and what is allowed at most is "up to 99 MB". */
+export const quantityForms: ReadonlyMap<string, RegExp> = new Map(
+  ([
+    ["allowance amount budget salary stipend betrag", money],
+    ["size", /\d ?(?:[kmgt]i?b|bytes?|(?:mega)?pixels?|px)\b|\d ?[x×] ?\d/iu],
+    ["max maximum limit", /\b(?:up to|at most|(?:no|not) more than|exceed|no larger than|no longer than) [^.]{0,12}\d/iu],
+    ["min minimum", /\b(?:at least|no(?:t)? (?:less|fewer) than) [^.]{0,12}\d/iu]
   ] as const).flatMap(([words, form]) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
 )
 
@@ -260,16 +293,22 @@ export const lasting = anyOf(
   duration,
   /\d ?(?:ms|min|[smhdwy])\b/,
   /\d ?(?:characters?|bytes?|lines?|pages?|words?|met(?:re|er)s?|kilomet(?:re|er)s?|km|miles?|feet|ft|inch(?:es)?|cm|mm|zeichen|seiten|zeilen|metern?)\b/,
-  /\b(?:forever|unlimited|infinite(?:ly)?|indefinite(?:ly)?|permanent(?:ly)?|as long as|until|unbegrenzt|dauerhaft|bis)\b/
+  /\b(?:forever|unlimited|infinite(?:ly)?|indefinite(?:ly)?|permanent(?:ly)?|until|unbegrenzt|dauerhaft|bis)\b/
+)
+/** How soon: a length of time, or at once. */
+const promptly = anyOf(
+  "iu",
+  duration,
+  /\b(?:at once|immediate(?:ly)?|right away|straight away|same day|next (?:business |working )?day|as soon as|overnight|instant(?:ly)?)\b/
 )
 /** How often: an interval. */
 const recurring = anyOf("iu", frequency, /\b(?:once|twice|times|per|each|einmal|zweimal|mal|pro|jede[nrsm]?)\b/)
 
 /** By the stem of a measure, the form in which texts state it: how long is six weeks, how often is every Friday. */
 export const measuredForms: ReadonlyMap<string, RegExp> = new Map(
-  ([["long lange", lasting], ["often oft", recurring], ["old alt", duration]] as const).flatMap(([words, form]) =>
-    words.split(" ").map((word): [string, RegExp] => [stem(word), form])
-  )
+  ([["long far lange weit", lasting], ["soon quickly", promptly], ["often oft", recurring], ["old alt", duration]] as const).flatMap((
+    [words, form]
+  ) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
 )
 
 /** The words that an abbreviation stands for: the Cloud Native Computing Foundation for CNCF. */

@@ -8,7 +8,7 @@ import {
   condition,
   frequency,
   fullName,
-  lasting,
+  money,
   relativeDate,
   release,
   spelledNumber
@@ -24,13 +24,17 @@ export const isDated = (heading: string): boolean => heading.length <= maxDatedH
 /** Whether "when" may ask for circumstances, as in "When is a permit needed?". */
 const asksCondition = ({ text, type }: Question): boolean => type === "date" && asksWhenAsRule.test(text)
 
-/** Whether a quote contains an answer of the question's type that the question itself does not contain. */
-export const holdsType = (question: Question, quote: string): boolean => {
+/**
+ * Whether a quote contains an answer of the question's type that the question itself does not contain. A price `inTable` may stand there
+ * without its currency.
+ */
+export const holdsType = (question: Question, quote: string, inTable = false): boolean => {
+  const { measure } = question
   switch (question.type) {
     case "number":
-      return question.asksLength
-        ? lasting.test(quote)
-        : spelledNumber.test(quote) || frequency.test(quote) || bringsNumber(question, quote)
+      return measure !== undefined && !(inTable && measure === money)
+        ? measure.test(quote)
+        : bringsWord(question, spelledNumbers, quote) || bringsWord(question, frequencies, quote) || bringsNumber(question, quote)
     case "date":
       // Where the question is when a version was released, another version is not a date.
       return absoluteDate.test(quote) || (release.test(quote) && !asksRelease.test(question.text)) ||
@@ -42,6 +46,15 @@ export const holdsType = (question: Question, quote: string): boolean => {
       return true
   }
 }
+
+/** Whether a quote has words of a form that are not all the question's own: "monthly" does not answer "How much is the monthly fee?". */
+const bringsWord = (question: Question, forms: RegExp, quote: string): boolean => {
+  for (const [found] of quote.matchAll(forms)) if (!foldedWords(found).every((word) => question.words.has(word))) return true
+  return false
+}
+
+const all = (form: RegExp): RegExp => new RegExp(form, `${form.flags}g`)
+const [spelledNumbers, frequencies] = [all(spelledNumber), all(frequency)]
 
 const bringsNumber = (question: Question, quote: string): boolean =>
   foldedWords(quote).some((word) => /\p{N}/u.test(word) && !question.words.has(word))

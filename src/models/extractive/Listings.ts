@@ -37,6 +37,14 @@ const unfinished = /[\p{L}\p{N})"'\]][,]?$/u
 const namesCall = (text: string): boolean =>
   !/[;{}=|<>\\]|\w\.\w+\([^)]|^\W/.test(text) && (text.match(/(?<=^|\s)\p{L}{2,}(?=[.,:]?(?:\s|$))/gu)?.length ?? 0) >= 3
 
+/** The first line of a session: what follows is a command's output, whatever it reads like. */
+const opensSession = /^(?:>>> |\$ [\p{L}./~])/u
+
+/** Whether lines below a session are more of its output: no line of them reads as prose, and they are no heading. */
+export const isOutput = (lines: Lines, above: Lines): boolean =>
+  opensSession.test(above[0]!.text) && lines.every(({ text }) => !prose.test(text)) &&
+  (lines.length > 1 ? lines.some(({ text }) => /\d/.test(text)) : /^\W*\d/.test(lines[0]!.text))
+
 /** What a line with one sign of code counts, where nothing leads up to it and no other line is surely code. */
 const weakShare = 0.6
 
@@ -45,7 +53,7 @@ const weakShare = 0.6
  * indented below the head of a function or class count as code, though they may read as prose.
  */
 export const isCode = (lines: Lines, led: boolean): boolean => {
-  if (lines[0]!.text.startsWith(">>> ")) return true
+  if (opensSession.test(lines[0]!.text)) return true
   let strong = 0
   let weak = 0
   let within = Infinity

@@ -4,7 +4,7 @@ import { hasOption } from "../../text/CommandOptions.ts"
 import { importanceOf, type Question, type Term } from "./Question.ts"
 import { placesOf, synonymsOf } from "./Synonyms.ts"
 import type { TextUnit } from "./Units.ts"
-import { commonPrefix, editDistance, foldedWords, normalize, partsOfNames, wordsOfNormal } from "./Words.ts"
+import { commonPrefix, editDistance, foldedWords, normalize, partsOfNames, stem, wordsOfNormal } from "./Words.ts"
 
 /** How much of each term of a question a text has, in the terms' order, each 0..1. */
 export type Matches = ReadonlyArray<number>
@@ -58,7 +58,8 @@ export const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, 
   const vocabulary = new Set<string>()
   for (const unit of units) for (const word of unit.wordSet) vocabulary.add(word)
   for (const context of contexts) for (const word of foldedWords(context.headings.join("\n"))) vocabulary.add(word)
-  const relatives = question.terms.map((term) => term.cjk || term.option ? new Map<string, number>() : relativesOf(term, vocabulary))
+  const keys = new Set(question.terms.map(({ key }) => key))
+  const relatives = question.terms.map((term) => term.cjk || term.option ? new Map<string, number>() : relativesOf(term, vocabulary, keys))
   const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key, vocabulary))
   return (at, { display, normal, words, wordSet }) => {
     const term = question.terms[at]!
@@ -122,10 +123,23 @@ const phrasesOf = (key: string, vocabulary: ReadonlySet<string>): ReadonlyArray<
 const synonymCredit = (key: string, vocabulary: ReadonlySet<string>): number =>
   vocabulary.has(key) ? credit.synonymBeside : credit.synonymInstead
 
-/** The words of the vocabulary that stand for a term, with their matches. */
-const relativesOf = ({ key }: Term, vocabulary: ReadonlySet<string>): ReadonlyMap<string, number> => {
+/** Numbers as words and as figures. */
+const figures: ReadonlyMap<string, string> = new Map(
+  "one two three four five six seven eight nine ten eleven twelve".split(" ")
+    .flatMap((word, at): ReadonlyArray<[string, string]> => [[stem(word), `${at + 1}`], [`${at + 1}`, stem(word)]])
+)
+
+/**
+ * The words of the vocabulary that stand for a term, with their matches. A synonym that is a term itself, one of `keys`, stands for
+ * itself: in "paid for annual leave if I quit", leave is not to quit.
+ */
+const relativesOf = ({ key }: Term, vocabulary: ReadonlySet<string>, keys: ReadonlySet<string>): ReadonlyMap<string, number> => {
   const found = new Map<string, number>()
-  for (const word of synonymsOf(key)?.words ?? []) if (vocabulary.has(word)) found.set(word, synonymCredit(key, vocabulary))
+  for (const word of synonymsOf(key)?.words ?? []) {
+    if (vocabulary.has(word) && !keys.has(word)) found.set(word, synonymCredit(key, vocabulary))
+  }
+  const figure = figures.get(key)
+  if (figure !== undefined && vocabulary.has(figure)) found.set(figure, 1)
   if (key.includes(" ")) return found
   if (/^\d[\d.]*$/.test(key)) {
     // 3.14 has 3.14.0, and 15.3.2020 has 2020.

@@ -243,7 +243,8 @@ const typedBy = (
     return units.map((unit, at) =>
       (question.type === "date" && isDated(headings[at]!)) ||
       // The date of one field is not that of another.
-      (holdsType(question, unit.display) && (unit.kind !== "key" || question.type !== "date" || fieldNameShare(question, unit.display) > 0))
+      (holdsType(question, unit.display, unit.kind === "key" || unit.kind === "row") &&
+        (unit.kind !== "key" || question.type !== "date" || fieldNameShare(question, unit.display) > 0))
     )
   }
   // Many commands have a -v: the question is about that of the command it names.

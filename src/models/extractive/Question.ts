@@ -6,14 +6,19 @@ import {
   asksWhenOfEvent,
   beforeCounted,
   beforeDeed,
+  beforeDefined,
   beforeMeasure,
   beforeProperty,
   cjkAsking,
+  courtesy,
   genericWords,
   initialsOf,
   lasting,
+  lastingVerb,
   measuredForms,
   measures,
+  money,
+  quantityForms,
   senderLines,
   unnamed,
   writtenForms
@@ -68,8 +73,8 @@ export interface Question {
    * which capitalises all nouns.
    */
   readonly names: ReadonlyArray<number>
-  /** Whether the question is how long something is or lasts: a number that is no length is no answer. */
-  readonly asksLength: boolean
+  /** What a number must be to answer: a length where the question is how long something lasts, an amount of money where it is what it costs. */
+  readonly measure: RegExp | undefined
   /** Index of the term that says what happened, where the question is when it did. */
   readonly happened: number | undefined
 }
@@ -83,8 +88,8 @@ const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 const maxQuestionCharacters = 2000
 
 export const questionOf = (asked: string): Question => {
-  const text = asked.slice(0, maxQuestionCharacters)
-  const raw = rawWords(text.replace(asksMeaning, "$1"))
+  const text = asked.slice(0, maxQuestionCharacters).replace(courtesy, "")
+  const raw = rawWords(text.replace(asksMeaning, "$1").replace(beforeDefined, blank).replace(lastingVerb, blank))
   const type = isTask(text) ? "other" : typeOf(text)
   const stop = stopWordsOf(raw.map(({ word }) => word))
   const byKey = termsOf(text, raw, type, stop)
@@ -98,13 +103,23 @@ export const questionOf = (asked: string): Question => {
     words: new Set(foldedWords(text)),
     grammar: new Set([...stop].map(stem)),
     type,
-    kind: kindOf(text, type),
+    kind: kindOf(questionIn(text), type),
     asked: terms.flatMap(({ key }, term) => (askedKeys.has(key) ? [term] : [])),
     names: isGerman ? [] : terms.flatMap(({ key, role }, term) => (role === "name" && !/^\d+$/.test(key) ? [term] : [])),
-    asksLength: terms.some(({ form }) => form === lasting),
+    measure: type === "number"
+      ? terms.find(({ form, key }) => form === lasting || (form === money && writtenForms.has(key)))?.form
+      : undefined,
     happened: asksWhenOfEvent.test(text) ? plain.at(-1) : undefined
   }
 }
+
+/** What is left out keeps its room, as words are told by their offsets. */
+const blank = (left: string): string => " ".repeat(left.length)
+
+/** The question, where sentences before it tell what has happened: "My badge is lost. What should I do?" */
+const questionIn = (text: string): string => /[.!?]\s+(\p{L}[^.!?]*\?)\s*$/u.exec(text)?.[1] ?? text
+
+const formsByType: { readonly [Type in AnswerType]?: ReadonlyMap<string, RegExp> } = { person: senderLines, number: quantityForms }
 
 type RawWords = ReturnType<typeof rawWords>
 
@@ -133,7 +148,9 @@ const termsOf = (text: string, raw: RawWords, type: AnswerType, stop: ReadonlySe
       return
     }
     if (inPhrase.has(index)) return
-    const phrase = phraseAt(stemmed, index) ?? compoundAt(text, raw, index, stop)
+    // "Turn it off" and "I turn sync off", but not "leave out" in "award leave paid out".
+    const mayPart = [index - 1, index + 1].some((other) => raw[other] === undefined || stop.has(normalize(raw[other].word)))
+    const phrase = phraseAt(stemmed, index, mayPart) ?? compoundAt(text, raw, index, stop)
     if (phrase !== undefined) { for (const place of phrase.places) inPhrase.add(place) }
     else if (stop.has(normal.replace(/['’]s$/, ""))) return
     const key = phrase?.key ?? stem(normal)
@@ -145,7 +162,7 @@ const termsOf = (text: string, raw: RawWords, type: AnswerType, stop: ReadonlySe
     const also = type === "person" ? agents.get(key) : undefined
     const form = measured
       ? measuredForms.get(key)
-      : (type === "person" ? senderLines : writtenForms).get(key) ?? writtenForms.get(key) ?? initialsOf(word)
+      : formsByType[type]?.get(key) ?? writtenForms.get(key) ?? initialsOf(word)
     terms.set(key, {
       key,
       cjk: false,
@@ -173,9 +190,10 @@ const compoundAt = (text: string, raw: RawWords, index: number, stop: ReadonlySe
 const moreImportant = (role: TermRole, other: TermRole | undefined): TermRole =>
   other !== undefined && importanceOf[other] > importanceOf[role] ? other : role
 
-/** Whether a word is what an apostrophe leaves of a verb or of "not": the t of "can't" is no term. */
+/** Whether a word is what an apostrophe leaves of a verb and of "not": neither half of "can't" or "isn't" is a term. */
 const isContracted = (text: string, at: number, normal: string): boolean =>
-  /['’]/.test(text[at - 1] ?? "") && /^(?:t|re|ve|ll|d|m)$/.test(normal)
+  (/['’]/.test(text[at - 1] ?? "") && /^(?:t|re|ve|ll|d|m)$/.test(normal)) ||
+  (normal.endsWith("n") && /^['’]t\b/.test(text.slice(at + normal.length)))
 
 const isMeasure = (text: string, at: number, normal: string): boolean =>
   measures.has(normal) && beforeMeasure.test(text.slice(Math.max(0, at - 8), at))

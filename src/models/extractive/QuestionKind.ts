@@ -1,4 +1,17 @@
-import { asksDate, asksDefinition, asksHowTo, asksNumber, asksPerson, asksWhy, asksYesNo, interrogative, namesTask } from "./Cues.ts"
+import {
+  asksDate,
+  asksDefinition,
+  asksHowTo,
+  asksNumber,
+  asksPerson,
+  asksWhy,
+  asksYesNo,
+  beforeAsking,
+  clauseFirst,
+  interrogative,
+  namesTask,
+  verbFirst
+} from "./Cues.ts"
 
 /** What an answer must contain, by the question's form: a number, a date or the name of a person; `other` demands none of them. */
 export type AnswerType = "number" | "date" | "person" | "other"
@@ -34,7 +47,15 @@ export const typeOf = (text: string): AnswerType => {
   let first: { readonly type: AnswerType; readonly at: number } | undefined
   for (const [type, cue] of types) {
     const at = text.search(cue)
-    if (at !== -1 && at <= asked && at < (first?.at ?? Infinity)) first = { type, at }
+    if (at !== -1 && at <= asked && at < (first?.at ?? Infinity) && !joins(text, at)) first = { type, at }
   }
   return first?.type ?? "other"
+}
+
+/** Whether the word at an offset is a "when" or "who" that asks nothing, as in "Is it paid when I leave?" and "people who travel". */
+const joins = (text: string, at: number): boolean => {
+  const before = text.slice(0, at)
+  if (!/^(?:when|who|whom|whose)\b/iu.test(text.slice(at))) return false
+  return clauseFirst.test(text.slice(at)) ||
+    !(beforeAsking.test(before) || (/,\s*$/u.test(before) && verbFirst.test(text.slice(at))))
 }

@@ -155,8 +155,8 @@ export const signs = {
   quoteDefinition: (of) => of.question.kind === "definition" ? quoteShare(of) : 0,
   /** `withHeadings`, where the question is whether something is so; else 0. */
   yesNoWithHeadings: (of) => of.question.kind === "yesNo" ? headedShare(of) : 0,
-  /** The quote says what is not so. */
-  negative: ({ unit }) => flag(negation.test(unit.display)),
+  /** The quote says what is not so, and the question is not whether something is. */
+  negative: ({ question, unit }) => flag(question.kind !== "yesNo" && negation.test(unit.display)),
   /** Weighted share of the question's terms that the quote has with what stands above it and the sentence before that it leans on. */
   withSentenceBefore: ({ shareOf, surroundings: { before, withHeadings } }) =>
     shareOf(before === undefined ? withHeadings : orElse(withHeadings, before, near.before)),

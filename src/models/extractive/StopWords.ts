@@ -2,8 +2,8 @@ import { functionWords } from "../../text/FunctionWords.ts"
 import { normalize } from "./Words.ts"
 
 /** Further words that English questions are asked with. In a query of keywords, they may be the subject. */
-const askedWith = `am describe else explain find get gets getting give given go got just kind like may need needed one out over
-  please sort tell through under up upon use used using while within`.split(/\s+/)
+const askedWith = `am anybody anyone anything describe else explain find get gets getting give given go got just kind like may need needed
+  needs now one out over per please somebody someone sort tell tells through under up upon use used using while within`.split(/\s+/)
 /** Words that are stop words only at the start of a question: "List the ports", but "a list of integers". */
 const imperatives = new Set(["list", "name"])
 

@@ -146,6 +146,53 @@ movie, film
 country, nation, state
 city, town
 population, inhabitants, people
+back up, backup
+set up, setup
+roll back, rollback, revert, undo
+time out, timeout
+clean up, cleanup
+start up, startup
+sign up, signup, register, enrol, enroll
+type, enter, key in
+speed, bandwidth, throughput
+above, over, exceed, more than, greater than
+below, under, less than, fewer than
+forget, lose
+personal, private, own
+command line, cli, terminal, console, shell
+format, fmt
+configuration, config, cfg
+environment, env
+directory, dir
+temporary, tmp, temp
+message, msg
+argument, arg
+parameter, param
+repository, repo
+database, db
+administrator, admin
+documentation, docs, manual
+synchronize, sync
+initialize, initialise, init
+authentication, auth
+certificate, cert
+address, addr
+borrow, loan, loaner, lend
+laptop, computer, pc, machine, notebook, macbook, mac, workstation
+therapy, therapist, counseling, counselling, mental health
+doctor, physician, medical
+child, baby, newborn, kid, son, daughter
+parental, maternity, paternity, mother, father, parent
+death, bereavement, funeral, passing, decease
+dismiss, lay off, redundancy, terminate, fire
+hire, recruit, onboard
+remote, telework, work from home, home office, telecommute
+travel, trip, journey
+hotel, lodging, accommodation
+plane, flight, air, airfare, airline
+train, rail, railway
+car, vehicle
+meal, food, lunch, per diem
 abschalten, deaktivieren, ausschalten
 einschalten, aktivieren
 löschen, entfernen
@@ -192,14 +239,18 @@ const { others, phrases } = build()
 /** The synonyms of a stem, or of several joined by spaces. */
 export const synonymsOf = (key: string): Synonyms | undefined => others.get(key)
 
-/** The phrase of several stems that starts at an index of `words`, with its places there; "turn it off" is "turn off". */
+/**
+ * The phrase of several stems that starts at an index of `words`, with its places there; "turn it off" is "turn off" where the words of a
+ * phrase `mayPart`.
+ */
 export const phraseAt = (
   words: ReadonlyArray<string>,
-  at: number
+  at: number,
+  mayPart: boolean
 ): { readonly key: string; readonly places: ReadonlyArray<number> } | undefined => {
   for (const [phrase, key] of phrases) {
     const places = placesOf(phrase, words, at)
-    if (places !== undefined) return { key, places }
+    if (places !== undefined && (mayPart || places.at(-1)! - at === phrase.length - 1)) return { key, places }
   }
   return undefined
 }

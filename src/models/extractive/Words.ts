@@ -4,9 +4,9 @@
  */
 
 const cjk = "\\p{Script=Han}\\p{Script=Hiragana}\\p{Script=Katakana}\\p{Script=Hangul}\\u30fc\\u3005"
-/** One word: a number with points such as a version, a run of CJK characters, or a run of letters and digits, with a possessive s. */
+/** One word: a number with points or commas such as a version or 5,000, a run of CJK characters, or a run of letters and digits, with a possessive s. */
 const wordPattern = new RegExp(
-  `(?<![\\p{L}\\p{N}])\\d+(?:\\.\\d+)+(?![\\p{L}\\p{N}])|[${cjk}]+|(?:(?![${cjk}])[\\p{L}\\p{M}\\p{N}])+(?:['’](?=s\\b)s)?`,
+  `(?<![\\p{L}\\p{N}])(?:\\d+(?:\\.\\d+)+|\\d{1,3}(?:,\\d{3})+)(?![\\p{L}\\p{N}])|[${cjk}]+|(?:(?![${cjk}])[\\p{L}\\p{M}\\p{N}])+(?:['’](?=s\\b)s)?`,
   "gu"
 )
 const cjkStart = new RegExp(`^[${cjk}]`, "u")
@@ -50,42 +50,63 @@ const suffixes = [
   "er",
   "ed",
   "ly",
-  "n",
   "e"
 ]
 
-/** English verbs whose past has another stem: `wrote` and `written` become `write`. */
+/** Words that have another stem than their form shows: English verbs in the past, and plurals. */
 const irregular = new Map(
   `became:become began:begin begun:begin bought:buy bound:bind broke:break broken:break brought:bring built:build came:come
-  caught:catch chose:choose chosen:choose dealt:deal did:do done:do drawn:draw drew:draw driven:drive drove:drive fell:fall
-  fallen:fall flew:fly flown:fly fought:fight found:find froze:freeze frozen:freeze gave:give given:give gone:go got:get
-  grew:grow grown:grow held:hold hid:hide hidden:hide kept:keep knew:know known:know lent:lend lost:lose made:make meant:mean
-  met:meet paid:pay ran:run rose:rise risen:rise said:say sang:sing sent:send sold:sell sought:seek spent:spend spoke:speak
-  spoken:speak stole:steal stolen:steal stood:stand taken:take taught:teach thought:think threw:throw thrown:throw told:tell
-  took:take understood:understand went:go won:win wore:wear worn:wear written:write wrote:write`.split(/\s+/).map(
+  caught:catch chose:choose chosen:choose dealt:deal did:do died:die done:do drawn:draw drew:draw driven:drive drove:drive dying:die
+  fed:feed fell:fall fallen:fall flew:fly flown:fly fought:fight found:find froze:freeze frozen:freeze gave:give given:give going:go
+  gone:go got:get grew:grow grown:grow held:hold hid:hide hidden:hide kept:keep knew:know known:know learnt:learn led:lead lent:lend
+  lied:lie lost:lose lying:lie made:make meant:mean met:meet paid:pay ran:run rose:rise risen:rise said:say sang:sing seen:see sent:send
+  sold:sell sought:seek spent:spend spoke:speak spoken:speak stole:steal stolen:steal stood:stand taken:take taught:teach thought:think
+  threw:throw thrown:throw tied:tie told:tell took:take understood:understand used:use using:use went:go won:win wore:wear worn:wear written:write
+  wrote:write
+  analyses:analysis buses:bus children:child criteria:criterion feet:foot halves:half indices:index matrices:matrix men:man mice:mouse
+  quizzes:quiz teeth:tooth women:woman fully:full`.split(/\s+/).map(
     (pair): [string, string] => {
-      const [past = "", base = ""] = pair.split(":")
-      return [past, base]
+      const [form = "", base = ""] = pair.split(":")
+      return [form, base]
     }
   )
 )
 
-/** The stem of a normalised word: its plural and its suffix are cut off, and at least three letters stay. */
+/** Words that end in ly and are no adverbs. */
+const noAdverb = /^(?:anoma|app|assemb|comp|ear|fami|imp|ju|monopo|multip|re|rep|supp)ly$/
+
+/** The stem of a normalised word: its plural and its suffixes are cut off, and at least three letters stay; 5000 of 5,000. */
 export const stem = (word: string): string => {
-  const present = irregular.get(word)
-  if (present !== undefined) return stem(present)
-  if (word.length < 4 || /\p{N}/u.test(word)) return word
+  const base = irregular.get(word)
+  if (base !== undefined) return stem(base)
+  if (/\p{N}/u.test(word)) return word.replaceAll(",", "")
   const own = word.replace(/['’]s$/, "")
+  if (own.length < 4) return withI(own)
   if (/i(?:es|ed)$/.test(own) && own.length > 4) return own.slice(0, -2)
-  const singular = own.length > 3 ? own.replace(/(?<![isu])s$/, "") : own
-  const suffix = suffixes.find((one) => singular.endsWith(one) && singular.length - one.length >= (one.length > 2 ? 4 : 3)) ?? ""
-  let base = singular.slice(0, singular.length - suffix.length)
-  if (base.endsWith("e") && base.length > 3) base = base.slice(0, -1)
-  // Code, coded and coder, but not cod: a short verb without an e would have doubled its last letter.
-  if (suffix.startsWith("e") && /^[^aeiou][aeiou][^aeiouwxy]$/.test(base)) return `${base}e`
-  if (/([^aeiou])\1$/.test(base) && !/(?:ll|ss|zz)$/.test(base)) base = base.slice(0, -1)
-  return base.replace(/y$/, "i")
+  return withI(cut(own.replace(/(?<![isu])s$|(?<=el)n$/, "")))
 }
+
+/** With i for a y at the end, as in its plural: policy and policies, but key and keys. */
+const withI = (word: string): string => word.replace(/(?<=[^aeiou])y$/, "i")
+
+/** Cuts suffixes off until none is left: filtered is filter, and that is filt. */
+const cut = (word: string): string => {
+  const suffix = suffixes.find((one) => isSuffix(one, word))
+  if (suffix === undefined) return withoutDouble(word)
+  const base = word.slice(0, word.length - suffix.length)
+  // Plane, stored and coding, but not plan: a short verb without an e would have doubled its last letter.
+  return /^(?:e|ing$)/.test(suffix) && /^[^aeiou]+[aeiou][^aeiouwxy]$/.test(base) ? `${base}e` : cut(withoutDouble(base))
+}
+
+const isSuffix = (one: string, word: string): boolean => {
+  const left = word.length - one.length
+  if (!word.endsWith(one) || (one === "ly" && noAdverb.test(word))) return false
+  return one === "ing" ? left > 2 && /[aeiouy]/.test(word.slice(0, left)) : left >= (one.length > 2 ? 4 : 3)
+}
+
+/** Stopp is stop, and install is instal as in installment; but not fill, add or pass. */
+const withoutDouble = (word: string): string =>
+  word.length > 3 && /([^aeiou])\1$/.test(word) && !/ss$|zz$|^.{0,2}ll$/.test(word) ? word.slice(0, -1) : word
 
 /** The folded words of a text: stems, and runs of CJK characters whole. */
 export const foldedWords = (text: string): Array<string> => wordsOfNormal(normalize(text))
