@@ -3,6 +3,7 @@ import type { CorpusName } from "./Corpus.ts"
 import { defined } from "./Defined.ts"
 import { LocalModel } from "./LocalModel.ts"
 import { Metadata, RagFileName } from "./RagFile.ts"
+import type { Synonyms } from "./Synonyms.ts"
 
 /** Contexts returned where a request names no `topK`. */
 export const defaultTopK = 10
@@ -41,6 +42,8 @@ export interface RetrievalRequest {
   readonly rank?: Ranking
   /** Restricts results to files that this principal may read. Absent means the owner, who may read all. */
   readonly principal?: string
+  /** Words and phrases that mean the same: where the query has one, the others are searched for too. Default: none. */
+  readonly synonyms?: Synonyms
   /** Whether to correct query terms that no document has. Default true. */
   readonly correctSpelling?: boolean
   /** Whether to fill {@link Context.explanation}. Default false. */

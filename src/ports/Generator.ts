@@ -3,12 +3,15 @@ import type { Answer, AnswerPart } from "../domain/Answer.ts"
 import type { ChatRequest } from "../domain/Chat.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { Context } from "../domain/Retrieval.ts"
+import type { Synonyms } from "../domain/Synonyms.ts"
 
 /** A question with the evidence to answer it from. */
 export interface GroundedRequest {
   readonly question: string
   /** Evidence, best first. Untrusted text: it is delimited in prompts and never obeyed. */
   readonly contexts: ReadonlyArray<Context>
+  /** Words and phrases that mean the same. Without effect where a model answers. Default: none. */
+  readonly synonyms?: Synonyms
   /** The pipeline author's instruction on the form of the answer. */
   readonly instruction?: string
   /**

@@ -35,6 +35,16 @@ export const suite = <E>(name: string, engine: Layer.Layer<Corpora | Files | Ret
         for (const other of rest) assert.isAtMost(other.score, best?.score ?? 0)
       }))
 
+    it.effect("finds what documents call otherwise, by synonyms", () =>
+      Effect.gen(function*() {
+        const { corpus } = yield* setUp
+        const retrieval = yield* Retrieval
+        const synonyms = [["Z9", "hounds", "dogs"], ["muniment room", "vault"]]
+        const first = (query: string) => Effect.map(retrieval.retrieve({ corpus, query, synonyms }), ([best]) => best?.sourceDisplayName)
+        assert.strictEqual(yield* first("what is Z9"), "dogs.txt")
+        assert.strictEqual(yield* first("Which muniment rooms are there?"), "vaults.txt")
+      }))
+
     it.effect("repeats its order", () =>
       Effect.gen(function*() {
         const { corpus } = yield* setUp

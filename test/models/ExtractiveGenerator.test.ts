@@ -180,6 +180,22 @@ describe("ExtractiveGenerator", () => {
       }))
   })
 
+  it.effect("is found by the pipeline's own synonyms too, of words and of phrases", () =>
+    Effect.gen(function*() {
+      const contexts = [
+        context("yard.md", "Yard\n\nThe storm week is in March.\n\nRopes are checked on a day in May."),
+        context("fees.md", "Fees\n\nThe fee of a hoist is EUR 20.")
+      ]
+      const synonyms = [["rope day", "storm week"], ["kattare", "hoist"]]
+      const quoted = (question: string, synonyms?: ReadonlyArray<ReadonlyArray<string>>) =>
+        Effect.map(generator.answer({ question, contexts, ...(synonyms === undefined ? {} : { synonyms }) }), ({ citations }) =>
+          citations[0]?.quote)
+      assert.strictEqual(yield* quoted("When is the rope day?", synonyms), "The storm week is in March.")
+      assert.isUndefined(yield* quoted("When is the rope day?"))
+      assert.strictEqual(yield* quoted("What is the fee of a kattare?", synonyms), "The fee of a hoist is EUR 20.")
+      assert.isUndefined(yield* quoted("What is a kattare?"))
+    }))
+
   describe("a question about a museum that the documents describe", () => {
     const museum = context(
       "museum.md",

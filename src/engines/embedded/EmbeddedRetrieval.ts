@@ -14,6 +14,7 @@ import {
 import { wholeNumberRule } from "../../domain/rag/Forms.ts"
 import { fileNamesRule, oneCorpusRule, retrievalBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
+import { alternativesIn, textOf } from "../../domain/Synonyms.ts"
 import { Embedder, OtherEmbedders } from "../../ports/Embedder.ts"
 import { Ranker, Rankers } from "../../ports/Ranker.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
@@ -129,7 +130,9 @@ export const embeddedRetrieval = (
         const alpha = yield* alphaOf(corpus, embedder, request)
         const minSimilarity = leastSimilarity(request)
         const wantsVector = alpha > 0 || minSimilarity !== undefined || explain
-        const vector = wantsVector ? yield* vectorOf(corpus, embedder, query) : undefined
+        const alternatives = alternativesIn(query, request.synonyms ?? [])
+        const expanded = textOf(query, alternatives)
+        const vector = wantsVector ? yield* vectorOf(corpus, embedder, expanded) : undefined
         const metadata = request.filter === undefined ? undefined : yield* metadataFilter(corpus.id, request.filter)
         const files = yield* filesOf(corpus, request)
         const { principal } = request
@@ -138,11 +141,17 @@ export const embeddedRetrieval = (
         const found = isElsewhere(corpus.vectorDb)
           ? yield* elsewhere.run(corpus, {
             ...asked,
+            query: expanded,
             hybrid: request.hybrid !== undefined,
             // How rare a word is in the corpus, only its own database knows.
             vector: typeof vector === "function" ? vector(() => 1) : undefined
           })
-          : yield* managed(corpus, { ...asked, correctSpelling: request.correctSpelling ?? true, vector })
+          : yield* managed(corpus, {
+            ...asked,
+            alternatives,
+            correctSpelling: request.correctSpelling ?? true,
+            vector
+          })
         return ranker === undefined ? found : (yield* ranker.rank(query, found)).slice(0, topK)
       }, Effect.withSpan("Retrieval.retrieve"))
 

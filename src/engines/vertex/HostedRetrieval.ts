@@ -4,6 +4,7 @@ import { ServiceError } from "../../domain/Errors.ts"
 import { mergedContexts, perCorpus, type RetrievalRequest } from "../../domain/Retrieval.ts"
 import { hybridBroken, retrievalBroken } from "../../domain/rag/RagRules.ts"
 import { refusalOf } from "../../domain/Rule.ts"
+import { withAlternatives } from "../../domain/Synonyms.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { corpusFromWire } from "../../wire/rag/Corpora.ts"
 import { contextsFromWire, retrieveRequestToWire } from "../../wire/rag/Retrievals.ts"
@@ -11,7 +12,8 @@ import { routes } from "../../wire/Routes.ts"
 import { Transport } from "./Transport.ts"
 
 /**
- * The service's retrieval. It does not correct spelling and does not explain its order. A request for an explanation, or for anything else
+ * The service's retrieval. It does not correct spelling, does not explain its order and knows no synonyms, which are put after the query. A
+ * request for an explanation, or for anything else
  * that it cannot do, fails with the name of the field.
  */
 export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
@@ -41,7 +43,7 @@ export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
         const refused = refusalOf(kind === undefined ? broken : hybridBroken(kind))
         if (refused !== undefined) return yield* refused
         const ask = Effect.fnUntraced(function*(one: RetrievalRequest) {
-          const body = yield* Effect.fromResult(retrieveRequestToWire(one))
+          const body = yield* Effect.fromResult(retrieveRequestToWire({ ...one, query: withAlternatives(one.query, one.synonyms) }))
           const found = yield* transport.call({ route: routes.retrieveContexts, params: { parent }, body, bucket: "retrieve" })
           return contextsFromWire(one.corpus, found)
         })

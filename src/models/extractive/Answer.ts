@@ -47,7 +47,7 @@ export const examine = (request: GroundedRequest): Examined => {
     ...context,
     text: context.text.slice(0, maxContextCharacters).replace(/[\ud800-\udbff]$/, "")
   }))
-  const question = questionOf(request.question)
+  const question = questionOf(request.question, request.synonyms)
   const blocks = blocksIn(contexts)
   const units = contexts.flatMap((context, at) => unitsOf(context, at, blocks[at]!)).filter((unit) => mayAnswer(question, unit))
   const { evidence, weights } = evidenceFor(question, contexts, units)

@@ -2,7 +2,7 @@
 import type { Context } from "../../domain/Retrieval.ts"
 import { hasOption } from "../../text/CommandOptions.ts"
 import { importanceOf, type Question, type Term } from "./Question.ts"
-import { placesOf, synonymsOf } from "./Synonyms.ts"
+import { general, placesOf } from "./Synonyms.ts"
 import type { TextUnit } from "./Units.ts"
 import { commonPrefix, editDistance, foldedWords, normalize, partsOfNames, stem, wordsOfNormal } from "./Words.ts"
 
@@ -21,9 +21,10 @@ export const enough = {
 
 /** Matches of what stands for a term's word, which itself is a match of 1. */
 const credit = {
-  /** A synonym where the documents have the word too, and where they do not. */
+  /** A synonym where the documents have the word too, and where they do not; and one of the pipeline's own. */
   synonymBeside: 0.7,
   synonymInstead: 0.9,
+  ownSynonym: 0.95,
   /** A noun or a written form instead of the word, as a street and a number instead of "address". */
   form: 0.9,
   /** The words of a phrase side by side. */
@@ -58,9 +59,10 @@ export const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, 
   const vocabulary = new Set<string>()
   for (const unit of units) for (const word of unit.wordSet) vocabulary.add(word)
   for (const context of contexts) for (const word of foldedWords(context.headings.join("\n"))) vocabulary.add(word)
-  const keys = new Set(question.terms.map(({ key }) => key))
-  const relatives = question.terms.map((term) => term.cjk || term.option ? new Map<string, number>() : relativesOf(term, vocabulary, keys))
-  const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key, vocabulary))
+  const relatives = question.terms.map((term) =>
+    term.cjk || term.option ? new Map<string, number>() : relativesOf(term, vocabulary, question)
+  )
+  const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key, vocabulary, question))
   return (at, { display, normal, words, wordSet }) => {
     const term = question.terms[at]!
     if (term.cjk) return cjkMatch(term.key, normal)
@@ -113,11 +115,16 @@ const isBeside = (words: ReadonlyArray<string>, number: string, name: string): b
   words.some((word, at) => word === number && words.slice(Math.max(0, at - 2), at + 3).includes(name))
 
 /** The phrases that stand for a term, each as stems: its own where it has several words, and synonyms of it. */
-const phrasesOf = (key: string, vocabulary: ReadonlySet<string>): ReadonlyArray<readonly [ReadonlyArray<string>, number]> => [
+const phrasesOf = (
+  key: string,
+  vocabulary: ReadonlySet<string>,
+  { own }: Question
+): ReadonlyArray<readonly [ReadonlyArray<string>, number]> => [
   ...(key.includes(" ") ? [[key.split(" "), credit.phrase] as const] : []),
   // RFC 8878 is RFC8878.
   ...(/^[a-z]{2,}\d{2,}$/.test(key) ? [[key.split(/(?<=[a-z])(?=\d)/), credit.phrase] as const] : []),
-  ...(synonymsOf(key)?.phrases ?? []).map((phrase) => [phrase, synonymCredit(key, vocabulary)] as const)
+  ...(general.othersOf(key)?.phrases ?? []).map((phrase) => [phrase, synonymCredit(key, vocabulary)] as const),
+  ...(own.othersOf(key)?.phrases ?? []).map((phrase) => [phrase, credit.ownSynonym] as const)
 ]
 
 const synonymCredit = (key: string, vocabulary: ReadonlySet<string>): number =>
@@ -130,16 +137,18 @@ const figures: ReadonlyMap<string, string> = new Map(
 )
 
 /**
- * The words of the vocabulary that stand for a term, with their matches. A synonym that is a term itself, one of `keys`, stands for
- * itself: in "paid for annual leave if I quit", leave is not to quit.
+ * The words of the vocabulary that stand for a term, with their matches. A synonym that is another term stands for itself: in "paid for
+ * annual leave if I quit", leave is not to quit.
  */
-const relativesOf = ({ key }: Term, vocabulary: ReadonlySet<string>, keys: ReadonlySet<string>): ReadonlyMap<string, number> => {
+const relativesOf = ({ key }: Term, vocabulary: ReadonlySet<string>, { own, terms }: Question): ReadonlyMap<string, number> => {
   const found = new Map<string, number>()
-  for (const word of synonymsOf(key)?.words ?? []) {
-    if (vocabulary.has(word) && !keys.has(word)) found.set(word, synonymCredit(key, vocabulary))
+  const addAll = (words: ReadonlyArray<string> = [], match: number): void => {
+    for (const word of words) if (vocabulary.has(word) && terms.every((term) => term.key !== word)) found.set(word, match)
   }
+  addAll(general.othersOf(key)?.words, synonymCredit(key, vocabulary))
   const figure = figures.get(key)
   if (figure !== undefined && vocabulary.has(figure)) found.set(figure, 1)
+  addAll(own.othersOf(key)?.words, credit.ownSynonym)
   if (key.includes(" ")) return found
   if (/^\d[\d.]*$/.test(key)) {
     // 3.14 has 3.14.0, and 15.3.2020 has 2020.

@@ -25,7 +25,8 @@ import {
 } from "./Cues.ts"
 import { type AnswerType, isTask, kindOf, type QuestionKind, typeOf } from "./QuestionKind.ts"
 import { isCjkStopWord, stopWordsOf } from "./StopWords.ts"
-import { phraseAt } from "./Synonyms.ts"
+import type { Synonyms } from "../../domain/Synonyms.ts"
+import { general, type PhraseAt, type Thesaurus, thesaurusOf } from "./Synonyms.ts"
 import { foldedWords, isCjk, normalize, rawWords, stem } from "./Words.ts"
 
 /**
@@ -73,6 +74,8 @@ export interface Question {
    * which capitalises all nouns.
    */
   readonly names: ReadonlyArray<number>
+  /** Words and phrases that mean the same in the corpus. */
+  readonly own: Thesaurus
   /** What a number must be to answer: a length where the question is how long something lasts, an amount of money where it is what it costs. */
   readonly measure: RegExp | undefined
   /** Index of the term that says what happened, where the question is when it did. */
@@ -87,18 +90,20 @@ const cjkWords = new Intl.Segmenter("zh", { granularity: "word" })
 /** UTF-16 units of a question that are read; the rest of a longer text is ignored. */
 const maxQuestionCharacters = 2000
 
-export const questionOf = (asked: string): Question => {
+export const questionOf = (asked: string, synonyms: Synonyms = none): Question => {
+  const own = thesaurusOf(synonyms)
   const text = asked.slice(0, maxQuestionCharacters).replace(courtesy, "")
   const raw = rawWords(text.replace(asksMeaning, "$1").replace(beforeDefined, blank).replace(lastingVerb, blank))
   const type = isTask(text) ? "other" : typeOf(text)
   const stop = stopWordsOf(raw.map(({ word }) => word))
-  const byKey = termsOf(text, raw, type, stop)
+  const byKey = termsOf(text, raw, type, stop, own)
   const askedKeys = new Set(askedOf(text, raw, stop))
   const terms = [...byKey.values()]
   const plain = terms.flatMap(({ cjk, role }, term) => (!cjk && role === "plain" ? [term] : []))
   const isGerman = stop.has("und") && !stop.has("and")
   return {
     text,
+    own,
     terms,
     words: new Set(foldedWords(text)),
     grammar: new Set([...stop].map(stem)),
@@ -119,12 +124,20 @@ const blank = (left: string): string => " ".repeat(left.length)
 /** The question, where sentences before it tell what has happened: "My badge is lost. What should I do?" */
 const questionIn = (text: string): string => /[.!?]\s+(\p{L}[^.!?]*\?)\s*$/u.exec(text)?.[1] ?? text
 
+const none: Synonyms = []
+
 const formsByType: { readonly [Type in AnswerType]?: ReadonlyMap<string, RegExp> } = { person: senderLines, number: quantityForms }
 
 type RawWords = ReturnType<typeof rawWords>
 
 /** The terms by their keys, in the order of the question's words. */
-const termsOf = (text: string, raw: RawWords, type: AnswerType, stop: ReadonlySet<string>): ReadonlyMap<string, Term> => {
+const termsOf = (
+  text: string,
+  raw: RawWords,
+  type: AnswerType,
+  stop: ReadonlySet<string>,
+  own: Thesaurus
+): ReadonlyMap<string, Term> => {
   const terms = new Map<string, Term>()
   const stemmed = raw.map(({ word }) => stem(normalize(word)))
   const inPhrase = new Set<number>()
@@ -150,7 +163,7 @@ const termsOf = (text: string, raw: RawWords, type: AnswerType, stop: ReadonlySe
     if (inPhrase.has(index)) return
     // "Turn it off" and "I turn sync off", but not "leave out" in "award leave paid out".
     const mayPart = [index - 1, index + 1].some((other) => raw[other] === undefined || stop.has(normalize(raw[other].word)))
-    const phrase = phraseAt(stemmed, index, mayPart) ?? compoundAt(text, raw, index, stop)
+    const phrase = own.phraseAt(stemmed, index, false) ?? general.phraseAt(stemmed, index, mayPart) ?? compoundAt(text, raw, index, stop)
     if (phrase !== undefined) { for (const place of phrase.places) inPhrase.add(place) }
     else if (stop.has(normal.replace(/['’]s$/, ""))) return
     const key = phrase?.key ?? stem(normal)
@@ -177,8 +190,8 @@ const termsOf = (text: string, raw: RawWords, type: AnswerType, stop: ReadonlySe
   return terms
 }
 
-/** A compound of which half is a function word, such as on-call or opt-out, which is none of its halves; as `phraseAt` returns it. */
-const compoundAt = (text: string, raw: RawWords, index: number, stop: ReadonlySet<string>): ReturnType<typeof phraseAt> => {
+/** A compound of which half is a function word, such as on-call or opt-out, which is none of its halves; as `Thesaurus.phraseAt` returns it. */
+const compoundAt = (text: string, raw: RawWords, index: number, stop: ReadonlySet<string>): PhraseAt | undefined => {
   const halves = raw.slice(index, index + 2)
   const [left, right] = halves
   if (left === undefined || right === undefined || text.slice(left.at + left.word.length, right.at) !== "-") return undefined

@@ -1,3 +1,4 @@
+import type { Synonyms } from "../../domain/Synonyms.ts"
 import { normalize, stem } from "./Words.ts"
 
 /**
@@ -202,57 +203,71 @@ kaufen, erwerben
 `
 
 /** What else of the same groups there is for a word or phrase. */
-interface Synonyms {
+interface Others {
   /** Stems of single words. */
   readonly words: Array<string>
   /** Phrases, each a list of stems that stand side by side. */
   readonly phrases: Array<ReadonlyArray<string>>
 }
 
-const stems = (text: string): ReadonlyArray<string> => normalize(text).split(/[\s-]+/).map(stem)
+const stems = (text: string): ReadonlyArray<string> => normalize(text).trim().split(/[\s-]+/).map(stem)
 
-const build = (): {
-  readonly others: ReadonlyMap<string, Synonyms>
-  readonly phrases: ReadonlyArray<readonly [ReadonlyArray<string>, string]>
-} => {
-  const others = new Map<string, Synonyms>()
-  const phrases: Array<readonly [ReadonlyArray<string>, string]> = []
-  for (const line of groups.trim().split("\n")) {
-    const members = line.split(",").map((member) => stems(member.trim()))
+/** A thesaurus of groups whose members stand for each other. Keys are stems, those of a phrase joined by spaces. */
+export class Thesaurus {
+  readonly #others = new Map<string, Others>()
+  readonly #phrases: Array<readonly [ReadonlyArray<string>, string]> = []
+
+  constructor(groups: ReadonlyArray<ReadonlyArray<string>>) {
+    for (const group of groups) this.#add(group.map(stems))
+  }
+
+  #add(members: ReadonlyArray<ReadonlyArray<string>>): void {
     for (const member of members) {
       const key = member.join(" ")
-      const known = others.get(key) ?? { words: [], phrases: [] }
+      const known = this.#others.get(key) ?? { words: [], phrases: [] }
       for (const other of members) {
         if (other === member) continue
         if (other.length === 1) known.words.push(other[0]!)
         else known.phrases.push(other)
       }
-      others.set(key, known)
-      if (member.length > 1) phrases.push([member, key])
+      this.#others.set(key, known)
+      if (member.length > 1) this.#phrases.push([member, key])
     }
   }
-  return { others, phrases }
+
+  /** What stands for a key. */
+  othersOf(key: string): Others | undefined {
+    return this.#others.get(key)
+  }
+
+  /**
+   * The phrase of several stems that starts at an index of `words`, with its places there; "turn it off" is "turn off" where the words of
+   * a phrase `mayPart`.
+   */
+  phraseAt(words: ReadonlyArray<string>, at: number, mayPart: boolean): PhraseAt | undefined {
+    for (const [phrase, key] of this.#phrases) {
+      const places = placesOf(phrase, words, at)
+      if (places !== undefined && (mayPart || places.at(-1)! - at === phrase.length - 1)) return { key, places }
+    }
+    return undefined
+  }
 }
 
-const { others, phrases } = build()
+export interface PhraseAt {
+  readonly key: string
+  readonly places: ReadonlyArray<number>
+}
 
-/** The synonyms of a stem, or of several joined by spaces. */
-export const synonymsOf = (key: string): Synonyms | undefined => others.get(key)
+/** The thesaurus that every question is read with. */
+export const general = new Thesaurus(groups.trim().split("\n").map((line) => line.split(",")))
 
-/**
- * The phrase of several stems that starts at an index of `words`, with its places there; "turn it off" is "turn off" where the words of a
- * phrase `mayPart`.
- */
-export const phraseAt = (
-  words: ReadonlyArray<string>,
-  at: number,
-  mayPart: boolean
-): { readonly key: string; readonly places: ReadonlyArray<number> } | undefined => {
-  for (const [phrase, key] of phrases) {
-    const places = placesOf(phrase, words, at)
-    if (places !== undefined && (mayPart || places.at(-1)! - at === phrase.length - 1)) return { key, places }
-  }
-  return undefined
+const made = new WeakMap<Synonyms, Thesaurus>()
+
+/** The thesaurus of a pipeline's own synonyms, made once. */
+export const thesaurusOf = (synonyms: Synonyms): Thesaurus => {
+  let known = made.get(synonyms)
+  if (known === undefined) made.set(synonyms, known = new Thesaurus(synonyms))
+  return known
 }
 
 /** The indexes of a phrase's stems in `words`: the first is `at`, and each is at most two after the one before. Undefined where absent. */

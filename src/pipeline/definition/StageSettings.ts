@@ -5,6 +5,7 @@ import { partnerModels } from "../../domain/partner/PartnerModels.ts"
 import { bucketUriForm } from "../../domain/rag/Forms.ts"
 import { definedThroughout } from "../../domain/Defined.ts"
 import { alphaRule, distanceRule, fileNamesRule, filesGivenRule, isFileName, oneCorpusRule } from "../../domain/rag/RagRules.ts"
+import { longestSynonym, mostSynonyms } from "../../domain/Synonyms.ts"
 import { HttpUrl, SecretName } from "../../domain/settings/Names.ts"
 import { oneOf } from "../../domain/settings/OneOf.ts"
 import {
@@ -92,6 +93,24 @@ const Retrieve = Schema.Struct({
     ).annotate({ description: "Search only these files of the corpus: names or ids, as `sluice files list` shows them." })
   ),
   rank: Schema.optionalKey(RankChoice),
+  synonyms: Schema.optionalKey(
+    Schema.Array(
+      Schema.Array(
+        text.check(rule<string>((member) => member.length <= longestSynonym, { rule: `must be ${longestSynonym} characters or fewer` }))
+      ).check(rule<ReadonlyArray<string>>(
+        ({ length }) => length >= 2 && length <= mostSynonyms.members,
+        { rule: `needs 2 to ${mostSynonyms.members} words or phrases that mean the same` },
+        { minItems: 2, maxItems: mostSynonyms.members }
+      ))
+    ).check(rule<ReadonlyArray<unknown>>(
+      ({ length }) => length <= mostSynonyms.groups,
+      { rule: `must have ${mostSynonyms.groups} groups or fewer` },
+      { maxItems: mostSynonyms.groups }
+    )).annotate({
+      description:
+        "Groups of words and phrases that mean the same here, as [[PTO, paid time off, vacation]]: where a question has one of a group, the others are searched for too, and an extractive answer may have them."
+    })
+  ),
   queries: Schema.optionalKey(
     integer(1, 10).annotate({
       description:
@@ -417,12 +436,17 @@ export const queryModel = (stages: ReadonlyArray<StageSettings>): GeneratorSetti
     .flatMap((tag) => stages.filter(({ _tag }) => _tag === tag))
     .flatMap((stage) => "model" in stage && stage.model._tag !== "extractive" ? [stage.model] : [])[0]
 
-/** A rule about `retrieve.queries`, in a list of stages. */
-const queriesRule = (issue: string, fix: string, breaks: (stages: ReadonlyArray<StageSettings>) => boolean) =>
+/** A rule about a key of `retrieve`, in a list of stages. */
+const retrieveRule = (
+  key: "queries" | "synonyms",
+  issue: string,
+  fix: string,
+  breaks: (stages: ReadonlyArray<StageSettings>) => boolean
+) =>
   Schema.makeFilter<ReadonlyArray<StageSettings>>(
     (stages) =>
       stages.flatMap((stage, at) =>
-        stage._tag === "retrieve" && stage.queries !== undefined && breaks(stages) ? [{ path: [at, "retrieve", "queries"], issue }] : []
+        stage._tag === "retrieve" && stage[key] !== undefined && breaks(stages) ? [{ path: [at, "retrieve", key], issue }] : []
       ),
     { [fixAnnotation]: fix, toJsonSchema: () => [{}, true] as const }
   )
@@ -451,12 +475,16 @@ export const stagesSchema = (own: OwnStages) =>
         fix: "leave the stage out, or ground"
       }
     ),
-    queriesRule(
-      "cannot be combined with ground: corpus, where the model searches with its own queries",
-      "leave queries out, or ground",
-      (stages) => stages.some(searchesItself)
+    ...(["queries", "synonyms"] as const).map((key) =>
+      retrieveRule(
+        key,
+        "cannot be combined with ground: corpus, where the model searches with its own queries",
+        `leave ${key} out, or ground`,
+        (stages) => stages.some(searchesItself)
+      )
     ),
-    queriesRule(
+    retrieveRule(
+      "queries",
       "needs a model to write the queries, and neither generate nor chat names one",
       "name a model under generate or chat, or leave queries out",
       (stages) => !stages.some(searchesItself) && queryModel(stages) === undefined

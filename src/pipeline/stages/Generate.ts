@@ -1,5 +1,6 @@
 import { Effect, type Scope, Stream } from "effect"
 import type { Answer, AnswerPart } from "../../domain/Answer.ts"
+import { defined } from "../../domain/Defined.ts"
 import { type SecretError, ServiceError } from "../../domain/Errors.ts"
 import type { Generator } from "../../ports/Generator.ts"
 import type { TextPool } from "../../text/TextPool.ts"
@@ -103,6 +104,7 @@ const grounded = <In extends Question, E, R>(
   const requestOf = (input: In) => ({
     question: input.question,
     contexts: contextsFor(input),
+    ...defined({ synonyms: input.synonyms }),
     sampling,
     instruction
   })

@@ -10,6 +10,7 @@ import {
   type RetrievalRequest,
   type SearchedCorpus
 } from "../../domain/Retrieval.ts"
+import type { Synonyms } from "../../domain/Synonyms.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { retrievalTime } from "../Metrics.ts"
 import type { RetrieveSettings } from "../definition/StageSettings.ts"
@@ -22,6 +23,8 @@ export interface Question {
   readonly query?: string
   /** Answer only from files that this principal may read; absent means the owner, who may read all. */
   readonly principal?: string
+  /** Words and phrases that mean the same, which a `retrieve` stage has searched with and an extractive answer is found with. */
+  readonly synonyms?: Synonyms
 }
 
 /** Output of a `retrieve` stage: the question with the contexts found for it, best first. */
@@ -68,6 +71,11 @@ export interface RetrieveOptions {
   readonly files?: ReadonlyArray<string>
   /** Further corpora that are searched along, or files of them; the best of all contexts are taken. Default: none. */
   readonly also?: ReadonlyArray<SearchedCorpus>
+  /**
+   * Words and phrases that mean the same here, in groups: `[["PTO", "paid time off", "vacation"]]`. Where the question has one of a group,
+   * the others are searched for too. Default: none.
+   */
+  readonly synonyms?: Synonyms
   /** Whether words that no document has are corrected. Default true. */
   readonly correctSpelling?: boolean
   /** Whether each context says why it has its place (`explanation`), which takes longer. Default false. */
@@ -125,8 +133,15 @@ export const retrieve = (options: RetrieveOptions = {}): Stage<Unretrieved, Retr
     Effect.flatMap(Effect.context<Retrieval | CorpusInUse>(), (around) =>
       Effect.map(
         Context.get(around, Retrieval).retrieve({ ...requestIn(around, input, options), query: input.query ?? input.question }),
-        (contexts) => ({ ...input, contexts })
+        (contexts) => retrieved(input, options, contexts)
       )).pipe(Effect.trackDuration(retrievalTime), spanOfStage))
+
+/** What stages after a retrieving one get. */
+export const retrieved = (input: Question, { synonyms }: RetrieveOptions, contexts: Retrieved["contexts"]): Retrieved => ({
+  ...input,
+  ...defined({ synonyms }),
+  contexts
+})
 
 /** What a pipeline file would say of it. */
 export const settingsOf = ({ correctSpelling: _, explain: __, hybrid, ...options }: RetrieveOptions): RetrieveSettings => ({

@@ -1,11 +1,19 @@
 import { Effect } from "effect"
 import { type SecretError, ServiceError } from "../../domain/Errors.ts"
-import { type Context, defaultTopK, fusedByRank } from "../../domain/Retrieval.ts"
+import { defaultTopK, fusedByRank } from "../../domain/Retrieval.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import type { HostedModels } from "../Host.ts"
 import { generatorOf, type GeneratorSettings, type WrittenGenerator } from "../definition/StageSettings.ts"
 import { Models } from "../Services.ts"
-import { type CorpusInUse, retrievalRequest, type Retrieved, type RetrieveOptions, settingsOf, type Unretrieved } from "./Retrieve.ts"
+import {
+  type CorpusInUse,
+  retrievalRequest,
+  retrieved,
+  type Retrieved,
+  type RetrieveOptions,
+  settingsOf,
+  type Unretrieved
+} from "./Retrieve.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** Returns the queries that are searched in place of a question; an empty list searches the question itself. */
@@ -51,8 +59,7 @@ export const retrieveEach = <E = never, R = never>(
         (query) => Effect.map(retrieve({ ...request, topK: Math.max(topK, leastDepth), query }), (contexts) => ({ query, contexts })),
         { concurrency }
       )
-      const contexts: ReadonlyArray<Context> = fusedByRank(found, k).slice(0, topK)
-      return { ...input, contexts }
+      return retrieved(input, options, fusedByRank(found, k).slice(0, topK))
     }).pipe(Effect.withSpan("stage.retrieveEach")))
 
 /** The queries that differ, in their order. */

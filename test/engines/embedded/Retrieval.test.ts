@@ -156,6 +156,34 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       assert.deepStrictEqual(yield* ask(false), [])
     }))
 
+  it.effect("searches for synonyms as for the word itself, and for parts of a phrase as for a part of it", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const corpus = yield* newCorpus
+      const texts = ["PTO is for everyone.", "Vacation is booked early.", "Vacation in May.", "Paid parking is off the yard.", "Ptomaine."]
+      for (const [at, text] of texts.entries()) yield* files.upload(textFile(corpus, `${at}`, text))
+      const ask = (query: string, synonyms: ReadonlyArray<ReadonlyArray<string>>) =>
+        retrieval.retrieve({ corpus, query, synonyms, hybrid: { alpha: 0 }, explain: true })
+      const found = yield* ask("PTO", [["PTO", "vacation", "paid time off"]])
+      assert.deepStrictEqual(found.map(({ sourceDisplayName }) => sourceDisplayName).toSorted(), ["0", "1", "2", "3"])
+      // Rare or not, a name counts as all names of the thing together; "paid" is a third of one.
+      const weights = new Map(
+        found.flatMap(({ explanation }) => explanation?.terms ?? []).filter(({ weight }) => weight > 0)
+          .map(({ term, weight }) => [term, weight])
+      )
+      assert.isAbove(weights.get("vacat")! / weights.get("pto")!, 0.8)
+      assert.isBelow(weights.get("paid")! / weights.get("pto")!, 0.8)
+      assert.strictEqual(
+        found.find(({ sourceDisplayName }) => sourceDisplayName === "1")?.explanation?.terms
+          .find(({ term }) => term === "vacat")?.from,
+        "PTO"
+      )
+      // What has another name is no slip.
+      const [first, ...rest] = yield* ask("PTX", [["PTX", "parking"]])
+      assert.deepStrictEqual([first?.sourceDisplayName, rest], ["3", []])
+    }))
+
   it.effect("corrects words by what is asked of them, not by words of grammar", () =>
     Effect.gen(function*() {
       const files = yield* Files

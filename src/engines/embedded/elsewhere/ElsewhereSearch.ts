@@ -20,7 +20,7 @@ import { SampledRarity } from "../search/SampledRarity.ts"
 import type { SearchRequest } from "../search/Search.ts"
 
 /** A search request to a corpus whose vectors are in a database of its own. */
-export interface ElsewhereRequest extends Omit<SearchRequest, "vector" | "correctSpelling"> {
+export interface ElsewhereRequest extends Omit<SearchRequest, "vector" | "correctSpelling" | "alternatives"> {
   readonly vector: Float32Array | undefined
   /** Whether the request says how the arms are mixed. A database that can mix then does so itself. */
   readonly hybrid: boolean

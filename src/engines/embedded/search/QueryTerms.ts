@@ -1,3 +1,4 @@
+import type { Alternative } from "../../../domain/Synonyms.ts"
 import { analyzeQuery, analyzeWord, normalized, wordAnalyzers } from "../../../search/analysis/Analyzer.ts"
 import { grammarOf } from "../../../search/analysis/Grammar.ts"
 import { ranking } from "../../../search/Ranking.ts"
@@ -38,6 +39,8 @@ export const isIdeographs = (term: string): boolean => /^[\p{sc=Han}\p{sc=Hira}\
 const trustIn = (edits: 0 | 1 | 2): number => edits === 0 ? 1 : edits === 1 ? ranking.slip : ranking.slips
 
 export interface QueryTermOptions {
+  /** What the query is searched for besides its own words. */
+  readonly alternatives: ReadonlyArray<Alternative>
   /** Whether words of grammar count less; Lucene's BM25 weighs them like any other word. */
   readonly lowerGrammar: boolean
   /** Makes the index that corrects words no chunk has; undefined where spelling is not corrected. */
@@ -53,7 +56,7 @@ export interface QueryTermOptions {
 export const queryTerms = (
   index: CorpusIndex,
   query: string,
-  { lowerGrammar, room, spelling }: QueryTermOptions
+  { alternatives, lowerGrammar, room, spelling }: QueryTermOptions
 ): ReadonlyArray<ScoredTerm> => {
   const scored: Array<ScoredTerm> = []
   const isGrammar = grammarOf(query, index.analyzers, index.mainAnalyzer)
@@ -71,6 +74,8 @@ export const queryTerms = (
   // A rare form does not make the word rare: a word is as frequent as all its forms together.
   const frequencies = new Map<number, number>()
   for (const { found, word } of terms) frequencies.set(word, (frequencies.get(word) ?? 0) + found.documentFrequency)
+  const otherwise = alternatives.map((alternative) => alternativeTerms(index, alternative))
+  for (const { frequency, own } of otherwise) for (const { term, word } of terms) if (own.has(term)) frequencies.set(word, frequency)
   const rereads = spelling === undefined ? [] : reread(query, (segment) => index.lookup(segment).documentFrequency > 0, spelling)
   // The pieces into which a slip broke a word are no words of the question.
   const broken = new Set(rereads.flatMap(({ cut, words }) => cut.filter((segment) => words.every(({ as }) => as !== segment))))
@@ -80,6 +85,13 @@ export const queryTerms = (
     if (term.found.documentFrequency === 0) unknown.push(term)
     else add({ ...term, frequency: frequencies.get(term.word) ?? 0 })
   }
+  for (const { frequency, said, terms } of otherwise) {
+    for (const { share, term } of terms) {
+      const found = index.lookup(term)
+      if (used.has(term) || found.documentFrequency === 0) continue
+      add({ term, from: said, occurrences: 1, likelihood: share, found, ...(share === 1 ? { frequency } : {}) })
+    }
+  }
   // A word is known if any analyzer's form of it is.
   const knownWords = new Set(scored.map(({ from }) => from))
   for (const { as, distance, term } of rereads.flatMap(({ words }) => words)) {
@@ -87,13 +99,42 @@ export const queryTerms = (
   }
   // "What are" is everywhere, so it does not help to decide what a third word means.
   const fit = fitOf(index, room, scored.filter(({ from }) => !isGrammar(from)))
-  for (const { from, occurrences } of unknown) {
+  for (const { from, occurrences, term } of unknown) {
     if (spelling === undefined || knownWords.has(from) || isGrammar(from)) continue
+    // What has another name is no slip.
+    if (otherwise.some(({ own }) => own.has(term))) continue
     for (const { distance, likelihood, term } of spelling().correct(from, index.analyzers, fit)) {
       addCorrected({ term, from, occurrences, edits: distance, likelihood })
     }
   }
   return scored
+}
+
+/** What the query has under another name. */
+interface AlternativeTerms {
+  readonly said: string
+  /** The terms of `said`, if it is a single word. */
+  readonly own: ReadonlySet<string>
+  /** Of all single words of the group together: as the forms of one word, a rare one is as frequent as all. */
+  readonly frequency: number
+  /** The other terms, each with what it counts of a word: a share of it as part of a phrase. */
+  readonly terms: ReadonlyArray<{ readonly term: string; readonly share: number }>
+}
+
+const alternativeTerms = (index: CorpusIndex, { others, said }: Alternative): AlternativeTerms => {
+  const membersOf = (texts: ReadonlyArray<string>) =>
+    texts.map((text) => {
+      const terms = analyzeQuery(text, index.analyzers, index.mainAnalyzer)
+      return { terms: terms.map(({ term }) => term), words: new Set(terms.map(({ word }) => word)).size }
+    })
+  const [own, ...members] = membersOf([said, ...others])
+  const single = new Set([own!, ...members].flatMap(({ terms, words }) => (words === 1 ? terms : [])))
+  return {
+    said,
+    own: new Set(own!.words === 1 ? own!.terms : []),
+    frequency: [...single].reduce((sum, term) => sum + index.lookup(term).documentFrequency, 0),
+    terms: members.flatMap(({ terms, words }) => terms.map((term) => ({ term, share: 1 / Math.max(1, words) })))
+  }
 }
 
 /** A term of the query before it is weighed. */

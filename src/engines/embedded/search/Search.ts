@@ -1,5 +1,6 @@
 import type { DatabaseSync } from "node:sqlite"
 import type { Context } from "../../../domain/Retrieval.ts"
+import { type Alternative, textOf } from "../../../domain/Synonyms.ts"
 import type { Names } from "../Names.ts"
 import { indexedText } from "../store/FileWords.ts"
 import type { CorpusRow } from "../store/Rows.ts"
@@ -38,6 +39,8 @@ export interface SearchRequest extends FileFilter {
   readonly vector?: ((weigh: (word: string) => number) => Float32Array) | "hashed" | undefined
   /** Only chunks whose cosine similarity is strictly more than this. */
   readonly minSimilarity?: number
+  /** Words and phrases that are searched for besides the query's own. Default: none. */
+  readonly alternatives?: ReadonlyArray<Alternative>
   /** Whether query words that no chunk has are replaced by what was probably meant. */
   readonly correctSpelling: boolean
   /** Whether each context says why it has its place. */
@@ -140,6 +143,7 @@ export class Search {
     this.#room.begin(index)
     const terms = alpha < 1 || request.explain
       ? queryTerms(index, query, {
+        alternatives: request.alternatives ?? [],
         lowerGrammar: alpha > 0,
         spelling: request.correctSpelling ? () => this.#spellingOf(index) : undefined,
         room: this.#room
@@ -165,12 +169,12 @@ export class Search {
     }
   }
 
-  #denseOf(index: CorpusIndex, { count, minSimilarity, query, vector }: SearchRequest): Dense | undefined {
+  #denseOf(index: CorpusIndex, { alternatives = [], count, minSimilarity, query, vector }: SearchRequest): Dense | undefined {
     if (vector === undefined) return undefined
     const weigh = rarityIn(index)
     // A threshold holds for every chunk, and a long answer needs more of them than the lists' candidates.
     const exact = minSimilarity !== undefined || count > mostFromLists
-    return this.#dense.ask(index, vector === "hashed" ? embedWeighed(query, weigh) : vector(weigh), this.#room, exact)
+    return this.#dense.ask(index, vector === "hashed" ? embedWeighed(textOf(query, alternatives), weigh) : vector(weigh), this.#room, exact)
   }
 
   /** Ranks the candidates of both arms; a mixed search ranks them a second time, with feedback. */

@@ -567,6 +567,23 @@ const cases: ReadonlyArray<RuleCase> = [
     ]
   },
   {
+    rule: "synonyms are groups of words that a search is given",
+    keeps: [withRetrieve({ synonyms: [] }), withRetrieve({ synonyms: [["PTO", "paid time off"], ["2FA", "MFA", "two-factor"]] })],
+    breaks: [
+      [withRetrieve({ synonyms: [["PTO"]] }), "stages[0].retrieve.synonyms[0]: needs 2 to 20 words or phrases that mean the same"],
+      [withRetrieve({ synonyms: [["PTO", " "]] }), "stages[0].retrieve.synonyms[0][1]: must not be empty"],
+      [withRetrieve({ synonyms: [["PTO", "x".repeat(81)]] }), "stages[0].retrieve.synonyms[0][1]: must be 80 characters or fewer"],
+      [
+        withRetrieve({ synonyms: Array.from({ length: 1_001 }, () => ["a", "b"]) }),
+        "stages[0].retrieve.synonyms: must have 1000 groups or fewer"
+      ],
+      [
+        withStages({ retrieve: { synonyms: [["a", "b"]] } }, { generate: { model: "gemini-2.0-flash", ground: "corpus" } }),
+        "stages[0].retrieve.synonyms: cannot be combined with ground: corpus, where the model searches with its own queries"
+      ]
+    ]
+  },
+  {
     rule: "an engine is embedded or vertex with its place",
     keeps: [
       { ...minimal, engine: "embedded" },
