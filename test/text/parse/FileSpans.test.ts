@@ -45,6 +45,17 @@ pumpe --aus
 Der [Druck][t] ist Druck \\* Fläche.
 
 [t]: druck.md
+
+{% alert %}
+Nie [ohne *Öl*]({% page "vom öl" %}#x) laufen lassen.
+{% endalert %}
+
+!!! warning "Heiß"
+
+    Das *Rohr* wird heiß.
+
+Hub
+: Weg des *Kolbens*.
 `
 
 describe("a quote of parsed text, in the bytes of the file", () => {
@@ -57,7 +68,11 @@ describe("a quote of parsed text, in the bytes of the file", () => {
     ["1. Erst das Ventil öffnen.\n2. Dann warten.", "1. Erst *das Ventil* öffnen.\n2. Dann warten."],
     ["Rohr | 20 mm", "Rohr | 20 mm"],
     ["pumpe --aus", "pumpe --aus"],
-    ["Der Druck ist Druck * Fläche.", "Der [Druck][t] ist Druck \\* Fläche."]
+    ["Der Druck ist Druck * Fläche.", "Der [Druck][t] ist Druck \\* Fläche."],
+    ["Nie ohne Öl laufen lassen.", "Nie [ohne *Öl*]({% page \"vom öl\" %}#x) laufen lassen."],
+    ["Heiß", "Heiß"],
+    ["Das Rohr wird heiß.", "Das *Rohr* wird heiß."],
+    ["Hub\nWeg des Kolbens", "Hub\n: Weg des *Kolbens"]
   ]
 
   it("is found in Markdown through its marks, its front matter and characters of several bytes", async () => {

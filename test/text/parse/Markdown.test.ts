@@ -70,7 +70,99 @@ describe("blocks", () => {
 
   it("in boxes keep their titles", async () => {
     expect(await shown(":::tip Mind this", "text", ":::", "", "!!! note \"Title\"", "    body", "", "> [!NOTE]", "> more"))
-      .toEqual(["paragraph: Mind this\ntext", "paragraph: Title\nbody", "paragraph: more"])
+      .toEqual(["paragraph: Mind this\ntext", "paragraph: Title", "paragraph: body", "paragraph: more"])
+  })
+
+  it("in boxes of MkDocs are no code, though they are indented", async () => {
+    expect(
+      await shown(
+        "!!! warning",
+        "",
+        "    Do *not* lift.",
+        "",
+        "    ```sh",
+        "    lift --now",
+        "    ```",
+        "",
+        "    1. one",
+        "    2. two",
+        "",
+        "After.",
+        "",
+        "- item",
+        "",
+        "    ??? note \"Folded\"",
+        "        in an item",
+        "",
+        "=== \"Docker\"",
+        "",
+        "    By hand.",
+        "",
+        "!!! important no box",
+        "",
+        "    code"
+      )
+    ).toEqual([
+      "paragraph: Do not lift.",
+      "code: lift --now",
+      "list: 1. one\n2. two",
+      "paragraph: After.",
+      "list: - item",
+      "paragraph: Folded",
+      "paragraph: in an item",
+      "paragraph: Docker",
+      "paragraph: By hand.",
+      "paragraph: code"
+    ])
+  })
+
+  it("of definitions stand below their terms", async () => {
+    expect(
+      await shown(
+        "Crane",
+        ": What *lifts*.",
+        "",
+        "Rope",
+        "",
+        ":   What holds,",
+        "    and tears.",
+        "",
+        "    Of hemp.",
+        "",
+        "#### `LOAD`",
+        "",
+        ": The most it lifts.",
+        "",
+        "    Defaults to `5`.",
+        "",
+        "Time: 12",
+        ":no definition"
+      )
+    ).toEqual([
+      "paragraph: Crane\nWhat lifts.",
+      "paragraph: Rope\nWhat holds,\nand tears.",
+      "paragraph: Of hemp.",
+      "heading 4: LOAD",
+      "paragraph: The most it lifts.",
+      "paragraph: Defaults to 5.",
+      "paragraph: Time: 12\n:no definition"
+    ])
+  })
+
+  it("of templates have no tags, and links whose targets a template makes", async () => {
+    expect(
+      await shown(
+        "{% alert %}",
+        "Lift [slowly]({% page \"how to/lift\" %}#x) and [safely]({{< ref \"a b\" >}}).",
+        "{% endalert %}",
+        "",
+        "{{< figure src=\"a.png\" caption=\"A crane at work\" >}}",
+        "",
+        "{: .wide }",
+        "",
+        "Write `{% raw %}` or {{ name }}."
+      )
+    ).toEqual(["paragraph: Lift slowly and safely.", "paragraph: A crane at work", "paragraph: Write {% raw %} or {{ name }}."])
   })
 
   it("in parts of a long text are the same as in one", async () => {

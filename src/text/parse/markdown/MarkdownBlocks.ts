@@ -1,39 +1,8 @@
-import MarkdownIt, { type StateBlock, type Token } from "markdown-it"
+import type { Token } from "markdown-it"
 import { BlockWriter, oneLine, rowLine } from "../BlockSink.ts"
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
 import { htmlBlocks } from "../Html.ts"
-
-/** Quotes and lists nested deeper are read as plain lines: the library drops what is inside them. */
-const maxNesting = 100
-
-/** Reads a footnote as a paragraph: its text looks like the definition of a link, which shows nothing. */
-const footnote = (state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean => {
-  const line = (at: number): string => state.src.slice(state.bMarks[at]! + state.tShift[at]!, state.eMarks[at])
-  if (state.sCount[startLine]! - state.blkIndent >= 4 || !/^\[\^[^\]\s]{1,200}\]:/.test(line(startLine))) return false
-  if (silent) return true
-  let next = startLine + 1
-  while (next < endLine && !state.isEmpty(next) && state.sCount[next]! >= state.blkIndent && !line(next).startsWith("[^")) next++
-  state.push("paragraph_open", "p", 1)
-  const text = state.push("inline", "", 0)
-  text.content = state.getLines(startLine, next, state.blkIndent, false).trim()
-  state.push("paragraph_close", "p", -1)
-  state.line = next
-  return true
-}
-
-const library = () => {
-  const markdown = new MarkdownIt({ html: true, maxNesting })
-  // Inline marks are read by `inlineText`, and only in texts that have any.
-  markdown.core.ruler.enableOnly(["normalize", "block"])
-  markdown.block.ruler.before("reference", "footnote", footnote)
-  // Targets are not text: neither checked nor rewritten.
-  markdown.validateLink = () => true
-  markdown.normalizeLink = (url) => url
-  markdown.normalizeLinkText = (url) => url
-  return markdown
-}
-
-export const markdown = library()
+import { isTemplateTag, markdown, maxNesting, withPlainTargets, writtenIn } from "./MarkdownLibrary.ts"
 
 /** Characters that a text without marks does not have. */
 const marks = /[\\`*_[<&~]/
@@ -84,6 +53,8 @@ export class MarkdownBlocks {
   readonly #lists: Array<List> = []
   /** The label of an item whose first paragraph has not come yet. */
   #label: string | undefined
+  /** The term whose definition has not come yet. */
+  #term: string | undefined
   #lines: ReadonlyArray<string> | undefined
   #firstHeading: string | undefined
 
@@ -133,7 +104,7 @@ export class MarkdownBlocks {
         this.#heading(this.#tokens[at + 1]?.content ?? "", Number(token.tag.slice(1)))
         return at + 2
       case "inline":
-        this.#paragraph(token.content)
+        this.#paragraph(token.content, this.#tokens[at + 2]?.type === "dd_open")
         return at
       case "bullet_list_open":
       case "ordered_list_open":
@@ -175,20 +146,30 @@ export class MarkdownBlocks {
     this.#writer.add("heading", heading, level)
   }
 
-  #paragraph(source: string): void {
-    const text = this.#inline(this.#withoutMarkers(source))
+  #paragraph(source: string, isDefined: boolean): void {
+    const above = this.#term === undefined ? "" : `${this.#term}\n`
+    const text = above + this.#inline(this.#withoutMarkers(source))
+    this.#term = undefined
+    if (isDefined && this.#label === undefined && !text.includes("\n")) {
+      this.#term = text
+      return
+    }
     if (this.#label === undefined) this.#writer.add("paragraph", text)
     else this.#writer.item(this.#lists.length - 1, this.#label, text)
     this.#label = undefined
   }
 
   #withoutMarkers(source: string): string {
-    if (!this.#mdx && !/^(?::::|!!!|\?\?\?|\[!)/m.test(source)) return source
+    if (!this.#mdx && !/^(?::::|!!!|\?\?\?|\[!|\{[%{:])/m.test(source)) return source
     const lines: Array<string> = []
     let code = this.#mdx
     for (const line of source.split("\n")) {
       code = code && mdxCode.test(line)
       if (code) continue
+      if (isTemplateTag(line)) {
+        lines.push(...writtenIn(line))
+        continue
+      }
       const box = line.length > 300 ? null : admonition.exec(line)
       if (box === null) lines.push(line)
       else if ((box[1] ?? box[2] ?? "") !== "") lines.push((box[1] ?? box[2])!)
@@ -244,7 +225,11 @@ export class MarkdownBlocks {
   }
 
   #inline(source: string): string {
-    return marks.test(source) ? inlineText(source, this.#env) : source.includes("\n") ? source.replace(/[ \t]*\n[ \t]*/g, "\n") : source
+    return marks.test(source)
+      ? inlineText(withPlainTargets(source), this.#env)
+      : source.includes("\n")
+      ? source.replace(/[ \t]*\n[ \t]*/g, "\n")
+      : source
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Token } from "markdown-it"
 import { frontMatter } from "../markdown/FrontMatter.ts"
-import { markdown } from "../markdown/MarkdownBlocks.ts"
+import { isTemplateTag, markdown, withPlainTargets, writtenIn } from "../markdown/MarkdownLibrary.ts"
 import { htmlVisible } from "./HtmlVisible.ts"
 import { Visible } from "./Visible.ts"
 
@@ -25,7 +25,7 @@ export const markdownVisible = (source: string): Visible => {
         break
       case "inline": {
         if (map !== null) {
-          inline(content, placesOf(content, map[0], lineAt, starts), source, env, visible)
+          inline(withoutTemplates(content), placesOf(content, map[0], lineAt, starts), source, env, visible)
         } else {
           // The library gives cells no position, and removes the escapes of their bars.
           const line = lineAt(row)
@@ -57,6 +57,14 @@ export const markdownVisible = (source: string): Visible => {
   }
   return visible
 }
+
+/** A text of the same length in which blanks stand for what templates have in it and no reader sees. */
+const withoutTemplates = (content: string): string =>
+  content.includes("{")
+    ? withPlainTargets(
+      content.split("\n").map((line) => isTemplateTag(line) && writtenIn(line).length === 0 ? " ".repeat(line.length) : line).join("\n")
+    )
+    : content
 
 /** Where a text stands in its line after its block's marks were removed: at the end, except for closing marks. */
 const placeIn = (line: string, text: string): number => {
