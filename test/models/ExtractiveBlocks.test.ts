@@ -54,6 +54,15 @@ describe("blocks of a parsed text", () => {
     )
   })
 
+  it("an address below half a sentence or a lead-in is a listing, and a heading elsewhere", () => {
+    const half = "On Linux, chances are high that this is"
+    for (const address of ["/var/lib/cranes/_data", "https://cranes.example/yard", "C:\\cranes"]) {
+      assert.deepStrictEqual(kinds(half, address, "Leave it alone."), ["paragraph", "code", "paragraph"], address)
+      assert.deepStrictEqual(kinds("It is:", address, "Leave it alone."), ["paragraph", "code", "paragraph"], address)
+    }
+    assert.deepStrictEqual(kinds("Cranes are listed.", "/v1/cranes", "Lists cranes."), ["paragraph", "heading", "paragraph"])
+  })
+
   it("a listing that is too long to be shown is cut into several", () => {
     const listing = Array.from({ length: 12 }, (_, at) => `door${at}.open({\n${"  key: 1,\n".repeat(20)}})`)
     const blocks = blocksOf(["Intro of the page here.", ...listing].join("\n\n")).slice(1)

@@ -166,6 +166,19 @@ describe("ExtractiveGenerator", () => {
         "crews.md",
         "Crews\n\nA lift in more hours needs a longer rope. A lift of more than 3 hours needs a second crew.\n\nThe yard lends loaner ropes."
       ),
+      context(
+        "settings.md",
+        "CRANE_ENDPOINT\n\nWhere the crane listens.\n\nDefaults to http://crane:3000.\n\nROPES\n\nA port is left open for ropes.",
+        { headings: ["CRANE_ENDPOINT"] }
+      ),
+      context(
+        "ropes.md",
+        "Each YRN is printed on the rope.\n\n- The yard rope number (short: YRN) of a rope is what its binder is sorted by."
+      ),
+      context(
+        "plans.md",
+        "Where are the plans?\n\nThe plans of the yard are kept. Chances are high that the place of them is\n\n/var/lib/yard/plans\n\nLeave them."
+      ),
       context("prices.md", "Lifts\n\nA lift of the large crane costs 2 crews a whole day.\n\nFees\n\nA lift is EUR 80 for members.")
     ]
     it.effect.each<[question: string, expected: string]>([
@@ -173,7 +186,10 @@ describe("ExtractiveGenerator", () => {
       ["Is annual leave paid out if I quit?", "Your annual leave is paid out when you resign."],
       ["What needs a lift of more than three hours?", "A lift of more than 3 hours needs a second crew."],
       ["Can I borrow a rope?", "The yard lends loaner ropes."],
-      ["How much does a lift cost?", "A lift is EUR 80 for members."]
+      ["How much does a lift cost?", "A lift is EUR 80 for members."],
+      ["Which port does the crane listen on by default?", "Defaults to http://crane:3000."],
+      ["what does YRN mean", "The yard rope number (short: YRN) of a rope is what its binder is sorted by."],
+      ["Where are the plans of the yard?", "/var/lib/yard/plans"]
     ])("%s", ([question, expected]) =>
       Effect.gen(function*() {
         assert.include((yield* ask(question, leave)).citations[0]?.quote ?? "", expected)

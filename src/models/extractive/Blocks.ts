@@ -2,7 +2,7 @@
 import { defined } from "../../domain/Defined.ts"
 import { pointsBelow, saysToRun, unfinishedLine } from "./Cues.ts"
 import { bullet, endsInColon, endsInQuestionMark, itemsOf, type Line, runsOf, terminal } from "./Lines.ts"
-import { isCode, isCommand, isOutput, isSignature, piped, prompt } from "./Listings.ts"
+import { isAddress, isCode, isCommand, isOutput, isSignature, isUnfinished, piped, prompt } from "./Listings.ts"
 import { besideOption, type EntryTerm, isOption, joinExplained, splitEntries, splitOutdented, termOf } from "./Manuals.ts"
 import { namesOf } from "./Tables.ts"
 
@@ -85,6 +85,7 @@ const kindOf = (lines: Lines, previous: Block | undefined, next: Lines | undefin
   const isLedToCode = led || previous?.kind === "code"
   if (isHead(lines)) return "keys"
   if (isRest(lines, previous) || (previous?.kind === "code" && isOutput(lines, previous.lines))) return "code"
+  if (isAddress(lines) && (led || (last !== undefined && !terminal.test(last)))) return "code"
   if (besideOption.test(lines[0]!.text) && termOf(lines) !== undefined) return "paragraph"
   if (isRegular(lines)) return "table"
   if (!isLedToCode && isOptionHeading(lines, next)) return "heading"
@@ -94,8 +95,10 @@ const kindOf = (lines: Lines, previous: Block | undefined, next: Lines | undefin
   if (!led && isEntry(lines, next)) return "heading"
   if (isList(lines, next, (led && last.endsWith(":")) || previous?.kind === "list")) return "list"
   if (led && isCommand(lines)) return "code"
-  // A line above an indented listing leads up to it.
-  if (isHeading(lines) && next !== undefined && !(next[0]!.indent > lines[0]!.indent && isCode(next, true))) return "heading"
+  // A line above an indented listing leads up to it, and half a sentence to an address.
+  const isLead = next !== undefined &&
+    ((next[0]!.indent > lines[0]!.indent && isCode(next, true)) || (isAddress(next) && isUnfinished(lines[0]!.text)))
+  if (isHeading(lines) && next !== undefined && !isLead) return "heading"
   return "paragraph"
 }
 

@@ -237,7 +237,7 @@ export const money =
 /** By the stem of a word, the form in which documents write what it names, without the word: an address is a street and a number. */
 export const writtenForms: ReadonlyMap<string, RegExp> = new Map(
   ([
-    ["address adresse anschrift", streetAddress],
+    ["address adresse anschrift", anyOf("u", streetAddress, /\blocalhost\b|\b\d{1,3}(?:\.\d{1,3}){3}\b/)],
     ["email mail e-mail", /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/u],
     ["phone telephone fax telefon telefonnummer rufnummer", /(?:\+|\b0)\d[\d ()/-]{5,}\d|\bext(?:ension|\.)? ?\d/iu],
     ["website url link webseite", /\bhttps?:\/\/|\bwww\.\p{L}/u],
@@ -250,6 +250,7 @@ export const writtenForms: ReadonlyMap<string, RegExp> = new Map(
 export const quantityForms: ReadonlyMap<string, RegExp> = new Map(
   ([
     ["allowance amount budget salary stipend betrag", money],
+    ["port", /\bport\W{0,3}\d{2,5}\b|:\d{2,5}\b(?!:)/iu],
     ["size", /\d ?(?:[kmgt]i?b|bytes?|(?:mega)?pixels?|px)\b|\d ?[x×] ?\d/iu],
     ["max maximum limit", /\b(?:up to|at most|(?:no|not) more than|exceed|no larger than|no longer than) [^.]{0,12}\d/iu],
     ["min minimum", /\b(?:at least|no(?:t)? (?:less|fewer) than) [^.]{0,12}\d/iu]

@@ -1,9 +1,10 @@
 /** Whether a unit is an entry about what the question is about: a definition, a line of a glossary, a field, a cell, an option. */
 import { explainsOption } from "../../text/CommandOptions.ts"
+import { functionWords } from "../../text/FunctionWords.ts"
 import { definitionOf } from "./Cues.ts"
 import type { Question, Term } from "./Question.ts"
 import type { TextUnit } from "./Units.ts"
-import { foldedWords, normalize } from "./Words.ts"
+import { foldedWords, normalize, stem } from "./Words.ts"
 
 const maxGlossaryTermCharacters = 60
 /** A glossary term above lines that are not indented: shorter, and the next line starts with a capital. */
@@ -25,16 +26,22 @@ export const definition = (question: Question, unit: TextUnit): number => {
   // What stands first under a heading that is just the subject defines it: glossaries and lists of terms are set so.
   const isUnderTerm = unit.kind === "sentence" && unit.position === 0 && unit.heading !== undefined && !/\w\(/.test(unit.heading) &&
     sameness(subject, unit.heading) === 1
-  const defined = glossaryTerm(unit) ?? definitionOf.exec(unit.display)?.[1]
-  return Math.max(isUnderTerm ? 1 : 0, defined === undefined ? 0 : sameness(subject, defined))
+  const defined = [glossaryTerm(unit) ?? definitionOf.exec(unit.display)?.[1], abbreviation.exec(unit.display)?.[1]]
+  return Math.max(isUnderTerm ? 1 : 0, ...defined.map((name) => (name === undefined ? 0 : sameness(subject, name))))
 }
 
 /** The share of terms that a name has, less where the name has more words than there are terms; an abbreviation in brackets is left out. */
 const sameness = (subject: ReadonlyArray<Term>, name: string): number => {
-  const words = new Set(foldedWords(name.replace(/\s\([^)]*\)\s*$/, "")))
+  const words = new Set(foldedWords(name.replace(/\s\([^)]*\)\s*$/, "")).filter((word) => !functional.has(word)))
   const found = subject.filter(({ cjk, key }) => (cjk ? normalize(name).includes(key) : words.has(key))).length
   return (found / subject.length) * Math.min(1, subject.length / Math.max(1, words.size))
 }
+
+/** The abbreviation of what a quote starts with: "The archive serial number (short: ASN) is …". */
+const abbreviation = /^.{1,80}? \((?:[\p{L}. ]+: )?([^)]{1,20})\)/u
+
+/** Function words, which a name may have besides: "the load of a crane". */
+const functional = new Set([...functionWords["en"]!].map(stem))
 
 /** The term that a glossary explains, where the unit starts with the line of it; undefined for other units. */
 const glossaryTerm = ({ block, blocks, kind, start }: TextUnit): string | undefined => {

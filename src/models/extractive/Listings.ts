@@ -45,6 +45,13 @@ export const isOutput = (lines: Lines, above: Lines): boolean =>
   opensSession.test(above[0]!.text) && lines.every(({ text }) => !prose.test(text)) &&
   (lines.length > 1 ? lines.some(({ text }) => /\d/.test(text)) : /^\W*\d/.test(lines[0]!.text))
 
+/** Whether lines are an address alone: a path or a URL. */
+export const isAddress = (lines: Lines): boolean =>
+  lines.length === 1 && /^(?:https?:\/\/\S+|[~.]?(?:\/[\w.@{}<>*-]+){2,}\/?|[A-Z]:\\\S+)$/.test(lines[0]!.text)
+
+/** Whether a line reads as prose and is no whole sentence, as in "By default this is". */
+export const isUnfinished = (text: string): boolean => prose.test(text) && !terminal.test(text)
+
 /** What a line with one sign of code counts, where nothing leads up to it and no other line is surely code. */
 const weakShare = 0.6
 

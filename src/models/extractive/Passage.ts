@@ -1,6 +1,7 @@
 import { type Block, leads, maxListingCharacters } from "./Blocks.ts"
 import { leaning, polarity } from "./Cues.ts"
 import { bullet, endsInColon, endsInQuestionMark, isQuestion, itemsOf } from "./Lines.ts"
+import { isUnfinished } from "./Listings.ts"
 import type { QuestionKind } from "./QuestionKind.ts"
 import { rowsOf } from "./Tables.ts"
 import { itemText, onOneLine, sentencesOf, type TextUnit } from "./Units.ts"
@@ -166,6 +167,8 @@ const sentencesAround = (
   return { start: first === at ? unit.start : sentences[first]!.start, end: sentences[last]!.end }
 }
 
+const leadsToCode = (sentence: string): boolean => leads(sentence) || isUnfinished(sentence)
+
 /** A span with the listing, the list or other block that it leads up to. */
 const withWhatFollows = (unit: TextUnit, start: number, end: number, text: string, kind: QuestionKind): Passage => {
   const block = unit.blocks[unit.block]!
@@ -173,7 +176,7 @@ const withWhatFollows = (unit: TextUnit, start: number, end: number, text: strin
   const isLast = end >= block.end
   const said = unit.start === start && unit.end === end ? unit.display : onOneLine(text.slice(start, end))
   const led = endsInColon.test(text.slice(start, end))
-  if (isLast && next?.kind === "code" && (kind === "howTo" || leads(sentencesOf(text, block).at(-1)?.text ?? ""))) {
+  if (isLast && next?.kind === "code" && (kind === "howTo" || leadsToCode(sentencesOf(text, block).at(-1)?.text ?? ""))) {
     const until = cut(next, most.listing)
     return passage(prose(start, end, said), listing(next.start, until, asWritten(next, until, text)), ...goingOn(unit, 2, text))
   }
