@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { RagFileName } from "../../src/domain/RagFile.ts"
+import { examine } from "../../src/models/extractive/Answer.ts"
 import { make } from "../../src/models/ExtractiveGenerator.ts"
 
 const context = (name: string, text: string, more: Partial<Context> = {}): Context => ({
@@ -167,15 +168,6 @@ describe("ExtractiveGenerator", () => {
         "Crews\n\nA lift in more hours needs a longer rope. A lift of more than 3 hours needs a second crew.\n\nThe yard lends loaner ropes."
       ),
       context(
-        "settings.md",
-        "CRANE_ENDPOINT\n\nWhere the crane listens.\n\nDefaults to http://crane:3000.\n\nROPES\n\nA port is left open for ropes.",
-        { headings: ["CRANE_ENDPOINT"] }
-      ),
-      context(
-        "ropes.md",
-        "Each YRN is printed on the rope.\n\n- The yard rope number (short: YRN) of a rope is what its binder is sorted by."
-      ),
-      context(
         "plans.md",
         "Where are the plans?\n\nThe plans of the yard are kept. Chances are high that the place of them is\n\n/var/lib/yard/plans\n\nLeave them."
       ),
@@ -187,13 +179,21 @@ describe("ExtractiveGenerator", () => {
       ["What needs a lift of more than three hours?", "A lift of more than 3 hours needs a second crew."],
       ["Can I borrow a rope?", "The yard lends loaner ropes."],
       ["How much does a lift cost?", "A lift is EUR 80 for members."],
-      ["Which port does the crane listen on by default?", "Defaults to http://crane:3000."],
-      ["what does YRN mean", "The yard rope number (short: YRN) of a rope is what its binder is sorted by."],
       ["Where are the plans of the yard?", "/var/lib/yard/plans"]
     ])("%s", ([question, expected]) =>
       Effect.gen(function*() {
         assert.include((yield* ask(question, leave)).citations[0]?.quote ?? "", expected)
       }))
+  })
+
+  it("is a definition, if it starts with the thing, whatever function words it has, or with its abbreviation in brackets", () => {
+    const definitionIn = (question: string, text: string) =>
+      examine({ question, contexts: [context("a.md", text)] }).evidence.map(({ signs }) => signs.definition)[0]
+    const rope = "The yard rope number (short: YRN) of a rope is what its binder is sorted by."
+    assert.strictEqual(definitionIn("What does YRN mean?", rope), 1)
+    assert.strictEqual(definitionIn("What is a yard rope number?", rope), 1)
+    assert.strictEqual(definitionIn("What is the load of a crane?", "The load of a crane is what it lifts."), 1)
+    assert.isBelow(definitionIn("What is a crane?", "The load of a crane is what it lifts.")!, 1)
   })
 
   it.effect("is found by the pipeline's own synonyms too, of words and of phrases", () =>

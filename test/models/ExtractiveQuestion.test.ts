@@ -145,6 +145,14 @@ describe("a task without a question word", () => {
   )
 })
 
+it("names what documents write as a figure or an address, where the question is about one", () => {
+  const formOf = (question: string, key: string) => questionOf(question).terms.find((term) => term.key === key)?.form
+  assert.isTrue(formOf("Which port does it use?", "port")?.test("http://crane:3000"))
+  assert.isTrue(formOf("what's the max size of a crane", "max")?.test("up to 99 MB"))
+  assert.isTrue(formOf("What is the address of the server?", stem("address"))?.test("on localhost"))
+  assert.isUndefined(formOf("How do I open the port?", "port"))
+})
+
 describe("an option of a command", () => {
   it("is one term, to the letter", () => {
     const keys = questionOf("what does lift -x do, and --no-home?").terms.map(({ key }) => key)
