@@ -75,8 +75,24 @@ const irregular = new Map(
 /** Words that end in ly and are no adverbs. */
 const noAdverb = /^(?:anoma|app|assemb|comp|ear|fami|imp|ju|monopo|multip|re|rep|supp)ly$/
 
+/** Stems of words that were met; texts have the same few again and again. */
+const stems = new Map<string, string>()
+const mostStems = 20_000
+/** A longer word may be a slice of its text, which would be kept in memory with it. */
+const longestKept = 12
+
 /** The stem of a normalised word: its plural and its suffixes are cut off, and at least three letters stay; 5000 of 5,000. */
 export const stem = (word: string): string => {
+  if (word.length > longestKept) return stemOf(word)
+  let known = stems.get(word)
+  if (known === undefined) {
+    if (stems.size >= mostStems) stems.clear()
+    stems.set(word, known = stemOf(word))
+  }
+  return known
+}
+
+const stemOf = (word: string): string => {
   const base = irregular.get(word)
   if (base !== undefined) return stem(base)
   if (/\p{N}/u.test(word)) return word.replaceAll(",", "")
