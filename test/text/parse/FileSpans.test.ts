@@ -56,6 +56,10 @@ Nie [ohne *Öl*]({% page "vom öl" %}#x) laufen lassen.
 
 Hub
 : Weg des *Kolbens*.
+
+<Schritt title="Dichtung prüfen">
+  Mit der *Hand*.
+</Schritt>
 `
 
 describe("a quote of parsed text, in the bytes of the file", () => {
@@ -72,7 +76,9 @@ describe("a quote of parsed text, in the bytes of the file", () => {
     ["Nie ohne Öl laufen lassen.", "Nie [ohne *Öl*]({% page \"vom öl\" %}#x) laufen lassen."],
     ["Heiß", "Heiß"],
     ["Das Rohr wird heiß.", "Das *Rohr* wird heiß."],
-    ["Hub\nWeg des Kolbens", "Hub\n: Weg des *Kolbens"]
+    ["Hub\nWeg des Kolbens", "Hub\n: Weg des *Kolbens"],
+    ["Dichtung prüfen", "Dichtung prüfen"],
+    ["Mit der Hand.", "Mit der *Hand*."]
   ]
 
   it("is found in Markdown through its marks, its front matter and characters of several bytes", async () => {

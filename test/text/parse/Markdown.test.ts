@@ -116,6 +116,68 @@ describe("blocks", () => {
     ])
   })
 
+  it("in components of MDX are Markdown however far they are indented, with the texts of attributes", async () => {
+    expect(
+      await shown(
+        "<Card title=\"Quick *start*\" icon=\"rope\" href=\"/x\">",
+        "  Lift **now**.",
+        "</Card>",
+        "",
+        "<Steps>",
+        "    <Step title='Tie the rope'>",
+        "        Twice.",
+        "",
+        "        ```sh",
+        "        tie --twice",
+        "          # by hand",
+        "        ```",
+        "    </Step>",
+        "</Steps>",
+        "",
+        "<ParamField",
+        "  body=\"max_load\"",
+        "  type=\"integer\"",
+        "  required",
+        "  onChange={() => { go({ a: 1 }) }}",
+        ">",
+        "  The most it lifts.",
+        "</ParamField>",
+        "",
+        "1. One",
+        "",
+        "   <Note>Mind this.</Note>",
+        "",
+        "2. Two <Tooltip tip=\"no\">here</Tooltip>",
+        "",
+        "```jsx",
+        "<Card title=\"code\">",
+        "  <Foo />",
+        "</Card>",
+        "```",
+        "",
+        "<Cards>",
+        "    <Card title=\"Alone\" href=\"/y\" />",
+        "</Cards>",
+        "",
+        "<Open>",
+        "",
+        "<TABLE><TR><TD>a</TD><TD>b</TD></TR></TABLE>"
+      )
+    ).toEqual([
+      "paragraph: Quick start\nLift now.",
+      "paragraph: Tie the rope\nTwice.",
+      "code: tie --twice\n  # by hand",
+      "paragraph: max_load (integer, required)",
+      "paragraph: The most it lifts.",
+      "list: 1. One",
+      "paragraph: Mind this.",
+      "list: 2. Two here",
+      "code: <Card title=\"code\">\n  <Foo />\n</Card>",
+      "paragraph: Alone",
+      "table: a | b"
+    ])
+  })
+
   it("of definitions stand below their terms", async () => {
     expect(
       await shown(

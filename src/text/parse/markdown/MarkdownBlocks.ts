@@ -2,6 +2,7 @@ import type { Token } from "markdown-it"
 import { BlockWriter, oneLine, rowLine } from "../BlockSink.ts"
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
 import { htmlBlocks } from "../Html.ts"
+import { withoutComponents } from "./Components.ts"
 import { isTemplateTag, markdown, maxNesting, withPlainTargets, writtenIn } from "./MarkdownLibrary.ts"
 
 /** Characters that a text without marks does not have. */
@@ -60,7 +61,7 @@ export class MarkdownBlocks {
 
   /** `source` has `\n` line ends. */
   constructor(source: string, builder: DocumentBuilder, options: { readonly mdx?: boolean } = {}) {
-    const [first = "", ...others] = partsOf(source)
+    const [first = "", ...others] = partsOf(withoutComponents(source))
     this.#source = first
     this.#parts = others
     this.#tokens = markdown.parse(first, this.#env)

@@ -1,4 +1,5 @@
 import type { Token } from "markdown-it"
+import { withoutComponents } from "../markdown/Components.ts"
 import { frontMatter } from "../markdown/FrontMatter.ts"
 import { isTemplateTag, markdown, withPlainTargets, writtenIn } from "../markdown/MarkdownLibrary.ts"
 import { htmlVisible } from "./HtmlVisible.ts"
@@ -11,7 +12,7 @@ export const markdownVisible = (source: string): Visible => {
   visible.verbatim(source, 0, end)
   visible.gap()
   const env: Record<string, unknown> = {}
-  const tokens = markdown.parse(source.slice(end), env)
+  const tokens = markdown.parse(withoutComponents(source.slice(end)), env)
   const starts = [end]
   for (let at = source.indexOf("\n", end); at !== -1; at = source.indexOf("\n", at + 1)) starts.push(at + 1)
   const lineAt = (line: number): string => source.slice(starts[line], (starts[line + 1] ?? source.length + 1) - 1)
