@@ -11,6 +11,20 @@ describe("reStructuredText", () => {
       .toEqual(["heading 1: Title", "heading 2: Part", "heading 3: Sub", "heading 2: Part 2", "paragraph: text"])
   })
 
+  it("puts texts in place of names, wherever they are defined", async () => {
+    expect(
+      await shown(
+        "|Crane| lifts |much|, |else| not.",
+        "",
+        ".. |crane| image:: a.png",
+        ".. |Crane| replace:: The *big*",
+        "   crane",
+        "",
+        ".. |much| replace:: 5 t"
+      )
+    ).toEqual(["paragraph: The big crane lifts 5 t, else not."])
+  })
+
   it("knows directives, comments and literal blocks", async () => {
     expect(
       await shown(
@@ -128,6 +142,25 @@ describe("reStructuredText", () => {
 describe("AsciiDoc", () => {
   const shown = shownAs("adoc")
 
+  it("reads titles by attributes set below them, and conditional text without the conditions", async () => {
+    expect(
+      await shown(
+        "= Guide to {crane}",
+        ":crane: Lift",
+        "",
+        "Before.",
+        "ifdef::yard[]",
+        "In the yard.",
+        "endif::[]",
+        "",
+        "ifndef::yard[Elsewhere.]",
+        "ifeval::[\"{crane}\" == \"Lift\"]",
+        "Always.",
+        "endif::[]"
+      )
+    ).toEqual(["heading 1: Guide to Lift", "paragraph: Before.\nIn the yard.", "paragraph: Elsewhere.\nAlways."])
+  })
+
   it("reads headings, attributes, blocks and lists", async () => {
     const document = await parsed(
       "a.adoc",
@@ -169,7 +202,7 @@ describe("AsciiDoc", () => {
     expect(document).toMatchObject({
       author: "Ann Lee",
       shown: [
-        "heading 1: Guide to {product}",
+        "heading 1: Guide to Sluice",
         "paragraph: Sluice is here. // no",
         "code: const a = 1",
         "heading 2: Part",

@@ -8,7 +8,10 @@ const heading = /^(={1,6}|#{1,6})[ \t]+(\S.*?)(?:[ \t]+\1)?$/
 const item = /^[ \t]*(\*{1,6}|-|\.{1,6}|\d{1,4}\.|<\d{1,3}>|<\.>)[ \t]+(.*)$/
 const term = /^[ \t]*(\S.*?)(:{2,4}|;;)(?:[ \t]+(.*))?$/
 const delimiter = /^(-{4,}|\.{4,}|={4,}|\*{4,}|_{4,}|\+{4,}|\/{4,}|--|`{3,}.*|[|,:!]={3,})[ \t]*$/
-const blockMacro = /^(image|video|audio|include|toc|ifdef|ifndef|ifeval|endif)::?(\S*?)\[(.*)\][ \t]*$/
+const blockMacro = /^(image|video|audio|include|toc)::?(\S*?)\[(.*)\][ \t]*$/
+/** A condition, for lines up to its end or for its own text. All are read, whether it holds or not. */
+const condition = /^(ifdef|ifndef|ifeval|endif)::\S*?\[(.*)\][ \t]*$/
+const attribute = /^:(!?[\w-]+!?):(?:[ \t]+(.*))?$/
 
 interface Facts {
   readonly title?: string
@@ -53,6 +56,11 @@ export class AsciiDocBlocks {
       if (!line.startsWith("//")) this.#prose.endParagraph()
       return at + 1
     }
+    const conditional = condition.exec(line)
+    if (conditional !== null) {
+      if (conditional[1] !== "ifeval" && conditional[2] !== "") this.#prose.line(conditional[2]!)
+      return at + 1
+    }
     if (!this.#prose.isOpen && (this.#setting(line) || this.#macro(line))) return at + 1
     if (!this.#prose.isOpen && line.startsWith("|")) return this.#bareTable(at)
     const title = heading.exec(line)
@@ -62,11 +70,7 @@ export class AsciiDocBlocks {
 
   /** Reads attributes of the document or of the next block, anchors and block titles. Returns whether the line is one. */
   #setting(line: string): boolean {
-    const attribute = /^:(!?[\w-]+!?):(?:[ \t]+(.*))?$/.exec(line)
-    if (attribute !== null) {
-      this.#attributes.set(attribute[1]!.toLowerCase(), attribute[2] ?? "")
-      return true
-    }
+    if (this.#setAttribute(line)) return true
     if (/^\[.*\]$/.test(line)) {
       const columns = /cols="?([^"\]]+)/.exec(line)?.[1]
       if (columns !== undefined) this.#columns = columnCount(columns)
@@ -79,6 +83,12 @@ export class AsciiDocBlocks {
     return blockTitle !== null
   }
 
+  #setAttribute(line: string): boolean {
+    const set = attribute.exec(line.trimEnd())
+    if (set !== null) this.#attributes.set(set[1]!.toLowerCase(), set[2] ?? "")
+    return set !== null
+  }
+
   #macro(line: string): boolean {
     const macro = blockMacro.exec(line)
     if (macro === null) return false
@@ -89,6 +99,8 @@ export class AsciiDocBlocks {
 
   #heading(level: number, text: string, at: number): number {
     const isTitle = this.#prose.firstHeading === undefined && level === 1
+    // A title may name attributes that are set below it.
+    if (isTitle) { for (let below = at + 1; (this.#lines[below] ?? "").trim() !== ""; below++) this.#setAttribute(this.#lines[below]!) }
     this.#prose.heading(text, level)
     // Author and revision stand below the document's title.
     const author = isTitle ? /^([\p{L}][\p{L}\p{M} .'-]{2,80}?)(?: <[^<>]+>)?$/u.exec(this.#lines[at + 1] ?? "") : null

@@ -51,7 +51,7 @@ export class RstBlocks {
     const text = announced ? line.trimEnd().replace(/(?<=^|\s):?:$|:$/, "").trimEnd() : line
     if (!this.#item(text)) {
       if (!this.#prose.isOpen && indentOf(line) === 0) this.#prose.endList()
-      if (text.trim() !== "") this.#prose.line(text.trim().replace(/^\| ?/, ""))
+      if (text.trim() !== "") this.#prose.line(text.trim().replace(/^\|(?: |$)/, ""))
     }
     return announced ? this.#literal(lines, at) : at + 1
   }

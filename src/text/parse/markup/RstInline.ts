@@ -1,5 +1,19 @@
+import { oneLine } from "../BlockSink.ts"
+
+/** Texts by the names that stand for them between bars. */
+export type Substitutions = ReadonlyMap<string, string>
+
+/** The texts that a document says to put in place of names: `.. |name| replace:: text`. */
+export const substitutionsIn = (source: string): Substitutions =>
+  new Map(
+    Array.from(
+      source.matchAll(/^ *\.\. \|([^|\n]{1,100})\| replace:: *(\S.*(?:\n {2,}\S.*)*)$/gm),
+      ([, name, text]) => [name!, rstInline(oneLine(text!))]
+    )
+  )
+
 /** Inline markup of reStructuredText as reading text: roles, links and emphasis without their marks. */
-export const rstInline = (text: string): string =>
+export const rstInline = (text: string, substitutions: Substitutions = new Map()): string =>
   text.replace(
     /``((?:[^`]|`(?!`)){1,2000})``|(?:(?<!\w)_|:([\w.+:-]{1,50}):)?`([^`]{1,2000})`(?::[\w.+-]{1,50}:|__?)?|\*\*(?=\S)([^*\n]{1,1000})\*\*|\*(?=\S)([^*\n]{1,1000})\*|\|(?=\S)([^|\n]{1,100})\|_{0,2}|(\[[\w#*.-]{1,50}\])_|\b(\w{1,100})__?(?=[\s.,;:!?)\]]|$)|\\(.)/gs,
     (
@@ -16,7 +30,8 @@ export const rstInline = (text: string): string =>
     ) => {
       if (interpreted !== undefined) return labelOf(interpreted, role)
       if (escaped !== undefined) return unescaped(whole)
-      return code ?? strong ?? emphasis ?? substitution ?? footnote ?? reference ?? whole
+      return code ?? strong ?? emphasis ?? (substitution === undefined ? undefined : substitutions.get(substitution) ?? substitution) ??
+        footnote ?? reference ?? whole
     }
   )
 
