@@ -222,6 +222,10 @@ describe("blocks", () => {
         "",
         "{: .wide }",
         "",
+        "[[_TOC_]]",
+        "",
+        "[toc]",
+        "",
         "Write `{% raw %}` or {{ name }}."
       )
     ).toEqual(["paragraph: Lift slowly and safely.", "paragraph: A crane at work", "paragraph: Write {% raw %} or {{ name }}."])

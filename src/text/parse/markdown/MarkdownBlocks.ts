@@ -161,7 +161,7 @@ export class MarkdownBlocks {
   }
 
   #withoutMarkers(source: string): string {
-    if (!this.#mdx && !/^(?::::|!!!|\?\?\?|\[!|\{[%{:])/m.test(source)) return source
+    if (!this.#mdx && !/^(?::::|!!!|\?\?\?|\[!|\{[%{:]|\[\[?_?toc)/im.test(source)) return source
     const lines: Array<string> = []
     let code = this.#mdx
     for (const line of source.split("\n")) {

@@ -93,8 +93,9 @@ const library = () => {
 
 export const markdown = library()
 
-/** A line that is a tag of a template alone: of Liquid (`{% alert %}`), kramdown (`{: .wide}`) or Hugo (`{{< figure src="a.png" caption="A crane" >}}`). */
-export const isTemplateTag = (line: string): boolean => line.length <= 1_000 && /^\{(?:%.*%|:.*|\{[<%].*[%>]\})\}$/.test(line.trim())
+/** A line that is a tag of a template alone, or `[[toc]]`: of Liquid (`{% alert %}`), kramdown (`{: .wide}`) or Hugo (`{{< figure src="a.png" caption="A crane" >}}`). */
+export const isTemplateTag = (line: string): boolean =>
+  line.length <= 1_000 && /^\{(?:%.*%|:.*|\{[<%].*[%>]\})\}$|^\[{1,2}_?toc_?\]{1,2}$/i.test(line.trim())
 
 /** What a reader may see of a template's tag: values of several words, such as captions and titles. */
 export const writtenIn = (tag: string): ReadonlyArray<string> => [...tag.matchAll(/"([^"]*\p{L} [^"]*)"/gu)].map(([, text]) => text!)
