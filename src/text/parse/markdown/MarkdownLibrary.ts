@@ -6,6 +6,10 @@ export const maxNesting = 100
 
 const lineAt = (state: StateBlock, line: number): string => state.src.slice(state.bMarks[line]! + state.tShift[line]!, state.eMarks[line])
 
+/** Whether a line starts with one of some characters, which is told sooner than what it is. */
+const startsWithAny = (state: StateBlock, line: number, characters: string): boolean =>
+  characters.includes(state.src.charAt(state.bMarks[line]! + state.tShift[line]!))
+
 /** Whether a line is indented as code. */
 const isCodeAt = (state: StateBlock, line: number): boolean => state.sCount[line]! - state.blkIndent >= 4
 
@@ -19,7 +23,9 @@ const addParagraph = (state: StateBlock, content: string, startLine: number, end
 
 /** Reads a footnote as a paragraph: its text looks like the definition of a link, which shows nothing. */
 const footnote = (state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean => {
-  if (isCodeAt(state, startLine) || !/^\[\^[^\]\s]{1,200}\]:/.test(lineAt(state, startLine))) return false
+  if (!startsWithAny(state, startLine, "[") || isCodeAt(state, startLine) || !/^\[\^[^\]\s]{1,200}\]:/.test(lineAt(state, startLine))) {
+    return false
+  }
   if (silent) return true
   let next = startLine + 1
   while (
@@ -47,7 +53,7 @@ const box = /^(?:(?:!!!|\?\?\?\+?)[ \t]+[\w-]+(?:[ \t]+[\w-]+)*(?:[ \t]+"(.*)")?
 
 /** Reads a box of MkDocs with its contents, which are indented and no code: `!!! note "Title"`, `??? tip`, `=== "Tab"`. */
 const boxed = (state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean => {
-  if (isCodeAt(state, startLine)) return false
+  if (!startsWithAny(state, startLine, "!?=") || isCodeAt(state, startLine)) return false
   const found = box.exec(lineAt(state, startLine))
   const first = state.skipEmptyLines(startLine + 1)
   if (found === null || first >= endLine || state.sCount[first]! < state.blkIndent + boxIndent) return false
@@ -63,8 +69,9 @@ const definitionIndent = 2
 
 /** Reads a definition, whose term is the paragraph or the heading above it: `: What a crane lifts.` */
 const definition = (state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean => {
+  if (!startsWithAny(state, startLine, ":~") || isCodeAt(state, startLine)) return false
   const mark = /^[:~]([ \t]{1,3})(?=\S)/.exec(lineAt(state, startLine))
-  if (isCodeAt(state, startLine) || mark === null) return false
+  if (mark === null) return false
   if (silent) return true
   const [shift, count] = [state.tShift[startLine]!, state.sCount[startLine]!]
   state.push("dd_open", "dd", 1)
