@@ -12,7 +12,7 @@ import { encodeResponse, type Match, match, type Route, routes } from "../wire/R
 import { readBody as readMessage, readQuery } from "../wire/tolerant/Request.ts"
 import { type Call, CallVersion, type Handlers, type RawHandler, take } from "./Call.ts"
 import { ClientNames } from "./ClientNames.ts"
-import type { ChatRoute } from "./CorpusChats.ts"
+import type { ChatRoutes } from "./CorpusChats.ts"
 import { checkPlace } from "./CorpusPlaces.ts"
 import type { Fault, Faults } from "./faults/Faults.ts"
 import { type AccessRules, corsHeaders, type RequestHeaders, preflightHeaders, refusal, refusedPage } from "./http/Access.ts"
@@ -36,8 +36,8 @@ export interface AppOptions {
   readonly mcp: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
   /** Answers the inspector's page under `/ui/api`. */
   readonly inspector: Effect.Effect<Reply, unknown, HttpServerRequest.HttpServerRequest | Scope.Scope>
-  /** Conversations with corpora: the route of a method and path, if it is one of theirs. */
-  readonly chats: (method: string, path: string) => ChatRoute | undefined
+  /** Conversations with corpora, and their search, in the protocols of OpenAI and Anthropic. */
+  readonly chats: ChatRoutes
   /** Takes webhook notices under `/hooks`. They authenticate themselves, without the server's token. */
   readonly hooks: HooksEndpoint
   readonly uploads: Uploads

@@ -33,6 +33,12 @@ export interface RawAnswer {
   readonly body: Uint8Array | Stream.Stream<Uint8Array, BrokenAnswer>
 }
 
+/** An answer in JSON, of a protocol other than the API's own. */
+export const json = (body: object): RawAnswer => ({
+  contentType: "application/json; charset=utf-8",
+  body: new TextEncoder().encode(JSON.stringify(body))
+})
+
 /**
  * Failure of a streamed answer whose status has been sent already; `last` reports it in the answer's own format. The
  * connection is broken after `last`: most clients do not look for errors in a stream, and would take a clean end for success.

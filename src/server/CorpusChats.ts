@@ -16,7 +16,7 @@ import {
   modelToWire,
   responses
 } from "../wire/CorpusChats.ts"
-import { breakingWith, type RawAnswer, take } from "./Call.ts"
+import { breakingWith, json, type RawAnswer, take } from "./Call.ts"
 import { awaitFirst } from "./http/AwaitFirst.ts"
 import { knowledgeBases } from "./KnowledgeBases.ts"
 
@@ -31,6 +31,9 @@ export interface CorpusChatOptions {
 
 /** Answers a request in the form of its chat protocol, errors included. */
 export type ChatRoute = (body: Uint8Array) => Effect.Effect<RawAnswer>
+
+/** The routes of other protocols: the one of a method and path, if there is one. */
+export type ChatRoutes = (method: string, path: string) => ChatRoute | undefined
 
 const prefix = "corpus/"
 
@@ -146,7 +149,7 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
 })
 
 /** A path's part as it was before it was encoded; as it is where that fails. */
-const decoded = (part: string): string => {
+export const decoded = (part: string): string => {
   try {
     return decodeURIComponent(part)
   } catch {
@@ -157,7 +160,7 @@ const decoded = (part: string): string => {
 const unknownModel = (model: string): ServiceError =>
   ServiceError.notFound(`model "${model}"`, `name a corpus, ${prefix}{name or id}: GET /v1/models lists them`)
 
-const unable = ({ message }: { readonly message: string }) => Effect.fail(ServiceError.internal(message))
+export const unable = ({ message }: { readonly message: string }) => Effect.fail(ServiceError.internal(message))
 
 /** The questions of a conversation with their answers. */
 const exchangesOf = (turns: CorpusChat["turns"]): ReadonlyArray<Exchange> =>
@@ -166,8 +169,3 @@ const exchangesOf = (turns: CorpusChat["turns"]): ReadonlyArray<Exchange> =>
     if (role !== "user" || next?.role !== "assistant") return []
     return [{ question: text, standalone: text, answer: next.text }]
   })
-
-const json = (body: object): RawAnswer => ({
-  contentType: "application/json; charset=utf-8",
-  body: new TextEncoder().encode(JSON.stringify(body))
-})

@@ -28,7 +28,8 @@ import type { Retrieval } from "../ports/Retrieval.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { type App, makeApp } from "./App.ts"
 import { CachedContents } from "./CachedContents.ts"
-import { corpusChats } from "./CorpusChats.ts"
+import { type ChatRoutes, corpusChats } from "./CorpusChats.ts"
+import { vectorStores } from "./VectorStores.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
 import { Faults } from "./faults/Faults.ts"
 import { batchHandlers } from "./handlers/BatchPrediction.ts"
@@ -247,7 +248,10 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         },
         mcp: yield* mcpEndpoint({ limits: options.agents, version: options.version, origins }),
         inspector: yield* inspectorEndpoint(options.accountOf ?? (() => Effect.undefined)),
-        chats: yield* corpusChats({ limits: options.agents, models: options.chatModels, countTokens: options.countTokens }),
+        chats: either(
+          yield* corpusChats({ limits: options.agents, models: options.chatModels, countTokens: options.countTokens }),
+          yield* vectorStores(options.agents)
+        ),
         hooks: hooksEndpoint(options.hooks ?? noHooks),
         uploads: uploaded,
         quotas,
@@ -356,4 +360,13 @@ const nodeServer = (limits: ServeLimits) => {
   const server = createServer(options)
   server.maxConnections = limits.connections
   return server
+}
+
+/** The first table that has a route, of several. */
+const either = (...tables: ReadonlyArray<ChatRoutes>): ChatRoutes => (method, path) => {
+  for (const routeOf of tables) {
+    const route = routeOf(method, path)
+    if (route !== undefined) return route
+  }
+  return undefined
 }

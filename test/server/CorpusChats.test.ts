@@ -1,7 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk"
 import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
-import OpenAI from "openai"
+import OpenAI, { APIError } from "openai"
 import { countTokens } from "../../src/text/Tokens.ts"
 import { startServer } from "./support/TestServer.ts"
 
@@ -284,6 +284,50 @@ layer(served, { excludeTestServices: true })("conversations with a corpus", (it)
         assert.strictEqual(stranger.status, 401)
         const broken = await fetch(`${url}/v1/messages`, { method: "POST", body: "{", headers: { "x-api-key": token } })
         assert.strictEqual(broken.status, 400)
+      })
+    }))
+
+  it.effect("vector stores, by OpenAI's client: listed, and searched by one query or several, with filters", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Served
+      const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
+      yield* Effect.promise(async () => {
+        const { data: stores } = await client.vectorStores.list()
+        assert.sameMembers(stores.map(({ name }) => name), ["Handbook", "Twin", "Twin"])
+        const store = stores.find(({ name }) => name === "Handbook")!
+        assert.strictEqual(store.file_counts.completed, 2)
+        assert.strictEqual((await client.vectorStores.retrieve(store.id)).name, "Handbook")
+
+        const search = (body: OpenAI.VectorStores.VectorStoreSearchParams, id = store.id) => client.vectorStores.search(id, body)
+        const { data: [first] } = await search({ query: question, max_num_results: 3 })
+        assert.strictEqual(first?.filename, "leave.md")
+        assert.include(first?.content[0]?.text, "Five unused days")
+        assert.isAbove(first?.score ?? 0, 0)
+        assert.strictEqual((await search({ query: ["leave", "annual leave"] }, "Handbook")).data[0]?.filename, "leave.md")
+        // What has no title the operator leaves out, whatever the filter says.
+        assert.deepStrictEqual((await search({ query: "raffle in Osaka elephants" })).data.map(({ filename }) => filename), ["leave.md"])
+        const titled = (type: "eq" | "ne", value: string) => search({ query: question, filters: { type, key: "title", value } })
+        assert.lengthOf((await titled("eq", "Leave")).data, 1)
+        assert.lengthOf((await titled("ne", "Leave")).data, 0)
+        assert.lengthOf(
+          (await search({ query: question, filters: { type: "and", filters: [{ type: "eq", key: "title", value: "Leave" }] } })).data,
+          1
+        )
+        assert.lengthOf((await search({ query: question, ranking_options: { score_threshold: 2 } as object })).data, 0)
+
+        const refusals: ReadonlyArray<readonly [OpenAI.VectorStores.VectorStoreSearchParams, string, string]> = [
+          [{ query: question, max_num_results: 51 }, store.id, "max_num_results"],
+          [{ query: question, filters: { type: "eq", key: "title) || (has(x)", value: "x" } }, store.id, "filters"],
+          [{ query: question, filters: { type: "in", key: "title", value: "x" } as never }, store.id, "filters"],
+          [{ query: [] }, store.id, "query"],
+          [{ query: question }, "Nobody", "Nobody"],
+          [{ query: question }, "Twin", "vector_stores/"]
+        ]
+        for (const [body, id, told] of refusals) {
+          const refused: unknown = await search(body, id).then(() => undefined, (error: unknown) => error)
+          if (!(refused instanceof APIError)) assert.fail(`${told} was not refused`)
+          assert.include(JSON.stringify(refused.error), told)
+        }
       })
     }))
 })

@@ -1,0 +1,136 @@
+/** OpenAI's vector stores, each a corpus: their list, and the search of one. */
+import { Result, Schema, SchemaIssue } from "effect"
+import type { Corpus } from "../../domain/Corpus.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { lastSegment } from "../../domain/ResourceNames.ts"
+import type { Context } from "../../domain/Retrieval.ts"
+
+/** A search of a vector store. */
+export interface StoreSearch {
+  /** One query, or several whose results are fused. */
+  readonly queries: ReadonlyArray<string>
+  /** Most results, 1 to 50. */
+  readonly limit: number
+  /** An expression over metadata that files have to pass. */
+  readonly where: string | undefined
+  /** Least score of a result. */
+  readonly least: number
+}
+
+const mostResults = 50
+const usualResults = 10
+
+const optional = <A, I>(schema: Schema.Codec<A, I>) => Schema.optional(Schema.NullOr(schema))
+const Value = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
+
+type Filter =
+  | { readonly type: "and" | "or"; readonly filters: ReadonlyArray<Filter> }
+  | {
+    readonly type: Comparison
+    readonly key: string
+    readonly value: string | number | boolean | ReadonlyArray<string | number | boolean>
+  }
+
+const comparisons = { eq: "==", ne: "!=", gt: ">", gte: ">=", lt: "<", lte: "<=", in: "in", nin: "in" } as const
+type Comparison = keyof typeof comparisons
+
+const Filter: Schema.Codec<Filter> = Schema.Union([
+  Schema.Struct({ type: Schema.Literals(["and", "or"]), filters: Schema.Array(Schema.suspend((): Schema.Codec<Filter> => Filter)) }),
+  Schema.Struct({
+    type: Schema.Literals(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]),
+    key: Schema.NonEmptyString,
+    value: Schema.Union([Value, Schema.Array(Value)])
+  })
+])
+
+const Request = Schema.fromJsonString(Schema.Struct({
+  query: Schema.Union([Schema.NonEmptyString, Schema.NonEmptyArray(Schema.NonEmptyString)]),
+  max_num_results: optional(Schema.Int),
+  filters: optional(Filter),
+  ranking_options: optional(Schema.Struct({ score_threshold: optional(Schema.Finite) }))
+}))
+
+const decode = Schema.decodeUnknownResult(Request)
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Most levels of filters in filters. */
+const deepest = 8
+
+/** Decodes a search. Hints on how to rank or to rewrite the query are ignored: the corpus's own search is used. */
+export const storeSearchFromWire = (body: Uint8Array): Result.Result<StoreSearch, ServiceError> =>
+  Result.gen(function*() {
+    const { filters, max_num_results: asked, query, ranking_options: ranking } = yield* Result.mapError(
+      decode(new TextDecoder().decode(body)),
+      ({ issue }) => {
+        const [first] = format(issue).issues
+        const field = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
+        return ServiceError.invalid(field === "" ? "body" : field, first?.message ?? "is not a search")
+      }
+    )
+    const limit = asked ?? usualResults
+    if (limit < 1 || limit > mostResults) {
+      return yield* Result.fail(ServiceError.invalid("max_num_results", `must be from 1 to ${mostResults}`))
+    }
+    return {
+      queries: typeof query === "string" ? [query] : query,
+      limit,
+      where: filters === undefined || filters === null ? undefined : yield* expressionOf(filters, 1),
+      least: ranking?.score_threshold ?? 0
+    }
+  })
+
+/** A filter as an expression over metadata. */
+const expressionOf = (filter: Filter, depth: number): Result.Result<string, ServiceError> =>
+  Result.gen(function*() {
+    if (depth > deepest) return yield* Result.fail(ServiceError.invalid("filters", `are nested deeper than ${deepest}`))
+    if ("filters" in filter) {
+      if (filter.filters.length === 0) return yield* Result.fail(ServiceError.invalid("filters", "has a list without filters"))
+      const parts: Array<string> = []
+      for (const one of filter.filters) parts.push(`(${yield* expressionOf(one, depth + 1)})`)
+      return parts.join(filter.type === "and" ? " && " : " || ")
+    }
+    const { key, type, value } = filter
+    if (!/^[\w.-]+$/.test(key)) {
+      return yield* Result.fail(ServiceError.invalid("filters", `key ${JSON.stringify(key)} is no name of metadata`))
+    }
+    const isList = type === "in" || type === "nin"
+    if (isList !== Array.isArray(value)) {
+      return yield* Result.fail(ServiceError.invalid("filters", `${type} takes ${isList ? "a list of values" : "one value"}`))
+    }
+    const compared = `${key} ${comparisons[type]} ${JSON.stringify(value)}`
+    return type === "nin" ? `!(${compared})` : compared
+  })
+
+/** The page of results. A search has no further pages. */
+export const storeResultsToWire = ({ queries }: StoreSearch, contexts: ReadonlyArray<Context>): object => ({
+  object: "vector_store.search_results.page",
+  search_query: queries,
+  data: contexts.map(({ file, metadata = {}, score, sourceDisplayName, text }) => ({
+    file_id: lastSegment(file),
+    filename: sourceDisplayName,
+    score,
+    attributes: metadata,
+    content: [{ type: "text", text }]
+  })),
+  has_more: false,
+  next_page: null
+})
+
+export const storesToWire = (corpora: ReadonlyArray<Corpus>): object => ({
+  object: "list",
+  data: corpora.map(storeToWire),
+  first_id: corpora[0] === undefined ? null : lastSegment(corpora[0].name),
+  last_id: corpora.length === 0 ? null : lastSegment(corpora.at(-1)!.name),
+  has_more: false
+})
+
+export const storeToWire = ({ createTime, displayName, filesCount, name, updateTime }: Corpus): object => ({
+  id: lastSegment(name),
+  object: "vector_store",
+  created_at: Math.floor(Date.parse(createTime) / 1000),
+  last_active_at: Math.floor(Date.parse(updateTime) / 1000),
+  name: displayName,
+  status: "completed",
+  file_counts: { in_progress: 0, completed: filesCount ?? 0, failed: 0, cancelled: 0, total: filesCount ?? 0 },
+  metadata: {}
+})
