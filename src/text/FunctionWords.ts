@@ -17,7 +17,7 @@ const lists = {
   de: `ab aber alle allem allen aller alles als also am an auch auf aus bei beim bin bis bitte da dabei dafur damit dann
     das dass davon dazu dem den denn der des die dies diese diesem diesen dieser dieses doch du durch ein eine einem
     einen einer eines er es etwa euch euer fur gab gegen gibt habe haben hat hatte hatten ich ihm ihn ihr ihre ihrem
-    ihren ihrer im in ist ja je jede jedem jeden jeder jedes kann konnen konnte man mehr mein meine mit muss mussen
+    ihren ihrer im in ist ja je jede jedem jeden jeder jedes kann konnen konnte man mehr mein meine mich mir mit muss mussen
     nach nicht noch nur ob oder ohne sehr sein seine seinem seinen seiner seit sich sie sind so soll sollte uber um
     und uns unser unter viel viele vielen vom von vor wann war waren warum was weil welche welchem welchen welcher
     welches wem wen wenn wer werde werden wessen wie wieso wird wo wofur woher wohin womit worden wurde wurden zu

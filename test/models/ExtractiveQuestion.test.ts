@@ -116,7 +116,10 @@ describe("the answer that a question asks for", () => {
     ["When it rains, do I need to stop?", "other"],
     ["rope breaks when lifting", "other"],
     ["Can people who rent a crane lift it?", "other"],
-    ["What is the size parameter for?", "other"]
+    ["What is the size parameter for?", "other"],
+    ["Wie früh muss ich den Kran buchen?", "date"],
+    ["Was kostet ein Kran?", "number"],
+    ["Können Sie mir sagen, wann der Kran ruht?", "date"]
   ])("%s", (question, type) => assert.strictEqual(questionOf(question).type, type))
 
   it.each<[string, string]>([
@@ -125,7 +128,15 @@ describe("the answer that a question asks for", () => {
     ["Can't I lift?", "yesNo"],
     ["The rope broke. What should I do?", "howTo"],
     ["Show me how to lift a crane", "howTo"],
-    ["The rope broke when I lifted. Is it insured?", "yesNo"]
+    ["The rope broke when I lifted. Is it insured?", "yesNo"],
+    ["Was the crane locked?", "yesNo"],
+    ["Was passiert, wenn der Kran klemmt?", "other"],
+    ["Was muss ich tun, wenn der Kran klemmt?", "howTo"],
+    ["Was versteht man unter Hub?", "definition"],
+    ["Bekomme ich einen Kran?", "yesNo"],
+    ["Puis-je lever ?", "yesNo"],
+    ["¿Puedo levantar?", "yesNo"],
+    ["Posso sollevare?", "yesNo"]
   ])("in the form of %s", (question, kind) => assert.strictEqual(questionOf(question).kind, kind))
 })
 

@@ -46,7 +46,7 @@ export const interrogative = anywhere({
 /** The question is about a point in time. */
 export const asksDate = anywhere({
   en: /when|what (?:year|date|day|time|month|century)|which (?:year|day|month|date)|how (?:late|early)/,
-  de: /wann|welche[mnrs]? (?:jahr(?:e|en|hundert)?|tag(?:e|en)?|monat|datum|uhrzeit)/,
+  de: /wann|wie (?:früh|spät)|welche[mnrs]? (?:jahr(?:e|en|hundert)?|tag(?:e|en)?|monat|datum|uhrzeit)/,
   fr: /quand|quelle (?:année|date|heure)/,
   es: /cuándo|qué (?:año|fecha|día)/,
   it: /quando/,
@@ -59,7 +59,7 @@ export const asksDate = anywhere({
 export const asksNumber = anywhere({
   en:
     /how (?:many|much|long|old|far|often|tall|high|large|big|fast|deep|wide|heavy|soon|quickly)|(?:what|which) (?:[\p{L}\p{N}.]+ ){0,3}(?:versions?|port)|what (?:percentage|percent|number|amount|rate|price|cost|size)|what(?:['’]s| is| was| are) the (?:[\p{L}-]+ ){0,3}?(?:price|cost|number|limit|max(?:imum)?|min(?:imum)?|percentage|population|size|duration|fee|budget|allowance|quota|capacity)(?= (?:of|for|in|on|per|to|at|an?|the|when|if|is|i|we|you|size|number|length|amount|time)\b|\W*$)/u,
-  de: /wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|wievielfache/,
+  de: /wie (?:viele?|lange|oft|hoch|gro(?:ß|ss)|alt|weit|teuer|schnell)|wieviele?|wievielfache|was kost(?:et|en)/,
   fr: /combien/,
   es: /cuánt[oa]s?/,
   it: /quant[oaie]s?/,
@@ -84,7 +84,8 @@ export const asksPerson = anywhere({
 export const asksHowTo = asking({
   en:
     /how (?:do|does|did|can|could|should|would|must|to|is|are|am|may|might)\b|what (?:should|must|do) (?:i|we|you|one)\b|what do i have to|what now\b|now what\b|steps? (?:to|for)\b/,
-  de: /wie (?!viele?\b|lange\b|oft\b|hoch\b|alt\b|weit\b|gro|teuer\b|schnell\b)/,
+  de:
+    /wie (?!viele?\b|lange\b|oft\b|hoch\b|alt\b|weit\b|gro|teuer\b|schnell\b|früh\b|spät\b)|was (?:muss|soll(?:te)?|kann) (?:ich|man|wir)\b/,
   fr: /comment\b/,
   es: /cómo\b|como\b/,
   it: /come (?:si|posso|faccio)\b/,
@@ -107,7 +108,7 @@ export const asksWhy = anywhere({
 /** The question is about what a thing is. */
 export const asksDefinition = asking({
   en: /what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|what (?:counts|qualifies) as\b|define\b|(?:definition|meaning) of\b/,
-  de: /was (?:ist|sind|bedeutet|heißt)\b/,
+  de: /was (?:ist|sind|bedeutet|heißt|versteht man)\b/,
   fr: /qu'est-ce\b/,
   es: /qué (?:es|son|significa)\b/,
   it: /che cos/,
@@ -118,9 +119,13 @@ export const asksDefinition = asking({
 /** The question is about whether something is so. */
 export const asksYesNo = asking({
   en:
-    /(?:am|is|are|was|were|do|does|did|can|could|may|must|need|shall|should|will|would|has|have|had)(?:n['’]t)?\b|(?:can|won)['’]t\b|cannot\b/,
-  de: /(?:ist|sind|war|kann|können|darf|dürfen|muss|müssen|gibt|hat|haben|wird|werden|bezahlt|gilt)\b/,
-  fr: /est-ce\b/,
+    // "Was" of German asks what.
+    /(?:am|is|are|was(?! (?:bedeutet|brauch|darf|fehlt|geh|geschieht|gib|gil|ha[bt]|hei|hilft|ist|kann|kommt|kost|machen?\b|macht\b|muss|passiert|sagt|sind|soll|steht|versteht|war|wird|zählt)\p{L}*\b)|were|do|does|did|can|could|may|must|need|shall|should|will|would|has|have|had)(?:n['’]t)?\b|(?:can|won)['’]t\b|cannot\b/u,
+  de:
+    /(?:ist|sind|war|bin|kann(?:st)?|können|könnte(?:n|st)?|darf(?:st)?|dürfen|muss|müssen|soll(?:en|te|ten)?|gibt|habe|hat|haben|hast|wird|werden|wurden?|bekomm(?:e|en|t)|brauch(?:e|en|t)|bezahlt|gilt|gelten|gehört|reicht)\b/,
+  fr: /est-ce\b|(?:puis-je|peut-on|pouvons-nous|dois-je|doit-on|faut-il|ai-je|y a-t-il|existe-t-il)\b/,
+  es: /(?:puedo|puede[ns]?|podemos|debo|debe[ns]?|hay|está[ns]?|tengo|tiene[ns]?|necesito)\b/,
+  it: /(?:posso|può|possiamo|devo|deve|dobbiamo|c['’]è|ci sono)\b/,
   zh: /吗[？?]?$/,
   ja: /(?:です|ます)か[？?]?$/
 })
@@ -168,10 +173,10 @@ export const lastingVerb =
   /(?<=\bhow (?:long|soon|quickly)\b.*)\b(?:takes?|taken?|last(?:s|ed)?|stay)\b(?=\W*$)|(?<=\bhow long )(?:does|do|did|will) it take\b|(?<=\bwie lange )(?:dauer(?:t|n|te)|gilt|gelten)\b/giu
 /** What comes before the thing that a question wants defined: "What is meant by ", "Explain the ". Its words name nothing in the text. */
 export const beforeDefined =
-  /^\W*(?:what do (?:you|we|they) mean by|what is meant by|what (?:is|are) considered|what (?:counts|qualifies) as|(?:definition|meaning) of|define|(?:explain|describe)(?= (?:the|an?|how|what|why|when)\b)|(?:show|tell|give|explain|teach)(?: to)? (?:me|us)(?: about| an? (?:example|overview|summary) of)?|show how)\s+/iu
+  /^\W*(?:what do (?:you|we|they) mean by|what is meant by|what (?:is|are) considered|what (?:counts|qualifies) as|(?:definition|meaning) of|define|(?:explain|describe)(?= (?:the|an?|how|what|why|when)\b)|(?:show|tell|give|explain|teach)(?: to)? (?:me|us)(?: about| an? (?:example|overview|summary) of)?|show how|was versteht man unter|erklär(?:e|en sie)?(?: mir| uns)?)\s+/iu
 /** Courtesy before a question: "Hi, do you know when …", "Could you tell me who …". */
 export const courtesy =
-  /^\W*(?:(?:please|hi|hello|hey|ok|okay|so)\b[\s,.!]*)+(?=\p{L})|^\W*(?:(?:(?:can|could|would|will) you|please)(?: please)? (?:tell|show|explain|say)(?: to)?(?: me| us)?|(?:do|does) (?:you|anyone|anybody|someone) (?:know|remember)|(?:tell|show) (?:me|us)|(?:i|we)(?:'d|’d| would)? (?:want|like|need) to know|i (?:was|am) wondering),? (?=(?:who|whom|whose|when|how|what|which|why|where|whether|if)\b)/iu
+  /^\W*(?:(?:please|hi|hello|hey|ok|okay|so)\b[\s,.!]*)+(?=\p{L})|^\W*(?:(?:(?:can|could|would|will) you|please)(?: please)? (?:tell|show|explain|say)(?: to)?(?: me| us)?|(?:do|does) (?:you|anyone|anybody|someone) (?:know|remember)|(?:tell|show) (?:me|us)|(?:i|we)(?:'d|’d| would)? (?:want|like|need) to know|i (?:was|am) wondering),? (?=(?:who|whom|whose|when|how|what|which|why|where|whether|if)\b)|^\W*(?:(?:können|könnten) sie|kannst du|könntest du|wissen sie|weißt du)(?: bitte)?(?: mir| uns)?(?: bitte)?(?: sagen| erklären)?, (?=(?:wer|wen|wem|wann|wie|was|welche[mnrs]?|warum|wo|ob)\b)/iu
 
 /** A Chinese segment that consists of "who" and one more character is taken for a function word. */
 export const cjkAsking = /^[谁誰].$/u
@@ -242,7 +247,7 @@ export const writtenForms: ReadonlyMap<string, RegExp> = new Map(
     ["phone telephone fax telefon telefonnummer rufnummer", /(?:\+|\b0)\d[\d ()/-]{5,}\d|\bext(?:ension|\.)? ?\d/iu],
     ["website url link webseite", /\bhttps?:\/\/|\bwww\.\p{L}/u],
     ["option flag switch schalter", /^--?[A-Za-z][\w-]*(?![\w-])/],
-    ["price cost fee preis kosten", money]
+    ["price cost fee preis kosten kostet", money]
   ] as const).flatMap(([words, form]) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
 )
 
@@ -307,9 +312,10 @@ const recurring = anyOf("iu", frequency, /\b(?:once|twice|times|per|each|einmal|
 
 /** By the stem of a measure, the form in which texts state it: how long is six weeks, how often is every Friday. */
 export const measuredForms: ReadonlyMap<string, RegExp> = new Map(
-  ([["long far lange weit", lasting], ["soon quickly", promptly], ["often oft", recurring], ["old alt", duration]] as const).flatMap((
-    [words, form]
-  ) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
+  ([["long far lange weit", lasting], ["soon quickly schnell", promptly], ["often oft", recurring], ["old alt", duration]] as const)
+    .flatMap((
+      [words, form]
+    ) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
 )
 
 /** The words that an abbreviation stands for: the Cloud Native Computing Foundation for CNCF. */
