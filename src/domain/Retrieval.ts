@@ -71,6 +71,9 @@ export const mergedContexts = (
   return all.toSorted((a, b) => near ? (a.distance ?? 0) - (b.distance ?? 0) : b.score - a.score).slice(0, topK)
 }
 
+/** The constant `k` of reciprocal rank fusion where none is given, that of its authors. */
+export const defaultFusion = 60
+
 /**
  * What several queries found as one list, by reciprocal rank: each context counts `1 / (k + place)` for each list that has
  * it, places from 1, and that sum is its score. It is otherwise as the list has it that puts it first, with its least
@@ -79,7 +82,7 @@ export const mergedContexts = (
  */
 export const fusedByRank = (
   found: ReadonlyArray<{ readonly query: string; readonly contexts: ReadonlyArray<Context> }>,
-  k: number
+  k = defaultFusion
 ): ReadonlyArray<Context> => {
   const all = new Map<string, { context: Context; best: number; score: number; distance: number; queries: Array<FoundBy> }>()
   for (const { contexts, query } of found) {

@@ -1,3 +1,5 @@
+import { RegExp as Pattern } from "effect"
+
 /** Words and phrases that mean the same in a corpus, in groups: `[["PTO", "paid time off", "vacation"], ["2FA", "MFA"]]`. */
 export type Synonyms = ReadonlyArray<ReadonlyArray<string>>
 
@@ -68,7 +70,7 @@ const unspaced = /[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Lao}\p{sc=Kh
 
 const preparedMember = (member: string): Member => {
   const words = fold(member).split(/[\s-]+/)
-  const pattern = words.map((word) => word.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("[\\s-]+")
+  const pattern = words.map(Pattern.escape).join("[\\s-]+")
   return {
     member,
     start: words[0]!,

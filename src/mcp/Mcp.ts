@@ -3,6 +3,7 @@ import { McpProtocol, McpSchema, McpServer, Tool, Toolkit } from "effect/ai"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Citation } from "../domain/Answer.ts"
 import { defined } from "../domain/Defined.ts"
+import { percentDecoded } from "../domain/Percent.ts"
 import type { RagFile } from "../domain/RagFile.ts"
 import type { Context as Passage } from "../domain/Retrieval.ts"
 import { KnowledgeBase, type KnowledgeError } from "./KnowledgeBase.ts"
@@ -240,11 +241,7 @@ const documentAddress = "sluice://documents/"
  */
 const pathIn = (uri: string): { readonly written: string; readonly decoded: string } => {
   const written = uri.slice(documentAddress.length)
-  try {
-    return { written, decoded: decodeURIComponent(written) }
-  } catch {
-    return { written, decoded: written }
-  }
+  return { written, decoded: percentDecoded(written) }
 }
 
 /** Lets the route of the template match slashes, as `{+path}` of RFC 6570 does. By default a parameter ends at a slash. */

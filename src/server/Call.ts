@@ -39,6 +39,13 @@ export const json = (body: object): RawAnswer => ({
   body: new TextEncoder().encode(JSON.stringify(body))
 })
 
+/** Makes of failures answers in a protocol's own format. */
+export const refusing = (toWire: (error: ServiceError) => { readonly status: number; readonly body: object }) =>
+  Effect.catch((error: ServiceError) => {
+    const { body, status } = toWire(error)
+    return Effect.succeed({ ...json(body), status })
+  })
+
 /**
  * Failure of a streamed answer whose status has been sent already; `last` reports it in the answer's own format. The
  * connection is broken after `last`: most clients do not look for errors in a stream, and would take a clean end for success.

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto"
 import { Clock, Effect, Stream } from "effect"
 import type { Answer, Exchange } from "../domain/Answer.ts"
 import { ServiceError } from "../domain/Errors.ts"
+import { percentDecoded } from "../domain/Percent.ts"
 import { lastSegment } from "../domain/ResourceNames.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { Generator } from "../ports/Generator.ts"
@@ -16,9 +17,9 @@ import {
   modelToWire,
   responses
 } from "../wire/CorpusChats.ts"
-import { breakingWith, json, type RawAnswer, take } from "./Call.ts"
+import { breakingWith, json, type RawAnswer, refusing, take } from "./Call.ts"
 import { awaitFirst } from "./http/AwaitFirst.ts"
-import { knowledgeBases } from "./KnowledgeBases.ts"
+import { knowledgeBases, unable, withAllTokens } from "./KnowledgeBases.ts"
 
 export interface CorpusChatOptions {
   /** Limits on what conversations may be answered from. Default: everything. */
@@ -41,14 +42,10 @@ const prefix = "corpus/"
 const passagesOfAnswer = 20
 /** Earlier exchanges that a question may refer to. */
 const turnsLeantOn = 6
-/** Most tokens of the passages, in effect unlimited: the generator has its own limit. */
-const tokens = 1_000_000
-/** Most corpora listed as models. */
-const mostListed = 1_000
 
 /** Conversations with corpora, by method and path: chat programs use the server as an API of models, each model a corpus. */
 export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, models = {} }: CorpusChatOptions) {
-  const { all, baseOf, named } = yield* knowledgeBases
+  const { baseOf, listed: corpora, named } = yield* knowledgeBases
   const generator = yield* Generator
   const rewriter = yield* QueryRewriter
 
@@ -58,7 +55,8 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
       return yield* unknownModel(model)
     }
     const corpus = yield* named(name, (id) => `${prefix}${id}`)
-    return yield* Effect.fromResult(baseOf(corpus, { ...limits, tokens }))
+    // The generator has its own limit.
+    return yield* Effect.fromResult(baseOf(corpus, withAllTokens(limits)))
   })
 
   const answering = Effect.fnUntraced(function*({ instruction, maxTokens, model, temperature, topP, turns }: CorpusChat) {
@@ -71,7 +69,7 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
       parts: generator.stream({ question, contexts, instruction, sampling: { maxTokens, temperature, topP } }),
       promptTokens: [instruction ?? "", question, ...contexts.map(({ text }) => text)].reduce((sum, text) => sum + countTokens(text), 0)
     }
-  }, Effect.catchTags({ StateError: unable, SecretError: unable }))
+  }, unable)
 
   const counted = (answer: Answer, promptTokens: number): Answer => {
     if (answer.usage !== undefined) return answer
@@ -103,30 +101,21 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
           Stream.encodeText
         )
       }
-    }).pipe(Effect.catch((error) => {
-      const { body, status } = protocol.error(error)
-      return Effect.succeed({ ...json(body), status })
-    }))
+    }).pipe(refusing(protocol.error))
 
   /** Corpora, by their display names where no other has the same, and the names given to them. */
-  const listed = Stream.take(all, mostListed).pipe(
-    Stream.runCollect,
-    Effect.map((corpora) => {
-      const titles = corpora.map(({ displayName }) => displayName)
-      const own = corpora.map(({ createTime: created, displayName: title, name }) => ({
-        id: prefix + (titles.indexOf(title) === titles.lastIndexOf(title) ? title : lastSegment(name)),
-        title,
-        created
-      }))
-      const given = Object.entries(models).map(([id, title]) => ({ id, title, created: new Date(0).toISOString() }))
-      return [...own, ...given]
-    })
-  )
-
-  const failed = Effect.catch((error: ServiceError) => {
-    const { body, status } = completions.error(error)
-    return Effect.succeed({ ...json(body), status })
+  const listed = Effect.map(corpora, (all) => {
+    const titles = all.map(({ displayName }) => displayName)
+    const own = all.map(({ createTime: created, displayName: title, name }) => ({
+      id: prefix + (titles.indexOf(title) === titles.lastIndexOf(title) ? title : lastSegment(name)),
+      title,
+      created
+    }))
+    const given = Object.entries(models).map(([id, title]) => ({ id, title, created: new Date(0).toISOString() }))
+    return [...own, ...given]
   })
+
+  const failed = refusing(completions.error)
 
   const list: ChatRoute = () => failed(Effect.map(listed, (models) => json(modelsToWire(models))))
 
@@ -144,23 +133,12 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
   ])
   return (method: string, path: string): ChatRoute | undefined => {
     const id = method === "GET" ? /^\/v1\/models\/(.+)$/.exec(path)?.[1] : undefined
-    return id === undefined ? routes.get(`${method} ${path}`) : show(decoded(id))
+    return id === undefined ? routes.get(`${method} ${path}`) : show(percentDecoded(id))
   }
 })
 
-/** A path's part as it was before it was encoded; as it is where that fails. */
-export const decoded = (part: string): string => {
-  try {
-    return decodeURIComponent(part)
-  } catch {
-    return part
-  }
-}
-
 const unknownModel = (model: string): ServiceError =>
   ServiceError.notFound(`model "${model}"`, `name a corpus, ${prefix}{name or id}: GET /v1/models lists them`)
-
-export const unable = ({ message }: { readonly message: string }) => Effect.fail(ServiceError.internal(message))
 
 /** The questions of a conversation with their answers. */
 const exchangesOf = (turns: CorpusChat["turns"]): ReadonlyArray<Exchange> =>

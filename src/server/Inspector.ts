@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import { type Corpus, CorpusName } from "../domain/Corpus.ts"
 import { defined } from "../domain/Defined.ts"
 import { Corpora } from "../ports/Corpora.ts"
@@ -7,13 +7,7 @@ import type { CorpusCard } from "../ui/Api.ts"
 import { apiHttp } from "../ui/Http.ts"
 import type { KnowledgeError } from "../mcp/KnowledgeBase.ts"
 import { type Account, idOf, Inspector } from "../ui/Inspector.ts"
-import { knowledgeBases } from "./KnowledgeBases.ts"
-
-/** Most corpora listed. */
-const mostListed = 1_000
-
-/** Most tokens of text in one result, in effect unlimited: the page is not a prompt. */
-const tokens = 1_000_000
+import { knowledgeBases, withAllTokens } from "./KnowledgeBases.ts"
 
 /**
  * The endpoint `/ui/api` of a server. It shows every corpus, with the ledger of the pipeline that fills it where `accountOf`
@@ -23,16 +17,16 @@ export const inspectorEndpoint = Effect.fnUntraced(
   function*(accountOf: (corpus: CorpusName) => Effect.Effect<Account | undefined, KnowledgeError>) {
     const corpora = yield* Corpora
     const { parent } = yield* Engine
-    const { all, baseOf } = yield* knowledgeBases
+    const { baseOf, listed } = yield* knowledgeBases
     return yield* apiHttp(Inspector.of({
-      corpora: Stream.take(all, mostListed).pipe(Stream.map(cardOf), Stream.runCollect),
+      corpora: Effect.map(listed, (corpora) => corpora.map(cardOf)),
       corpus: Effect.fnUntraced(function*(id) {
         const corpus = yield* corpora.get(CorpusName.make(`${parent}/ragCorpora/${id}`))
         const account = yield* accountOf(corpus.name)
         return defined({
           card: defined({ ...cardOf(corpus), pipeline: account?.pipeline }),
           corpus: Effect.succeed(corpus.name),
-          base: yield* Effect.fromResult(baseOf(corpus, { tokens })),
+          base: yield* Effect.fromResult(baseOf(corpus, withAllTokens())),
           account
         })
       })

@@ -14,6 +14,16 @@ const contextsOfAnswer = 20
 /** Most corpora named in an error. */
 const shown = 10
 
+/** Most corpora listed. */
+const mostListed = 1_000
+
+/** Limits without an own one of tokens, for callers whose results are no prompt. */
+export const withAllTokens = (limits?: KnowledgeBase.Limits): KnowledgeBase.Limits => ({ ...limits, tokens: 1_000_000 })
+
+/** Turns what a knowledge base fails with, besides errors of the service, into one of them. */
+export const unable = <A, R>(asked: Effect.Effect<A, KnowledgeBase.KnowledgeError, R>): Effect.Effect<A, ServiceError, R> =>
+  Effect.mapError(asked, (error) => (error instanceof ServiceError ? error : ServiceError.internal(error.message)))
+
 /** The server's corpora as knowledge bases. */
 export const knowledgeBases = Effect.gen(function*() {
   const corpora = yield* Corpora
@@ -21,7 +31,7 @@ export const knowledgeBases = Effect.gen(function*() {
   const retrieval = yield* Retrieval
   const generator = yield* Generator
   return {
-    all: pages(corpora.list),
+    listed: Stream.runCollect(Stream.take(pages(corpora.list), mostListed)),
     /** The corpus with a display name or an id or, without one, the only corpus. `path` shows in errors how to name a corpus by its id. */
     named: Effect.fnUntraced(function*(wanted: string | undefined, path: (id: string) => string) {
       const fitting = yield* pages(corpora.list).pipe(

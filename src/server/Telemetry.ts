@@ -1,6 +1,7 @@
 import { Clock, Effect, Metric, Stream } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { Operation } from "../domain/Operation.ts"
+import { percentDecoded } from "../domain/Percent.ts"
 import type { ChatModel } from "../ports/ChatModel.ts"
 import type { Embedder } from "../ports/Embedder.ts"
 import type { Generator } from "../ports/Generator.ts"
@@ -94,17 +95,9 @@ export const loggable = (url: string): string => {
   return `${path}?${
     rest.split("&").map((pair) => {
       const [name = ""] = pair.split("=", 1)
-      return secretParameter.test(decoded(name)) ? `${name}=REDACTED` : pair
+      return secretParameter.test(percentDecoded(name)) ? `${name}=REDACTED` : pair
     }).join("&")
   }`
-}
-
-const decoded = (text: string): string => {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }
 
 export const importEnded = ({ error, partialFailures }: Pick<Operation, "error" | "partialFailures">): Effect.Effect<void> =>

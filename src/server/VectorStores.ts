@@ -1,52 +1,44 @@
-import { Effect, Stream } from "effect"
+import { Effect } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
+import { percentDecoded } from "../domain/Percent.ts"
 import { fusedByRank } from "../domain/Retrieval.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { completionErrorToWire } from "../wire/openai/OpenAiAnswers.ts"
 import { storeResultsToWire, storeSearchFromWire, storesToWire, storeToWire } from "../wire/openai/VectorStores.ts"
-import { json, type RawAnswer, take } from "./Call.ts"
-import { type ChatRoute, decoded, unable } from "./CorpusChats.ts"
-import { knowledgeBases } from "./KnowledgeBases.ts"
+import { json, type RawAnswer, refusing, take } from "./Call.ts"
+import type { ChatRoute } from "./CorpusChats.ts"
+import { knowledgeBases, unable, withAllTokens } from "./KnowledgeBases.ts"
 
-/** In effect unlimited: a search says itself how much it wants. */
-const tokens = 1_000_000
-/** Most corpora listed. */
-const mostListed = 1_000
-/** The constant of reciprocal rank fusion, where a search has several queries. */
-const k = 60
+const failed = refusing(completionErrorToWire)
 
 /** Corpora as OpenAI's vector stores, by method and path: a client lists and searches them. What callers see has the limits of agents. */
 export const vectorStores = Effect.fnUntraced(function*(limits: Limits = {}) {
-  const { all, baseOf, named } = yield* knowledgeBases
+  const { baseOf, listed, named } = yield* knowledgeBases
   const corpusNamed = (store: string) => named(store, (id) => `/v1/vector_stores/${id}`)
 
   const search = (store: string) =>
     Effect.fnUntraced(function*(body: Uint8Array) {
       const asked = yield* take(storeSearchFromWire(body))
-      const base = yield* Effect.fromResult(baseOf(yield* corpusNamed(store), { ...limits, tokens }))
+      const base = yield* Effect.fromResult(baseOf(yield* corpusNamed(store), withAllTokens(limits)))
       const found = yield* Effect.forEach(asked.queries, (query) =>
         Effect.map(
           base.search(query, { limit: asked.limit, ...(asked.where === undefined ? {} : { where: asked.where }) }),
           ({ passages }) => ({ query, contexts: passages })
         ), { concurrency: 4 })
-      const contexts = found.length === 1 ? found[0]!.contexts : fusedByRank(found, k)
+      const contexts = found.length === 1 ? found[0]!.contexts : fusedByRank(found)
       return json(storeResultsToWire(asked, contexts.filter(({ score }) => score >= asked.least).slice(0, asked.limit)))
-    }, Effect.catchTags({ StateError: unable, SecretError: unable }))
+    }, unable)
 
-  const answered = (route: (body: Uint8Array) => Effect.Effect<RawAnswer, ServiceError>): ChatRoute => (body) =>
-    Effect.catch(route(body), (error) => {
-      const { body, status } = completionErrorToWire(error)
-      return Effect.succeed({ ...json(body), status })
-    })
+  const answered = (route: (body: Uint8Array) => Effect.Effect<RawAnswer, ServiceError>): ChatRoute => (body) => failed(route(body))
 
   return (method: string, path: string): ChatRoute | undefined => {
     const found = /^\/v1\/vector_stores(?:\/([^/]+)(\/search)?)?$/.exec(path)
     if (found === null) return undefined
     const [, store, action] = found
-    if (method === "POST" && store !== undefined && action !== undefined) return answered(search(decoded(store)))
+    if (method === "POST" && store !== undefined && action !== undefined) return answered(search(percentDecoded(store)))
     if (method !== "GET" || action !== undefined) return undefined
     return store === undefined
-      ? answered(() => Effect.map(Stream.runCollect(Stream.take(all, mostListed)), (corpora) => json(storesToWire(corpora))))
-      : answered(() => Effect.map(corpusNamed(decoded(store)), (corpus) => json(storeToWire(corpus))))
+      ? answered(() => Effect.map(listed, (corpora) => json(storesToWire(corpora))))
+      : answered(() => Effect.map(corpusNamed(percentDecoded(store)), (corpus) => json(storeToWire(corpus))))
   }
 })

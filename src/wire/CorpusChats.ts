@@ -1,9 +1,10 @@
-import { Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema } from "effect"
 import type { Answer, Citation } from "../domain/Answer.ts"
 import type { JsonRecord } from "../domain/Chat.ts"
 import { defined } from "../domain/Defined.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import type { MessageEvent, PartnerMessage } from "../domain/partner/PartnerChat.ts"
+import { bodyReader, optional } from "./JsonBody.ts"
 import { completionErrorToWire } from "./openai/OpenAiAnswers.ts"
 import { answerToWire, eventToWire, failureEventToWire } from "./partner/PartnerAnswers.ts"
 import { partnerErrorToWire } from "./partner/PartnerErrors.ts"
@@ -53,7 +54,6 @@ export interface ChatProtocol {
   readonly broken: (error: ServiceError) => string
 }
 
-const optional = <A, I>(schema: Schema.Codec<A, I>) => Schema.optional(Schema.NullOr(schema))
 const anything = optional(Schema.Unknown)
 
 /** Content of a message in any of the three protocols: a string, or parts whose types say which of them are text. */
@@ -101,18 +101,6 @@ const MessageRequest = Schema.Struct({
   max_tokens: Schema.Int,
   tools: optional(Schema.Array(Schema.Unknown))
 })
-
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
-
-const reader = <A, I>(schema: Schema.Codec<A, I>) => {
-  const decode = Schema.decodeUnknownResult(Schema.fromJsonString(schema))
-  return (bytes: Uint8Array): Result.Result<A, ServiceError> =>
-    Result.mapError(decode(new TextDecoder().decode(bytes)), ({ issue }) => {
-      const [first] = format(issue).issues
-      const field = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
-      return ServiceError.invalid(field === "" ? "body" : field, first?.message ?? "is not a valid request of this route")
-    })
-}
 
 /** Fails with the first field that is set but not supported. */
 const refusing = (fields: Readonly<Record<string, boolean>>): Result.Result<void, ServiceError> => {
@@ -195,7 +183,7 @@ const urlCitation = ({ citation, end, start }: ReturnType<typeof cited>[number])
 /** Tokens of an answer; zeros where there is no answer yet. */
 const usageOf = (answer?: Answer) => answer?.usage ?? { promptTokens: 0, answerTokens: 0, totalTokens: 0 }
 
-const readCompletion = reader(Completion)
+const readCompletion = bodyReader(Completion)
 
 /** OpenAI's chat completions. Citations are annotations of the message, each a `url_citation`. */
 export const completions: ChatProtocol = {
@@ -258,7 +246,7 @@ const completionUsage = (answer: Answer) => {
   return { prompt_tokens: promptTokens, completion_tokens: answerTokens, total_tokens: totalTokens }
 }
 
-const readResponse = reader(ResponseRequest)
+const readResponse = bodyReader(ResponseRequest)
 
 /** OpenAI's Responses. Citations are annotations of the text: `url_citation` for pages of the web, `file_citation` for other files. */
 export const responses: ChatProtocol = {
@@ -370,7 +358,7 @@ const responseOf = (identity: ChatIdentity, answer?: Answer) => {
   }
 }
 
-const readMessage = reader(MessageRequest)
+const readMessage = bodyReader(MessageRequest)
 
 /**
  * Anthropic's messages. Citations are `search_result_location`. A whole answer has a text block for each cited stretch; a

@@ -1,4 +1,5 @@
 import { Result, Schema, SchemaGetter, SchemaIssue } from "effect"
+import { pathText } from "./JsonBody.ts"
 
 /**
  * A version of the API.
@@ -75,7 +76,7 @@ const issues = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const issuesOf = (error: Schema.SchemaError): ReadonlyArray<Issue> =>
   issues(error.issue).issues.map(({ message, path }) => ({
-    path: (path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join("."),
+    path: pathText(path),
     message
   }))
 

@@ -12,9 +12,8 @@ import { routes } from "../../wire/Routes.ts"
 import { Transport } from "./Transport.ts"
 
 /**
- * The service's retrieval. It does not correct spelling, does not explain its order and knows no synonyms, which are put after the query. A
- * request for an explanation, or for anything else
- * that it cannot do, fails with the name of the field.
+ * The service's retrieval. It does not correct spelling and does not explain its order. Synonyms are put after the query. A request for an
+ * explanation, or for anything else that it cannot do, fails with the name of the field.
  */
 export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
   Retrieval,

@@ -239,28 +239,28 @@ const streetAddress = anyOf(
 export const money =
   /(?:[$€£¥]|\b(?:eur|usd|gbp|chf|sek|nok|dkk)\b:?) ?\d|\d ?(?:[€£¥$]|(?:eur|usd|gbp|chf|sek|nok|dkk|kr|euros?|dollars?|pounds?|cents?|credits?)\b)|\bfree of charge\b|\b(?:for|is|are) free\b(?! to\b)|\bno (?:extra |additional )?(?:cost|charge|fee)\b|\bkostenlos/iu
 
+/** Forms by the stems of the words that they are given for. */
+const formsOf = (forms: ReadonlyArray<readonly [words: string, form: RegExp]>): ReadonlyMap<string, RegExp> =>
+  new Map(forms.flatMap(([words, form]) => wordList(words).map((word): [string, RegExp] => [stem(word), form])))
+
 /** By the stem of a word, the form in which documents write what it names, without the word: an address is a street and a number. */
-export const writtenForms: ReadonlyMap<string, RegExp> = new Map(
-  ([
-    ["address adresse anschrift", anyOf("u", streetAddress, /\blocalhost\b|\b\d{1,3}(?:\.\d{1,3}){3}\b/)],
-    ["email mail e-mail", /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/u],
-    ["phone telephone fax telefon telefonnummer rufnummer", /(?:\+|\b0)\d[\d ()/-]{5,}\d|\bext(?:ension|\.)? ?\d/iu],
-    ["website url link webseite", /\bhttps?:\/\/|\bwww\.\p{L}/u],
-    ["option flag switch schalter", /^--?[A-Za-z][\w-]*(?![\w-])/],
-    ["price cost fee preis kosten kostet", money]
-  ] as const).flatMap(([words, form]) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
-)
+export const writtenForms = formsOf([
+  ["address adresse anschrift", anyOf("u", streetAddress, /\blocalhost\b|\b\d{1,3}(?:\.\d{1,3}){3}\b/)],
+  ["email mail e-mail", /[\w.+-]+@[\w-]+(?:\.[\w-]+)+/u],
+  ["phone telephone fax telefon telefonnummer rufnummer", /(?:\+|\b0)\d[\d ()/-]{5,}\d|\bext(?:ension|\.)? ?\d/iu],
+  ["website url link webseite", /\bhttps?:\/\/|\bwww\.\p{L}/u],
+  ["option flag switch schalter", /^--?[A-Za-z][\w-]*(?![\w-])/],
+  ["price cost fee preis kosten kostet", money]
+])
 
 /** The same where the question is about a number: an allowance is an amount of money, and what is allowed at most is "up to 99 MB". */
-export const quantityForms: ReadonlyMap<string, RegExp> = new Map(
-  ([
-    ["allowance amount budget salary stipend betrag", money],
-    ["port", /\bport\W{0,3}\d{2,5}\b|:\d{2,5}\b(?!:)/iu],
-    ["size", /\d ?(?:[kmgt]i?b|bytes?|(?:mega)?pixels?|px)\b|\d ?[x×] ?\d/iu],
-    ["max maximum limit", /\b(?:up to|at most|(?:no|not) more than|exceed|no larger than|no longer than) [^.]{0,12}\d/iu],
-    ["min minimum", /\b(?:at least|no(?:t)? (?:less|fewer) than) [^.]{0,12}\d/iu]
-  ] as const).flatMap(([words, form]) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
-)
+export const quantityForms = formsOf([
+  ["allowance amount budget salary stipend betrag", money],
+  ["port", /\bport\W{0,3}\d{2,5}\b|:\d{2,5}\b(?!:)/iu],
+  ["size", /\d ?(?:[kmgt]i?b|bytes?|(?:mega)?pixels?|px)\b|\d ?[x×] ?\d/iu],
+  ["max maximum limit", /\b(?:up to|at most|(?:no|not) more than|exceed|no larger than|no longer than) [^.]{0,12}\d/iu],
+  ["min minimum", /\b(?:at least|no(?:t)? (?:less|fewer) than) [^.]{0,12}\d/iu]
+])
 
 /** By the stem of a verb in a question about who sent a mail, the line of the mail's head that names the sender. */
 export const senderLines: ReadonlyMap<string, RegExp> = new Map(
@@ -311,12 +311,12 @@ const promptly = anyOf(
 const recurring = anyOf("iu", frequency, /\b(?:once|twice|times|per|each|einmal|zweimal|mal|pro|jede[nrsm]?)\b/)
 
 /** By the stem of a measure, the form in which texts state it: how long is six weeks, how often is every Friday. */
-export const measuredForms: ReadonlyMap<string, RegExp> = new Map(
-  ([["long far lange weit", lasting], ["soon quickly schnell", promptly], ["often oft", recurring], ["old alt", duration]] as const)
-    .flatMap((
-      [words, form]
-    ) => words.split(" ").map((word): [string, RegExp] => [stem(word), form]))
-)
+export const measuredForms = formsOf([
+  ["long far lange weit", lasting],
+  ["soon quickly schnell", promptly],
+  ["often oft", recurring],
+  ["old alt", duration]
+])
 
 /** The words that an abbreviation stands for: the Cloud Native Computing Foundation for CNCF. */
 export const initialsOf = (word: string): RegExp | undefined =>

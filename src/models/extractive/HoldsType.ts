@@ -34,7 +34,7 @@ export const holdsType = (question: Question, quote: string, inTable = false): b
     case "number":
       return measure !== undefined && !(inTable && measure === money)
         ? measure.test(quote)
-        : bringsWord(question, spelledNumber, quote) || bringsWord(question, frequency, quote) || bringsNumber(question, quote)
+        : bringsWord(question, spelledNumbers, quote) || bringsWord(question, frequencies, quote) || bringsNumber(question, quote)
     case "date":
       // Where the question is when a version was released, another version is not a date.
       return absoluteDate.test(quote) || (release.test(quote) && !asksRelease.test(question.text)) ||
@@ -47,16 +47,12 @@ export const holdsType = (question: Question, quote: string, inTable = false): b
   }
 }
 
-/** Whether a quote has words of a form that are not all the question's own: "monthly" does not answer "How much is the monthly fee?". */
-const bringsWord = (question: Question, form: RegExp, quote: string): boolean => {
-  if (!form.test(quote)) return false
-  for (const [found] of quote.matchAll(everywhere.get(form)!)) {
-    if (!foldedWords(found).every((word) => question.words.has(word))) return true
-  }
-  return false
-}
+const spelledNumbers = new RegExp(spelledNumber, `${spelledNumber.flags}g`)
+const frequencies = new RegExp(frequency, `${frequency.flags}g`)
 
-const everywhere = new Map([spelledNumber, frequency].map((form) => [form, new RegExp(form, `${form.flags}g`)]))
+/** Whether a quote has words of a form that are not all the question's own: "monthly" does not answer "How much is the monthly fee?". */
+const bringsWord = (question: Question, form: RegExp, quote: string): boolean =>
+  [...quote.matchAll(form)].some(([found]) => !foldedWords(found).every((word) => question.words.has(word)))
 
 const bringsNumber = (question: Question, quote: string): boolean =>
   foldedWords(quote).some((word) => /\p{N}/u.test(word) && !question.words.has(word))

@@ -54,8 +54,7 @@ export const typeOf = (text: string): AnswerType => {
 
 /** Whether the word at an offset is a "when" or "who" that asks nothing, as in "Is it paid when I leave?" and "people who travel". */
 const joins = (text: string, at: number): boolean => {
-  const before = text.slice(0, at)
-  if (!/^(?:when|who|whom|whose)\b/iu.test(text.slice(at))) return false
-  return clauseFirst.test(text.slice(at)) ||
-    !(beforeAsking.test(before) || (/,\s*$/u.test(before) && verbFirst.test(text.slice(at))))
+  const [before, from] = [text.slice(0, at), text.slice(at)]
+  if (!/^(?:when|who|whom|whose)\b/iu.test(from)) return false
+  return clauseFirst.test(from) || !(beforeAsking.test(before) || (/,\s*$/u.test(before) && verbFirst.test(from)))
 }

@@ -46,7 +46,7 @@ const leastDepth = 20
  * ```
  */
 export const retrieveEach = <E = never, R = never>(
-  { concurrency = 4, k = 60, queries, ...options }: RetrieveEachOptions<E, R>
+  { concurrency = 4, k, queries, ...options }: RetrieveEachOptions<E, R>
 ): Stage<Unretrieved, Retrieved, E | ServiceError, R | Retrieval | CorpusInUse> =>
   described(settingsOf(options), (input) =>
     Effect.gen(function*() {

@@ -5,7 +5,7 @@ import type { ServiceError } from "../../domain/Errors.ts"
 import { ChatModel } from "../../ports/ChatModel.ts"
 import { completionChunks, completionErrorToWire, type CompletionIdentity, completionToWire } from "../../wire/openai/OpenAiAnswers.ts"
 import { completionFromWire } from "../../wire/openai/OpenAiRequests.ts"
-import { breakingWith, type Handlers, type RawAnswer, take } from "../Call.ts"
+import { breakingWith, type Handlers, json, type RawAnswer, take } from "../Call.ts"
 import { awaitFirst } from "../http/AwaitFirst.ts"
 
 /** OpenAI's chat completions, answered by the server's model. Responses name that model. */
@@ -40,11 +40,6 @@ export const chatCompletionsHandlers: Effect.Effect<Pick<Handlers, "chatCompleti
 })
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`
-
-const json = (body: object): RawAnswer => ({
-  contentType: "application/json; charset=utf-8",
-  body: new TextEncoder().encode(JSON.stringify(body))
-})
 
 const refused = (error: ServiceError): RawAnswer => {
   const { body, status } = completionErrorToWire(error)

@@ -8,7 +8,7 @@ import { PartnerChat } from "../../ports/PartnerChat.ts"
 import { answerToWire, countAnswerToWire, eventToWire, failureEventToWire } from "../../wire/partner/PartnerAnswers.ts"
 import { partnerErrorToWire } from "../../wire/partner/PartnerErrors.ts"
 import { countFromWire, messageFromWire } from "../../wire/partner/PartnerRequests.ts"
-import { breakingWith, type Handlers, type RawAnswer, take } from "../Call.ts"
+import { breakingWith, type Handlers, json, type RawAnswer, take } from "../Call.ts"
 import { awaitFirst } from "../http/AwaitFirst.ts"
 import type { PartnerQuotas } from "../quotas/PartnerQuotas.ts"
 
@@ -31,7 +31,7 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
     const whole = Effect.fnUntraced(function*(request: MessageRequest, spent: Spent) {
       const answer = yield* chat.message(request)
       spent(answer.usage)
-      return json(answerToWire(answer))
+      return identified(answerToWire(answer))
     })
 
     const streamed = Effect.fnUntraced(function*(request: MessageRequest, spent: Spent) {
@@ -56,7 +56,7 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
       const request = yield* take(countFromWire(bytes))
       const elsewhere = refusedRegion(request.model, region)
       if (elsewhere !== undefined) return yield* elsewhere
-      return json(countAnswerToWire(yield* chat.countTokens(request)))
+      return identified(countAnswerToWire(yield* chat.countTokens(request)))
     })
 
     /** Runs a request that the front end let through. Answers and errors have the model's format. */
@@ -96,15 +96,11 @@ export const partnerChatHandlers = (quotas?: PartnerQuotas): Effect.Effect<Metho
 /** `projects/{project}/locations/{location}/publishers/{publisher}/models/{model}` */
 const endpointParts = /^(projects\/[^/]+\/locations\/([^/]+))\/publishers\/([^/]+)\/models\/([^/]+)$/
 
-const json = (body: object): RawAnswer => ({
-  contentType: "application/json",
-  headers: requestId(),
-  body: new TextEncoder().encode(JSON.stringify(body))
-})
+const identified = (body: object): RawAnswer => ({ ...json(body), contentType: "application/json", headers: requestId() })
 
 const refused = (error: ServiceError): RawAnswer => {
   const { body, status } = partnerErrorToWire(error)
-  const { headers, ...answer } = json(body)
+  const { headers, ...answer } = identified(body)
   const retry: Record<string, string> = error.retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(error.retryAfter / 1000)) }
   return { ...answer, status, headers: { ...headers, ...retry } }
 }

@@ -3,6 +3,7 @@ import type { ChatPart, ChatRequest, ChatTurn, JsonRecord } from "../../domain/C
 import { ServiceError } from "../../domain/Errors.ts"
 import { violationUnless } from "../../domain/generation/ViolationUnless.ts"
 import { type Broken, refusalOf } from "../../domain/Rule.ts"
+import { optional } from "../JsonBody.ts"
 
 /**
  * A request of `chat/completions`: OpenAI's JSON, for which there are no protos. Fields without an effect here are ignored.
@@ -16,7 +17,6 @@ export interface CompletionRequest {
   readonly fieldOf: (field: string) => string
 }
 
-const optional = <A, I>(schema: Schema.Codec<A, I>) => Schema.optional(Schema.NullOr(schema))
 const record = Schema.Record(Schema.String, Schema.Unknown)
 
 const ContentPart = Schema.Union([

@@ -1,9 +1,10 @@
 /** OpenAI's vector stores, each a corpus: their list, and the search of one. */
-import { Result, Schema, SchemaIssue } from "effect"
+import { Result, Schema, Struct } from "effect"
 import type { Corpus } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { lastSegment } from "../../domain/ResourceNames.ts"
 import type { Context } from "../../domain/Retrieval.ts"
+import { bodyReader, optional } from "../JsonBody.ts"
 
 /** A search of a vector store. */
 export interface StoreSearch {
@@ -20,7 +21,6 @@ export interface StoreSearch {
 const mostResults = 50
 const usualResults = 10
 
-const optional = <A, I>(schema: Schema.Codec<A, I>) => Schema.optional(Schema.NullOr(schema))
 const Value = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
 
 type Filter =
@@ -37,21 +37,20 @@ type Comparison = keyof typeof comparisons
 const Filter: Schema.Codec<Filter> = Schema.Union([
   Schema.Struct({ type: Schema.Literals(["and", "or"]), filters: Schema.Array(Schema.suspend((): Schema.Codec<Filter> => Filter)) }),
   Schema.Struct({
-    type: Schema.Literals(["eq", "ne", "gt", "gte", "lt", "lte", "in", "nin"]),
+    type: Schema.Literals(Struct.keys(comparisons)),
     key: Schema.NonEmptyString,
     value: Schema.Union([Value, Schema.Array(Value)])
   })
 ])
 
-const Request = Schema.fromJsonString(Schema.Struct({
+const Request = Schema.Struct({
   query: Schema.Union([Schema.NonEmptyString, Schema.NonEmptyArray(Schema.NonEmptyString)]),
   max_num_results: optional(Schema.Int),
   filters: optional(Filter),
   ranking_options: optional(Schema.Struct({ score_threshold: optional(Schema.Finite) }))
-}))
+})
 
-const decode = Schema.decodeUnknownResult(Request)
-const format = SchemaIssue.makeFormatterStandardSchemaV1()
+const readRequest = bodyReader(Request)
 
 /** Most levels of filters in filters. */
 const deepest = 8
@@ -59,14 +58,7 @@ const deepest = 8
 /** Decodes a search. Hints on how to rank or to rewrite the query are ignored: the corpus's own search is used. */
 export const storeSearchFromWire = (body: Uint8Array): Result.Result<StoreSearch, ServiceError> =>
   Result.gen(function*() {
-    const { filters, max_num_results: asked, query, ranking_options: ranking } = yield* Result.mapError(
-      decode(new TextDecoder().decode(body)),
-      ({ issue }) => {
-        const [first] = format(issue).issues
-        const field = (first?.path ?? []).map((key) => String(typeof key === "object" ? key.key : key)).join(".")
-        return ServiceError.invalid(field === "" ? "body" : field, first?.message ?? "is not a search")
-      }
-    )
+    const { filters, max_num_results: asked, query, ranking_options: ranking } = yield* readRequest(body)
     const limit = asked ?? usualResults
     if (limit < 1 || limit > mostResults) {
       return yield* Result.fail(ServiceError.invalid("max_num_results", `must be from 1 to ${mostResults}`))

@@ -2,6 +2,7 @@ import { Result, Schema, SchemaIssue } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { Conversation, MessageRequest } from "../../domain/partner/PartnerChat.ts"
 import { defined } from "../Optional.ts"
+import { pathText } from "../JsonBody.ts"
 import { isJsonObject, type Json, type JsonObject } from "../Message.ts"
 import {
   cached,
@@ -123,8 +124,8 @@ const format = SchemaIssue.makeFormatterStandardSchemaV1({
 
 /** The error of a refused body: `messages.0.content: …`. */
 const refused = ({ issue }: Schema.SchemaError): ServiceError => {
-  const violations = format(issue).issues.slice(0, 20).map(({ message, path = [] }) => ({
-    field: path.map((key) => String(typeof key === "object" ? key.key : key)).join("."),
+  const violations = format(issue).issues.slice(0, 20).map(({ message, path }) => ({
+    field: pathText(path),
     description: message
   }))
   return new ServiceError({

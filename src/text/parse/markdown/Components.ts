@@ -39,7 +39,7 @@ export const withoutComponents = (source: string): string => {
   const lines: Array<string> = []
   let fence: string | undefined
   for (let at = 0; at <= source.length;) {
-    const end = source.indexOf("\n", at) === -1 ? source.length : source.indexOf("\n", at)
+    const end = lineEnd(source, at)
     const line = source.slice(at, end)
     const column = /^[ \t]*/.exec(line)![0].length
     const isBlank = column === line.length
@@ -57,7 +57,7 @@ export const withoutComponents = (source: string): string => {
         closeAll(open, rest)
         // A tag over several lines leaves blank ones.
         for (const _ of source.slice(at, after).matchAll(/\n/g)) lines.push("")
-        at = (source.indexOf("\n", after) === -1 ? source.length : source.indexOf("\n", after)) + 1
+        at = lineEnd(source, after) + 1
         continue
       }
     }
@@ -67,6 +67,11 @@ export const withoutComponents = (source: string): string => {
     at = end + 1
   }
   return lines.join("\n")
+}
+
+const lineEnd = (source: string, from: number): number => {
+  const end = source.indexOf("\n", from)
+  return end === -1 ? source.length : end
 }
 
 /** The column of a line within the component around it. */
@@ -101,8 +106,7 @@ const tagsAt = (
     texts.push(...textsOf(tag))
     after = tag.end
   }
-  const end = source.indexOf("\n", after)
-  return { after, texts, rest: source.slice(after, end === -1 ? source.length : end).trim() }
+  return { after, texts, rest: source.slice(after, lineEnd(source, after)).trim() }
 }
 
 /** The tag of a component that starts at a place; undefined where none does. */
