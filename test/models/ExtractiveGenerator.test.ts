@@ -156,6 +156,46 @@ describe("ExtractiveGenerator", () => {
       )
     }))
 
+  describe("a question that compares things", () => {
+    const glossary = context(
+      "glossary.md",
+      "Table of contents\n\n- Derricks, gantries and jibs\n- Hooks and clamps\n\nDerrick\n\nA boom on a mast that is held by ropes. It stands where it is built.\n\nGantry\n\nA bridge on two legs, which runs on rails along the quay."
+    )
+    const choice = context(
+      "choice.md",
+      "Choice of cranes\n\nOrders name the crane. A derrick lifts further out than a gantry, whereas a gantry carries more. Prices are listed elsewhere."
+    )
+    it.effect.each([
+      "What is the difference between a derrick and a gantry?",
+      "derrick vs gantry",
+      "How does a gantry differ from a derrick?"
+    ])(
+      "is answered by what says how they differ, then by what each is: %s",
+      (question) =>
+        Effect.gen(function*() {
+          const { citations, grounded, text } = yield* ask(question, [glossary, choice])
+          assert.isTrue(grounded)
+          assert.deepStrictEqual(
+            text.split("\n").map((line) => line.replace(/ \[\d\]$/, "")).toSorted(),
+            [
+              "A boom on a mast that is held by ropes. It stands where it is built.",
+              "A bridge on two legs, which runs on rails along the quay.",
+              "Orders name the crane. A derrick lifts further out than a gantry, whereas a gantry carries more. Prices are listed elsewhere."
+            ]
+          )
+          assert.strictEqual(citations[0]!.sourceDisplayName, "choice.md")
+        })
+    )
+
+    it.effect("is answered by what each is, where nothing says how they differ, and refused where one is not known", () =>
+      Effect.gen(function*() {
+        const { citations, text } = yield* ask("What is the difference between a derrick and a gantry?", [glossary])
+        assert.deepStrictEqual(citations.map(({ quote }) => quote.split(" ", 3).join(" ")).toSorted(), ["A boom on", "A bridge on"])
+        assert.notInclude(text, "jibs")
+        assert.isFalse((yield* ask("What is the difference between a derrick and a dolphin?", [glossary])).grounded)
+      }))
+  })
+
   describe("words of a question that documents write otherwise", () => {
     const leave = [
       context("other.md", "Annual leave\n\nAnnual leave is paid out of the fund that the crew runs."),

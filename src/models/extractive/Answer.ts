@@ -9,8 +9,10 @@ import { chunkAt, chunkOver } from "../../domain/Stretches.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 import { citationOf } from "../Citations.ts"
 import { confidenceOf, type Shares, shares } from "./Confidence.ts"
+import { contrast } from "./Cues.ts"
 import { type Evidence, evidenceFor } from "./Evidence.ts"
 import { type Grounds, groundsOf } from "./Grounds.ts"
+import { enough } from "./Matching.ts"
 import { passageOf } from "./Passage.ts"
 import { asksOption, type Question, questionOf } from "./Question.ts"
 import { type Chosen, type Quoted, type Ranked, type Reading, reading, select } from "./Select.ts"
@@ -62,9 +64,10 @@ export const examine = (request: GroundedRequest): Examined => {
 }
 
 /** Whether a unit says anything that could answer a question. */
-const mayAnswer = (question: Question, { kind, words }: Unit): boolean => {
+const mayAnswer = (question: Question, { block, blocks, kind, words }: Unit): boolean => {
+  if (question.things.length > 0 && blocks[block]!.kind === "heading") return false
   // A number, a date or a name stands in a sentence, an item or a field: a whole list or listing hides it.
-  if (question.type !== "other" && (kind === "list" || kind === "code")) return false
+  if ((question.type !== "other" || question.things.length > 0) && (kind === "list" || kind === "code")) return false
   if (question.terms.length === 0 || (question.kind === "yesNo" && kind === "sentence")) return true
   // To repeat the question, as "PEP: 8" does, is no answer.
   return words.some((word) => isCjk(word) || !(question.words.has(word) || (kind !== "sentence" && question.grammar.has(word))))
@@ -76,10 +79,25 @@ const mayAnswer = (question: Question, { kind, words }: Unit): boolean => {
  */
 export const inOrder = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> => {
   const demands = asksOption(question) || question.type === "number" || question.type === "date"
-  const named = demoted(demoted(evidence, ({ named }) => named !== "nowhere"), ({ named }) => named === "entry")
-  return demoted(named, ({ typed }) => !demands || typed)
-    .toSorted((a, b) => b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
+  const named = demoted(demoted(tellingFirst(question, evidence), ({ named }) => named !== "nowhere"), ({ named }) => named === "entry")
+  return byScore(demoted(named, ({ typed }) => !demands || typed))
 }
+
+const byScore = (evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> =>
+  evidence.toSorted((a, b) => b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
+
+/** Of a question that compares things, what is about all of them comes first where it is nearly as good, and of that what says how they differ. */
+const tellingFirst = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> =>
+  question.things.length === 0
+    ? evidence
+    : demoted(
+      demoted(evidence, (one) => hasThings(question, one)),
+      (one) => tellsApart(question, one) && contrast.test(one.unit.display)
+    )
+
+/** Whether a unit is about all of the things that a question compares. */
+const hasThings = ({ compared }: Question, { withHeadings }: Evidence): boolean =>
+  compared.every((terms) => terms.every((term) => withHeadings[term]! >= enough.having))
 
 /** What does not fit scores less, where something that does is nearly as good. */
 const demoted = (evidence: ReadonlyArray<Evidence>, fits: (one: Evidence) => boolean): ReadonlyArray<Evidence> => {
@@ -103,10 +121,8 @@ export const answerExtractively = (
   options: ExtractiveOptions = {},
   by: Constants = constants
 ): Answer => {
-  const examined = examine(request)
-  const { grounds } = examined
-  const confidence = grounds === undefined ? 0 : round(confidenceOf(grounds, by))
-  const chosen = select(examined, Math.min(maxPassages, options.maxSentences ?? defaultPassages), by)
+  const limit = Math.min(maxPassages, options.maxSentences ?? defaultPassages)
+  const { chosen, confidence, examined } = found(request, limit, by)
   if (chosen.length === 0 || confidence < (options.minConfidence ?? by.minConfidence)) {
     const nearest = nearestOf(examined)
     return {
@@ -117,6 +133,55 @@ export const answerExtractively = (
   }
   return { ...written(chosen, model), confidence }
 }
+
+/** What may be shown, with the probability that it answers. */
+interface Found {
+  readonly examined: Examined
+  readonly chosen: ReadonlyArray<Chosen>
+  readonly confidence: number
+}
+
+const found = (request: GroundedRequest, limit: number, by: Constants): Found => {
+  const examined = examine(request)
+  const whole = { examined, chosen: select(examined, limit, by), confidence: certaintyOf(examined, by) }
+  return examined.question.things.length === 0 ? whole : compared(request, whole, limit, by)
+}
+
+const certaintyOf = ({ grounds }: Examined, by: Constants): number => (grounds === undefined ? 0 : round(confidenceOf(grounds, by)))
+
+/**
+ * What says how things differ, and then what each of them is. Where nothing says how, the answer is as likely as that of the thing of
+ * which least is known.
+ */
+const compared = (request: GroundedRequest, whole: Found, limit: number, by: Constants): Found => {
+  const { evidence: [best], question } = whole.examined
+  const isTold = best !== undefined && tellsApart(question, best)
+  const told = isTold ? whole.chosen.slice(0, 1) : []
+  const each = question.things.map((thing) => defined(request, thing, by))
+  const definitions = each.flatMap(({ chosen, isDefined }) => (isDefined || !isTold ? chosen : []))
+    .filter((one, at, all) => ![...told, ...all.slice(0, at)].some((other) => overlaps(one, other)))
+  const confidence = isTold ? whole.confidence : Math.min(...each.map(({ confidence }) => confidence))
+  return { ...whole, chosen: [...told, ...definitions].slice(0, limit), confidence }
+}
+
+/** What says what a thing is, and whether that is a definition. */
+const defined = (request: GroundedRequest, thing: string, by: Constants) => {
+  const examined = examine({ ...request, question: `What is ${thing}?` })
+  const defines = ({ signs, unit }: Evidence): boolean => signs.definition === 1 && unit.kind === "sentence"
+  const evidence = byScore(demoted(examined.evidence, defines))
+  return {
+    chosen: select({ ...examined, evidence }, 1, by),
+    confidence: certaintyOf(examined, by),
+    isDefined: evidence[0] !== undefined && defines(evidence[0])
+  }
+}
+
+/** Whether a unit says how the things differ that a question compares: a sentence or a row about all of them, or words of contrast. */
+const tellsApart = (question: Question, one: Evidence): boolean =>
+  hasThings(question, one) && (one.unit.kind === "sentence" || one.unit.kind === "row" || contrast.test(one.unit.display))
+
+const overlaps = (a: Quoted, b: Quoted): boolean =>
+  a.unit.stretch === b.unit.stretch && a.passage.start < b.passage.end && b.passage.start < a.passage.end
 
 /** The answer's text, with its citations numbered in the order of their marks. */
 const written = (chosen: ReadonlyArray<Chosen>, model: string): Answer => {

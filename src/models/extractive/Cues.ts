@@ -424,6 +424,21 @@ export const leaning = starting({
 export const openingHeading =
   /^(?:[\d.]+\s*)?(?:abstract|summary|overview|introduction|specification|usage|quick ?start|getting started|how to\b|zusammenfassung|überblick|einleitung|résumé|resumen|概要|摘要|简介)/iu
 
+/** The heading of a table of contents. */
+export const contentsHeading =
+  /^(?:(?:table of )?contents|toc|on this page|in this (?:article|page|section|document|guide)|inhalt(?:sverzeichnis)?|table des matières|sommaire|(?:tabla de )?contenidos?|[íi]ndice|sommario|目[录錄次])$/iu
+
+/** Stems of the words by which a question compares things; they name none of them. */
+export const comparing: ReadonlySet<string> = new Set(
+  wordList(
+    "compare compared comparison differ differs different differentiate distinct distinction distinguish unterscheiden unterscheidet unterschied unterschiede différence différences diferencia diferencias differenza differenze 区别 區別 差别 不同 差异 違い 違う"
+  ).map(stem)
+)
+
+/** A sentence that says how things differ. */
+export const contrast =
+  /\b(?:differ(?:s|ed|ent|ently|ence|ences)?|distinct(?:ion)?|unlike|whereas|while|in contrast|as opposed to|compared (?:to|with)|rather than|instead of|on the other hand|in addition to|versus|vs|not to be confused|unterscheide[nt]|unterschied|während|im gegensatz|dagegen|hingegen|contrairement|tandis que|différen\p{L}+|a diferencia|mientras|difieren?|diferencia|a differenza|mentre|invece)\b|不同|区别|區別|而|違い|異なり|一方/iu
+
 /** A heading under which a text says what is not so, or what is beside the subject. */
 export const asideHeading =
   /\b(?:reject|alternativ|open (?:issue|question)|histor|footnote|acknowledg|appendi|change ?log|related work|future|deferred|copyright|references?$)/iu

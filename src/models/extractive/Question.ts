@@ -10,6 +10,7 @@ import {
   beforeMeasure,
   beforeProperty,
   cjkAsking,
+  comparing,
   courtesy,
   genericWords,
   initialsOf,
@@ -23,6 +24,7 @@ import {
   unnamed,
   writtenForms
 } from "./Cues.ts"
+import { comparedIn } from "../../text/Comparison.ts"
 import { type AnswerType, isTask, kindOf, type QuestionKind, typeOf } from "./QuestionKind.ts"
 import { isCjkStopWord, stopWordsOf } from "./StopWords.ts"
 import type { Synonyms } from "../../domain/Synonyms.ts"
@@ -80,6 +82,10 @@ export interface Question {
   readonly measure: RegExp | undefined
   /** Index of the term that says what happened, where the question is when it did. */
   readonly happened: number | undefined
+  /** The things that the question compares, as it has them; empty where it compares none. */
+  readonly things: ReadonlyArray<string>
+  /** Of each of these things, the indexes of the terms that name it. */
+  readonly compared: ReadonlyArray<ReadonlyArray<number>>
 }
 
 /** Whether a question is about an option of a command: what it does or how it is used. */
@@ -98,7 +104,8 @@ export const questionOf = (asked: string, synonyms: Synonyms = none): Question =
   const stop = stopWordsOf(raw.map(({ word }) => word))
   const byKey = termsOf(text, raw, type, stop, own)
   const askedKeys = new Set(askedOf(text, raw, stop))
-  const terms = [...byKey.values()]
+  const things = comparedIn(text)
+  const terms = [...byKey.values()].filter(({ key, role }) => things.length === 0 || !(role === "generic" || comparing.has(key)))
   const plain = terms.flatMap(({ cjk, role }, term) => (!cjk && role === "plain" ? [term] : []))
   const isGerman = stop.has("und") && !stop.has("and")
   return {
@@ -114,7 +121,13 @@ export const questionOf = (asked: string, synonyms: Synonyms = none): Question =
     measure: type === "number"
       ? terms.find(({ form, key }) => form === lasting || (form === money && writtenForms.has(key)))?.form
       : undefined,
-    happened: asksWhenOfEvent.test(text) ? plain.at(-1) : undefined
+    happened: asksWhenOfEvent.test(text) ? plain.at(-1) : undefined,
+    things,
+    compared: things.map((thing) => {
+      const words = new Set(foldedWords(thing))
+      const normal = normalize(thing)
+      return terms.flatMap(({ cjk, key }, term) => ((cjk ? normal.includes(key) : words.has(key)) ? [term] : []))
+    })
   }
 }
 

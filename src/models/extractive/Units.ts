@@ -1,7 +1,7 @@
 import { defined } from "../../domain/Defined.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { type Block, blocksOf, leads } from "./Blocks.ts"
-import { afterOrdinal, endsInAbbreviation } from "./Cues.ts"
+import { afterOrdinal, contentsHeading, endsInAbbreviation } from "./Cues.ts"
 import { bullet, endsInColon, endsInQuestionMark, isQuestion, itemsOf, type Line } from "./Lines.ts"
 import { cellsOf, rowsOf } from "./Tables.ts"
 import { normalize, partsOfNames, wordsOfNormal } from "./Words.ts"
@@ -127,6 +127,8 @@ export const unitsOf = (context: Context, index: number, blocks: ReadonlyArray<B
   for (block = 0; block < blocks.length; block++) {
     const { columns, end, kind, lines } = blocks[block]!
     if (kind !== "code" && lines.filter((line) => leaders.test(line.text)).length * 2 > lines.length) continue
+    // A table of contents has the words of the headings, and nothing of what stands under them.
+    if (kind === "list" && contentsHeading.test(heading ?? context.headings.at(-1) ?? "")) continue
     const first = lines[0]!
     const next = blocks[block + 1]
     const lead = leadIn

@@ -1,3 +1,4 @@
+import { comparedIn } from "../../text/Comparison.ts"
 import { functionWords } from "../../text/FunctionWords.ts"
 
 /**
@@ -26,10 +27,10 @@ const wordPattern = /[\p{L}\p{M}\p{N}_]+/gu
 /** The key of a heading; undefined where it has no words but function words, or too many. */
 export const headingKey = (heading: string): string | undefined => keyOf(wordsOf(heading))
 
-/** Keys of the headings that a question may be: all of it, and without the words that ask. */
+/** Keys of the headings that a question may be: all of it, and without the words that ask; of one that compares things, each of them. */
 export const questionKeys = (question: string): ReadonlyArray<string> => {
   const words = wordsOf(question.replace(asking, ""))
-  const keys = [words, words.filter((word) => !asked.has(word))].map(keyOf)
+  const keys = [words, words.filter((word) => !asked.has(word)), ...comparedIn(question).map(wordsOf)].map(keyOf)
   return [...new Set(keys.flatMap((key) => key ?? []))]
 }
 
@@ -60,8 +61,10 @@ const keyWord = (word: string): string => {
 export const headingKeys = (text: string, above: ReadonlyArray<string>): ReadonlyArray<string> => {
   const keys = new Set<string>()
   const add = (heading: string): void => {
-    const key = headingKey(heading)
-    if (key !== undefined && keys.size < mostKeys) keys.add(key)
+    for (const name of [heading, ...namesIn(heading)]) {
+      const key = headingKey(name)
+      if (key !== undefined && keys.size < mostKeys) keys.add(key)
+    }
   }
   const last = above.at(-1)
   if (last !== undefined) add(last)
@@ -75,6 +78,13 @@ export const headingKeys = (text: string, above: ReadonlyArray<string>): Readonl
     start = end + 2
   }
   return [...keys]
+}
+
+/** The name and the abbreviation of a heading that has both: "Service level objective (SLO)". */
+const namesIn = (heading: string): ReadonlyArray<string> => {
+  const [, name, inBrackets] = /^([^()]*[^()\s])\s*\(([^()]{1,40})\)$/u.exec(heading) ?? []
+  if (name === undefined || inBrackets === undefined) return []
+  return /^\p{Lu}[\p{L}\p{N}]*$/u.test(inBrackets) ? [name, inBrackets] : [name]
 }
 
 const isHeading = (line: string): boolean => /^[^\n|]*[^\n|.,:;!]$/.test(line)

@@ -19,6 +19,7 @@ describe("heading keys", () => {
       assert.isTrue(key !== undefined && isHeadingKey(key), heading)
       for (const question of questions) assert.include(questionKeys(question), key, question)
     }
+    assert.includeMembers<unknown>([...questionKeys("What is the difference between hooks and clamps?")], ["Hook", "Clamp"].map(headingKey))
     assert.deepStrictEqual<unknown>(questionKeys("How it works"), ["How it works"].map(headingKey))
     assert.notStrictEqual(headingKey("scrape interval"), headingKey("interval scrape"))
     for (const none of ["", "What is it?", "one two three four five six seven"]) {
@@ -40,6 +41,10 @@ describe("heading keys", () => {
     assert.deepStrictEqual<unknown>(
       headingKeys(text, ["Handbook", "Words used"]),
       ["Words used", "Glossary", "Exporter", "Target"].map(headingKey)
+    )
+    assert.deepStrictEqual<unknown>(
+      headingKeys("Load moment indicator (LMI)\n\nMooring (with two lines)", []),
+      ["Load moment indicator (LMI)", "Load moment indicator", "LMI", "Mooring (with two lines)", "Mooring"].map(headingKey)
     )
     assert.deepStrictEqual(headingKeys("", []), [])
     assert.lengthOf(headingKeys(Array.from({ length: 100 }, (_, at) => `Part ${at}`).join("\n\n"), []), 32)
