@@ -9,7 +9,7 @@ import { chunkAt, chunkOver } from "../../domain/Stretches.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 import { citationOf } from "../Citations.ts"
 import { confidenceOf, type Shares, shares } from "./Confidence.ts"
-import { contrast } from "./Cues.ts"
+import { contrast, outright } from "./Cues.ts"
 import { type Evidence, evidenceFor } from "./Evidence.ts"
 import { type Grounds, groundsOf } from "./Grounds.ts"
 import { enough } from "./Matching.ts"
@@ -57,7 +57,7 @@ export const examine = (request: GroundedRequest): Examined => {
   return {
     question,
     contexts,
-    evidence: ranked,
+    evidence: definingFirst(question, ranked),
     weights,
     grounds: question.terms.length === 0 ? undefined : groundsOf(question, ranked, weights, contexts)
   }
@@ -85,6 +85,12 @@ export const inOrder = (question: Question, evidence: ReadonlyArray<Evidence>): 
 
 const byScore = (evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> =>
   evidence.toSorted((a, b) => b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
+
+/** Of a question what something is, a definition that calls itself one comes first where it is nearly as good. */
+const definingFirst = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> =>
+  question.kind === "definition"
+    ? byScore(demoted(evidence, ({ signs, unit }) => signs.definition === 1 && outright.test(unit.display)))
+    : evidence
 
 /** Of a question that compares things, what is about all of them comes first where it is nearly as good, and of that what says how they differ. */
 const tellingFirst = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> =>

@@ -395,6 +395,14 @@ export const reason = anywhere({
 export const definitionOf =
   /^(?:(?:an?|the|der|die|das|eine?)\s)?(.{1,80}?)(?::\s|\s\(|,?\s(?:which\s|that\s)?(?:is|are|was|were|means?|stands? for|refers? to|denotes?|ist|sind|bedeutet)\s|\s[-–—]\s|是|とは|は)/iu
 
+/** What says outright that it defines. */
+export const outright = anyOf(
+  "iu",
+  /^(?:definition|meaning|bedeutung|définition|definición|definizione|定义|定義)\s*[:：]/,
+  /\b(?:is|are|may be|can be) defined as\b|\b(?:stands? for|refers? to|denotes?) |\b(?:is|are) the (?:process|practice|act|ability|method|art) of\b/,
+  /\b(?:ist|sind) definiert als\b|\bversteht man\b/
+)
+
 /** A quote that answers a question with a word. */
 export const polarity = starting({
   en: /yes|no/,

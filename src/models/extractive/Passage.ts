@@ -115,9 +115,9 @@ const term = /^(?:--?[a-zA-Z][\w-]*(?:[ =[<].{0,40})?|[\w$]+(?:[.:/_-]+[\w$]+)+(
 
 /**
  * The smallest passage that says all that the unit says: a sentence with the one it leans on, a lead-in with what it leads to. `text` is
- * the text that the unit is of.
+ * the text that the unit is of. `isNamedAbove` says that only the heading right above the unit names what it is about.
  */
-export const passageOf = (unit: TextUnit, text: string, kind: QuestionKind): Passage => {
+export const passageOf = (unit: TextUnit, text: string, kind: QuestionKind, isNamedAbove = false): Passage => {
   const block = unit.blocks[unit.block]!
   if (unit.kind === "code") return withIntroduction(unit, block, text)
   const isSteps = kind === "howTo" && block.end - block.start <= most.list && /^\(?\d/.test(block.lines[0]!.text)
@@ -126,7 +126,7 @@ export const passageOf = (unit: TextUnit, text: string, kind: QuestionKind): Pas
   }
   if (unit.kind === "sentence" && block.kind === "paragraph") {
     const { end, start } = sentencesAround(unit, block, text, kind)
-    return withTerm(unit, withWhatFollows(unit, start, end, text, kind), text)
+    return withTerm(unit, withWhatFollows(unit, start, end, text, kind), text, isNamedAbove)
   }
   if (unit.kind === "item") {
     const items = itemsOf(block.lines)
@@ -196,10 +196,10 @@ const withWhatFollows = (unit: TextUnit, start: number, end: number, text: strin
 }
 
 /**
- * Adds what stands above the first sentence: the term of its own block, the option or name of code that it explains, or the question that
- * it answers with a word.
+ * Adds what stands above the first sentence: the term of its own block, the option or name of code that it explains, the question that it
+ * answers with a word, or the heading that names what it defines.
  */
-const withTerm = (unit: TextUnit, found: Passage, text: string): Passage => {
+const withTerm = (unit: TextUnit, found: Passage, text: string, isNamedAbove: boolean): Passage => {
   const { term: own } = unit.blocks[unit.block]!
   const [first, ...rest] = found.parts
   if (own !== undefined && found.start === unit.blocks[unit.block]!.start && first!.end > own.end) {
@@ -217,7 +217,7 @@ const withTerm = (unit: TextUnit, found: Passage, text: string): Passage => {
     return passage(listing(start, end, lines.map((line) => line.text).join("\n")), ...found.parts)
   }
   const said = text.slice(start, end)
-  const isTerm = term.test(said) || (endsInQuestionMark.test(said) && polarity.test(text.slice(found.start, found.end)))
+  const isTerm = isNamedAbove || term.test(said) || (endsInQuestionMark.test(said) && polarity.test(text.slice(found.start, found.end)))
   return kind === "heading" && isTerm ? passage(heading(start, end, onOneLine(said)), ...found.parts) : found
 }
 

@@ -234,7 +234,13 @@ export const select = (
 ): ReadonlyArray<Chosen> => {
   const { places, stretches } = stretchesOf(contexts)
   const ranked = placedIn(evidence, contexts, places)
-  const passageFor = ({ unit }: Placed): Passage => passageOf(unit, stretches[unit.stretch]!.text, question.kind)
+  const passageFor = ({ evidence: { matches, signs }, unit }: Placed): Passage =>
+    passageOf(
+      unit,
+      stretches[unit.stretch]!.text,
+      question.kind,
+      signs.definition === 1 && matches.every((match) => match < enough.touching)
+    )
   const candidates = ranked
     .slice(0, mostUnits)
     .filter(({ evidence }) => ranked[0]!.evidence.score - evidence.score <= by.partsLoss)
