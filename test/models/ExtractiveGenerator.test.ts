@@ -156,6 +156,19 @@ describe("ExtractiveGenerator", () => {
       )
     }))
 
+  it.effect("is what stands under a heading that names just what is asked for, among other names", () =>
+    Effect.gen(function*() {
+      const { citations, text } = yield* ask("What are our values?", [
+        context("books.md", "Books\n\nThe book club met in June and read a chapter about value streams.", { score: 0.8 }),
+        context(
+          "about.md",
+          "Our values – who we are and how we operate\n\nFocus - we are a partner to every ship. One team - we work together."
+        )
+      ])
+      assert.strictEqual(citations[0]!.sourceDisplayName, "about.md")
+      assert.match(text, /^Our values – who we are and how we operate\nFocus - we are a partner to every ship\. One team/)
+    }))
+
   it.effect.each<[question: string, definition: string]>([
     ["What is mooring?", "Definition: The fastening of a ship to the quay."],
     ["What is lashing?", "Lashing is the practice of tying a load to the deck"]

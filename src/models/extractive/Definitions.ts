@@ -1,5 +1,6 @@
 /** Whether a unit is an entry about what the question is about: a definition, a line of a glossary, a field, a cell, an option. */
 import { explainsOption } from "../../text/CommandOptions.ts"
+import { namesIn } from "../../search/analysis/HeadingKeys.ts"
 import { functionWords } from "../../text/FunctionWords.ts"
 import { definitionOf } from "./Cues.ts"
 import type { Question, Term } from "./Question.ts"
@@ -24,10 +25,16 @@ export const definition = (question: Question, unit: TextUnit): number => {
   const subject = question.terms.filter(({ role }) => role !== "generic")
   if (subject.length === 0) return 0
   // What stands first under a heading that is just the subject defines it: glossaries and lists of terms are set so.
-  const isUnderTerm = unit.kind === "sentence" && unit.position === 0 && unit.heading !== undefined && !/\w\(/.test(unit.heading) &&
-    sameness(subject, unit.heading) === 1
+  const isUnderTerm = unit.kind === "sentence" && unit.position === 0 && isNamedBy(question, unit.heading)
   const defined = [glossaryTerm(unit) ?? definitionOf.exec(unit.display)?.[1], abbreviation.exec(unit.display)?.[1]]
   return Math.max(isUnderTerm ? 1 : 0, ...defined.map((name) => (name === undefined ? 0 : sameness(subject, name))))
+}
+
+/** Whether a heading, or one of the names in it, is just what the question is about. */
+export const isNamedBy = ({ terms }: Question, heading: string | undefined): boolean => {
+  const subject = terms.filter(({ role }) => role !== "generic")
+  return heading !== undefined && subject.length > 0 && !/\w\(/.test(heading) &&
+    namesIn(heading).some((name) => sameness(subject, name) === 1)
 }
 
 /** The share of terms that a name has, less where the name has more words than there are terms; an abbreviation in brackets is left out. */

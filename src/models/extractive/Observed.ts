@@ -4,7 +4,7 @@ import { numberedName, numberedNames } from "../../text/FileNames.ts"
 import { explainsOption } from "../../text/CommandOptions.ts"
 import { leaning } from "./Cues.ts"
 import { type Named, namedBy } from "./CodeNames.ts"
-import { explains, fieldNameShare, isCellAsked } from "./Definitions.ts"
+import { explains, fieldNameShare, isCellAsked, isNamedBy } from "./Definitions.ts"
 import { holdsType, isDated } from "./HoldsType.ts"
 import { endsInQuestionMark } from "./Lines.ts"
 import { bestOf, matcherOf, type Matches, orElse, precisionFor, textMatcherOf, weightsOf } from "./Matching.ts"
@@ -15,6 +15,8 @@ import type { Unit } from "./Units.ts"
 export const near = {
   /** In the text above, or in the heading within the context. */
   above: 0.7,
+  /** In the heading within the context, where that is all that the question is about. */
+  named: 1,
   /** In the sentence before, where the quote leans on it. */
   before: 0.8,
   /** In the headings of the chunk, or the name or title of the document. */
@@ -185,7 +187,7 @@ const surroundingsOf = (
     const above = matchesOf(unit.above)
     const heading = matchesOf(unit.heading ?? "")
     const fromTitles = unit.kind === "key" ? near.titlesOfField : near.titles
-    const withAbove = orElse(quote, orElse(above, heading), near.above)
+    const withAbove = orElse(quote, orElse(above, heading), isNamedBy(question, unit.heading) ? near.named : near.above)
     return {
       quote,
       above,

@@ -44,7 +44,7 @@ const asking = /^(?:什么是|什麼是)|(?:是什么|是什麼|とは(?:何(?:�
 
 /** Words that ask for what a heading names: "Explain alerting", "What does alerting mean?", "How does alerting work?". */
 const asked = new Set(
-  "define definition describe explain explanation give mean meaning overview show tell work bedeutet bedeutung definiere erklare funktioniert"
+  "define definition describe explain explanation give list mean meaning overview show tell work bedeutet bedeutung definiere erklare funktioniert"
     .split(" ")
 )
 
@@ -61,7 +61,7 @@ const keyWord = (word: string): string => {
 export const headingKeys = (text: string, above: ReadonlyArray<string>): ReadonlyArray<string> => {
   const keys = new Set<string>()
   const add = (heading: string): void => {
-    for (const name of [heading, ...namesIn(heading)]) {
+    for (const name of namesIn(heading)) {
       const key = headingKey(name)
       if (key !== undefined && keys.size < mostKeys) keys.add(key)
     }
@@ -80,11 +80,15 @@ export const headingKeys = (text: string, above: ReadonlyArray<string>): Readonl
   return [...keys]
 }
 
-/** The name and the abbreviation of a heading that has both: "Service level objective (SLO)". */
-const namesIn = (heading: string): ReadonlyArray<string> => {
-  const [, name, inBrackets] = /^([^()]*[^()\s])\s*\(([^()]{1,40})\)$/u.exec(heading) ?? []
-  if (name === undefined || inBrackets === undefined) return []
-  return /^\p{Lu}[\p{L}\p{N}]*$/u.test(inBrackets) ? [name, inBrackets] : [name]
+/**
+ * What a heading names: all of it; a name and its abbreviation, "Service level objective (SLO)"; what stands before and after a
+ * dash or a colon, "Our values – who we are"; and each of several things, "Benefits & perks".
+ */
+export const namesIn = (heading: string): ReadonlyArray<string> => {
+  const [, before = heading, inBrackets] = /^([^()]*[^()\s])\s*\(([^()]{1,40})\)$/u.exec(heading) ?? []
+  const clauses = before.split(/\s+[-–—]\s+|:\s+/u)
+  const things = clauses.flatMap((clause) => clause.split(/,\s+(?:and\s+)?|\s+(?:&|and|or|und|oder|et|ou|y|o|e)\s+/iu))
+  return [heading, before, ...clauses, ...things, ...(/^\p{Lu}[\p{L}\p{N}]*$/u.test(inBrackets ?? "") ? [inBrackets!] : [])]
 }
 
 const isHeading = (line: string): boolean => /^[^\n|]*[^\n|.,:;!]$/.test(line)

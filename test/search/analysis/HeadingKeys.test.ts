@@ -43,8 +43,19 @@ describe("heading keys", () => {
       ["Words used", "Glossary", "Exporter", "Target"].map(headingKey)
     )
     assert.deepStrictEqual<unknown>(
-      headingKeys("Load moment indicator (LMI)\n\nMooring (with two lines)", []),
-      ["Load moment indicator (LMI)", "Load moment indicator", "LMI", "Mooring (with two lines)", "Mooring"].map(headingKey)
+      headingKeys("Load moment indicator (LMI)\n\nMooring (with two lines)\n\nOur values – who we are\n\nHooks, clamps & belts", []),
+      [
+        "Load moment indicator (LMI)",
+        "Load moment indicator",
+        "LMI",
+        "Mooring (with two lines)",
+        "Mooring",
+        "Our values",
+        "Hooks, clamps & belts",
+        "hooks",
+        "clamps",
+        "belts"
+      ].map(headingKey)
     )
     assert.deepStrictEqual(headingKeys("", []), [])
     assert.lengthOf(headingKeys(Array.from({ length: 100 }, (_, at) => `Part ${at}`).join("\n\n"), []), 32)
