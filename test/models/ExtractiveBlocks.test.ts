@@ -16,6 +16,17 @@ describe("blocks of a parsed text", () => {
     assert.deepStrictEqual(kinds("The cache grows.", "acme caches", "What follows is prose."), ["paragraph", "heading", "paragraph"])
   })
 
+  it("what stands for a picture heads nothing", () => {
+    for (const caption of ["Screenshot of the login dialog", "Figure 3 The crane from above", "A diagram showing how loads move"]) {
+      assert.deepStrictEqual(
+        kinds("Intro of the page here.", caption, "What follows is prose."),
+        ["paragraph", "paragraph", "paragraph"],
+        caption
+      )
+    }
+    assert.deepStrictEqual(kinds("Intro of the page here.", "Images", "What follows is prose."), ["paragraph", "heading", "paragraph"])
+  })
+
   it("code is recognised by comments, brackets, calls and properties, whatever it starts with", () => {
     for (
       const code of [

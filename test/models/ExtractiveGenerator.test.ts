@@ -218,6 +218,18 @@ describe("ExtractiveGenerator", () => {
         })
     )
 
+    it.effect("takes the definitions of one page before others, items of lists too, and shows nothing that only has both", () =>
+      Effect.gen(function*() {
+        const { citations, text } = yield* ask("What is the difference between a derrick and a gantry?", [
+          context("news.md", "News\n\nThe derrick and the gantry were painted in May by two crews from the yard."),
+          context("yard.md", "Derrick\n\nNOTE The derrick is closed on Sundays."),
+          context("kinds.md", "Kinds\n\n- Derrick: a boom on a mast that is held by ropes\n- Gantry: a bridge on two legs", { score: 0.8 })
+        ])
+        assert.deepStrictEqual([...new Set(citations.map(({ sourceDisplayName }) => sourceDisplayName))], ["kinds.md"])
+        assert.include(text, "Derrick: a boom on a mast")
+        assert.include(text, "Gantry: a bridge on two legs")
+      }))
+
     it.effect("is answered by what each is, where nothing says how they differ, and refused where one is not known", () =>
       Effect.gen(function*() {
         const { citations, text } = yield* ask("What is the difference between a derrick and a gantry?", [glossary])

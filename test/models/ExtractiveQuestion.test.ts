@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { blocksOf } from "../../src/models/extractive/Blocks.ts"
 import { joined, type Passage } from "../../src/models/extractive/Passage.ts"
+import { holdsType } from "../../src/models/extractive/HoldsType.ts"
 import { importanceOf, questionOf } from "../../src/models/extractive/Question.ts"
 import { stem } from "../../src/models/extractive/Words.ts"
 
@@ -8,6 +9,18 @@ const asked = (text: string): ReadonlyArray<string> => {
   const question = questionOf(text)
   return question.asked.map((term) => question.terms[term]!.key)
 }
+
+it("\"one\" is a number before what it counts and after \"only\", and no number in place of a thing", () => {
+  const question = questionOf("How many cranes may a crew use?")
+  for (const quote of ["Each crew may use one lift.", "Use only one at a time.", "It has at least one."]) {
+    assert.isTrue(holdsType(question, quote), quote)
+  }
+  for (
+    const quote of ["Routers let you open one.", "This one is new.", "Choose the one that fits.", "One can use it.", "Ask one of them."]
+  ) {
+    assert.isFalse(holdsType(question, quote), quote)
+  }
+})
 
 describe("the count, property or deed that a question is about", () => {
   it.each<[string, ReadonlyArray<string>]>([

@@ -156,30 +156,36 @@ const found = (request: GroundedRequest, limit: number, by: Constants): Found =>
 const certaintyOf = ({ grounds }: Examined, by: Constants): number => (grounds === undefined ? 0 : round(confidenceOf(grounds, by)))
 
 /**
- * What says how things differ, and then what each of them is. Where nothing says how, the answer is as likely as that of the thing of
- * which least is known.
+ * What says how things differ, and then what each of them is; where each is defined, only what has a word of contrast is shown before.
+ * Where nothing says how, the answer is as likely as that of the thing of which least is known.
  */
 const compared = (request: GroundedRequest, whole: Found, limit: number, by: Constants): Found => {
   const { evidence: [best], question } = whole.examined
+  const each = definitions(request, question.things, by)
   const isTold = best !== undefined && tellsApart(question, best)
-  const told = isTold ? whole.chosen.slice(0, 1) : []
-  const each = question.things.map((thing) => defined(request, thing, by))
-  const definitions = each.flatMap(({ chosen, isDefined }) => (isDefined || !isTold ? chosen : []))
-    .filter((one, at, all) => ![...told, ...all.slice(0, at)].some((other) => overlaps(one, other)))
+  const areDefined = each.every(({ isDefined }) => isDefined)
+  const told = isTold && (!areDefined || contrast.test(best.unit.display)) ? whole.chosen.slice(0, 1) : []
+  const chosen = [...told, ...each.flatMap(({ chosen, isDefined }) => (isDefined || told.length === 0 ? chosen : []))]
+    .filter((one, at, all) => !all.slice(0, at).some((other) => overlaps(one, other)))
   const confidence = isTold ? whole.confidence : Math.min(...each.map(({ confidence }) => confidence))
-  return { ...whole, chosen: [...told, ...definitions].slice(0, limit), confidence }
+  return { ...whole, chosen: chosen.slice(0, limit), confidence }
 }
 
-/** What says what a thing is, and whether that is a definition. */
-const defined = (request: GroundedRequest, thing: string, by: Constants) => {
-  const examined = examine({ ...request, question: `What is ${thing}?` })
-  const defines = ({ signs, unit }: Evidence): boolean => signs.definition === 1 && unit.kind === "sentence"
-  const evidence = byScore(demoted(examined.evidence, defines))
-  return {
-    chosen: select({ ...examined, evidence }, 1, by),
-    confidence: certaintyOf(examined, by),
-    isDefined: evidence[0] !== undefined && defines(evidence[0])
-  }
+/** What says what each of the things is, and whether that is a definition. What one file defines of all is taken before others. */
+const definitions = (request: GroundedRequest, things: ReadonlyArray<string>, by: Constants) => {
+  const each = things.map((thing) => examine({ ...request, question: `What is ${thing}?` }))
+  const defines = ({ signs, unit }: Evidence): boolean => signs.definition === 1 && unit.kind !== "list" && unit.kind !== "code"
+  const fileOf = ({ unit }: Evidence): string => request.contexts[unit.context]!.file
+  const files = each.map(({ evidence }) => new Set(evidence.filter(defines).map(fileOf)))
+  const definesAll = (file: string): boolean => files.every((of) => of.has(file))
+  return each.map((examined) => {
+    const evidence = byScore(demoted(demoted(examined.evidence, defines), (one) => defines(one) && definesAll(fileOf(one))))
+    return {
+      chosen: select({ ...examined, evidence }, 1, by),
+      confidence: certaintyOf(examined, by),
+      isDefined: evidence[0] !== undefined && defines(evidence[0])
+    }
+  })
 }
 
 /** Whether a unit says how the things differ that a question compares: a sentence or a row about all of them, or words of contrast. */

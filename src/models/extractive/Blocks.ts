@@ -150,8 +150,12 @@ const isEntry = (lines: Lines, next: Lines | undefined): boolean =>
 const isHeading = (lines: Lines): boolean => {
   const text = lines[0]!.text
   return lines.length === 1 && text.length <= maxHeadingCharacters && (!terminal.test(text) || endsInQuestionMark.test(text)) &&
-    !text.includes(" | ") && !besideOption.test(text)
+    !text.includes(" | ") && !besideOption.test(text) && !caption.test(text)
 }
+
+/** What stands for a picture heads nothing: "Screenshot of the dialog". */
+const caption =
+  /^(?:an? |the )?(?:screen ?shot|screen ?capture|image|photo(?:graph)?|picture|diagram|illustration|logo|icon|animation|gif|bildschirmfoto|abbildung|capture d['’]écran|captura de pantalla) (?:of|showing|that|with|for|der|des|von|de|du)\b|^(?:figure|fig\.|abb\.) ?\d/iu
 
 /** Whether an option stands alone above prose that is no deeper, and so heads a section about it. */
 const isOptionHeading = (lines: Lines, next: Lines | undefined): boolean =>

@@ -270,8 +270,9 @@ export const senderLines: ReadonlyMap<string, RegExp> = new Map(
 // What a quote answers with.
 
 export const spelledNumber = anywhere({
+  // "One" is a number before what it counts, and after "only"; not in "open one", "this one" or "one can".
   en:
-    /one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundred|thousand|million|billion|half|third|quarter|once|twice|dozen/,
+    /(?<=\b(?:only|just|exactly|least|most|than|up to) )one|(?<!\b(?:the|this|that|which|another|new|other|each) )one(?=[ -](?!(?:of|another|can|could|should|must|may|might|would|will|is|was|has|who|that|which|or|to|in|on|for|at|by|with|from|and|but|as|if|when|where)\b)\p{L})|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:-\w+)?|hundred|thousand|million|billion|half|third|quarter|once|twice|dozen/u,
   de:
     /zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn|elf|zwölf|(?:drei|vier|fünf|sech|sieb|acht|neun)zehn|(?:\p{L}+und)?(?:zwan|drei|vier|fünf|sech|sieb|acht|neun)(?:zig|ßig)|hundert|tausend/u,
   fr: /deux|trois|quatre|cinq|six|sept|huit|neuf|dix|onze|douze|quinze|vingt|trente|cent|mille/,
