@@ -169,6 +169,15 @@ describe("ExtractiveGenerator", () => {
       assert.match(text, /^Our values – who we are and how we operate\nFocus - we are a partner to every ship\. One team/)
     }))
 
+  it.effect("is the entry of a list that defines what is asked for, before sentences that have more of its words", () =>
+    Effect.gen(function*() {
+      const { citations } = yield* ask("What is a crew lead?", [
+        context("votes.md", "Votes\n\nA crew lead vote is called when a crew lead seconds a proposal. Each crew lead has one vote."),
+        context("terms.md", "Terms\n\n- Crew leads: Anyone with a licence on at least one crane\n- Crew: Those who work at one crane")
+      ])
+      assert.match(citations[0]!.quote, /^(?:- )?Crew leads: Anyone with a licence/)
+    }))
+
   it.effect.each<[question: string, definition: string]>([
     ["What is mooring?", "Definition: The fastening of a ship to the quay."],
     ["What is lashing?", "Lashing is the practice of tying a load to the deck"]

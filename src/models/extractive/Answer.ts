@@ -86,11 +86,12 @@ export const inOrder = (question: Question, evidence: ReadonlyArray<Evidence>): 
 const byScore = (evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> =>
   evidence.toSorted((a, b) => b.score - a.score || a.unit.context - b.unit.context || a.unit.start - b.unit.start)
 
-/** Of a question what something is, a definition that calls itself one comes first where it is nearly as good. */
-const definingFirst = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> =>
-  question.kind === "definition"
-    ? byScore(demoted(evidence, ({ signs, unit }) => signs.definition === 1 && outright.test(unit.display)))
-    : evidence
+/** Of a question what something is, its definition comes first where it is nearly as good, and of several one that calls itself so. */
+const definingFirst = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> => {
+  if (question.kind !== "definition") return evidence
+  const defines = ({ signs }: Evidence): boolean => signs.definition === 1
+  return byScore(promoted(promoted(evidence, defines), (one) => defines(one) && outright.test(one.unit.display)))
+}
 
 /** Of a question that compares things, what is about all of them comes first where it is nearly as good, and of that what says how they differ. */
 const tellingFirst = (question: Question, evidence: ReadonlyArray<Evidence>): ReadonlyArray<Evidence> =>
@@ -106,10 +107,19 @@ const hasThings = ({ compared }: Question, { withHeadings }: Evidence): boolean 
   compared.every((terms) => terms.every((term) => withHeadings[term]! >= enough.having))
 
 /** What does not fit scores less, where something that does is nearly as good. */
-const demoted = (evidence: ReadonlyArray<Evidence>, fits: (one: Evidence) => boolean): ReadonlyArray<Evidence> => {
+const demoted = (evidence: ReadonlyArray<Evidence>, fits: (one: Evidence) => boolean): ReadonlyArray<Evidence> =>
+  lossOf(evidence, fits) > demotion ? evidence : evidence.map((one) => (fits(one) ? one : { ...one, score: one.score - demotion }))
+
+/** What fits scores more, so that the best of it comes first, where it is nearly as good. What else may be shown stays as it is. */
+const promoted = (evidence: ReadonlyArray<Evidence>, fits: (one: Evidence) => boolean): ReadonlyArray<Evidence> => {
+  const loss = lossOf(evidence, fits)
+  return loss > demotion ? evidence : evidence.map((one) => (fits(one) ? { ...one, score: one.score + loss + 0.001 } : one))
+}
+
+/** How much less than the best what fits scores at best. */
+const lossOf = (evidence: ReadonlyArray<Evidence>, fits: (one: Evidence) => boolean): number => {
   const bestOf = (some: ReadonlyArray<Evidence>): number => some.reduce((best, { score }) => Math.max(best, score), -Infinity)
-  if (bestOf(evidence) - bestOf(evidence.filter(fits)) > demotion) return evidence
-  return evidence.map((one) => (fits(one) ? one : { ...one, score: one.score - demotion }))
+  return bestOf(evidence) - bestOf(evidence.filter(fits))
 }
 
 /** Constants that were chosen by measurement, with `bench/answers.ts --vary`. */
