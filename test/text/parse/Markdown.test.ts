@@ -116,6 +116,69 @@ describe("blocks", () => {
     ])
   })
 
+  it("in directives of MyST are Markdown, without options, roles and what Sphinx shows nothing of", async () => {
+    expect(
+      await shown(
+        "See {ref}`the lift <lift-ref>` and {term}`boom`.",
+        "",
+        "```{note}",
+        "Do *not* lift **alone**.",
+        "",
+        "- one",
+        "```",
+        "",
+        "````{tab-set}",
+        "```{tab-item} Docker",
+        ":sync: d",
+        "",
+        "~~~sh",
+        "docker run crane",
+        "~~~",
+        "```",
+        "````",
+        "",
+        "```{image} a.png",
+        ":alt: A crane over the quay",
+        "```",
+        "",
+        "```{toctree}",
+        "install",
+        "```",
+        "",
+        ":::{warning} Mind the hook",
+        "It swings.",
+        ":::",
+        "",
+        "```{python}",
+        "print(1)",
+        "```",
+        "",
+        "- item",
+        "",
+        "  ```{tip}",
+        "  In an item.",
+        "  ```",
+        "",
+        "~~~{admonition} Not closed",
+        "The end."
+      )
+    ).toEqual([
+      "paragraph: See the lift and boom.",
+      "paragraph: Do not lift alone.",
+      "list: - one",
+      "paragraph: Docker",
+      "code: docker run crane",
+      "paragraph: A crane over the quay",
+      "paragraph: Mind the hook",
+      "paragraph: It swings.",
+      "code: print(1)",
+      "list: - item",
+      "paragraph: In an item.",
+      "paragraph: Not closed",
+      "paragraph: The end."
+    ])
+  })
+
   it("in components of MDX are Markdown however far they are indented, with the texts of attributes", async () => {
     expect(
       await shown(

@@ -3,6 +3,7 @@ import { BlockWriter, oneLine, rowLine } from "../BlockSink.ts"
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
 import { htmlBlocks } from "../Html.ts"
 import { withoutComponents } from "./Components.ts"
+import { withoutRoles } from "./Directives.ts"
 import { isTemplateTag, markdown, maxNesting, withPlainTargets, writtenIn } from "./MarkdownLibrary.ts"
 
 /** Characters that a text without marks does not have. */
@@ -227,7 +228,7 @@ export class MarkdownBlocks {
 
   #inline(source: string): string {
     return marks.test(source)
-      ? inlineText(withPlainTargets(source), this.#env)
+      ? inlineText(withPlainTargets(withoutRoles(source)), this.#env)
       : source.includes("\n")
       ? source.replace(/[ \t]*\n[ \t]*/g, "\n")
       : source

@@ -1,5 +1,6 @@
 /** CommonMark with GitHub's tables, and with blocks that site generators add to it. */
 import MarkdownIt, { type StateBlock } from "markdown-it"
+import { directiveAt } from "./Directives.ts"
 
 /** Quotes and lists nested deeper are read as plain lines: the library drops what is inside them. */
 export const maxNesting = 100
@@ -84,12 +85,32 @@ const definition = (state: StateBlock, startLine: number, endLine: number, silen
   return true
 }
 
+/** Reads a directive of MyST with its contents. */
+const directive = (state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean => {
+  if (!startsWithAny(state, startLine, "`~:") || isCodeAt(state, startLine)) return false
+  const found = directiveAt(startLine, endLine, (line) => lineAt(state, line))
+  if (found === undefined) return false
+  if (silent) return true
+  const { from, title, to } = found
+  if (title !== "") addParagraph(state, title, startLine, startLine + 1)
+  const { lineMax, parentType } = state
+  // A paragraph ends where the directive does.
+  state.lineMax = to
+  state.parentType = "root"
+  state.md.block.tokenize(state, from, to)
+  state.lineMax = lineMax
+  state.parentType = parentType
+  state.line = Math.min(to + 1, endLine)
+  return true
+}
+
 const library = () => {
   const markdown = new MarkdownIt({ html: true, maxNesting })
   // Inline marks are read by `inlineText`, and only in texts that have any.
   markdown.core.ruler.enableOnly(["normalize", "block"])
   markdown.block.ruler.before("reference", "footnote", footnote)
   markdown.block.ruler.before("footnote", "boxed", boxed)
+  markdown.block.ruler.before("fence", "directive", directive, { alt: ["paragraph", "blockquote", "list"] })
   markdown.block.ruler.before("footnote", "definition", definition, { alt: ["paragraph"] })
   // Targets are not text: neither checked nor rewritten.
   markdown.validateLink = () => true

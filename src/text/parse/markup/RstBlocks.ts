@@ -11,7 +11,7 @@ const codeDirectives = new Set(
     .split(" ")
 )
 /** Directives that mean nothing to a reader, with everything in them. */
-const silentDirectives = new Set(
+export const silentDirectives: ReadonlySet<string> = new Set(
   ("include toctree raw contents sectnum index meta image currentmodule module highlight default-role role tabularcolumns " +
     "autosummary testsetup testcleanup graphviz digraph only-comment sectionauthor target-notes header footer").split(" ")
 )
@@ -83,6 +83,7 @@ export class RstBlocks {
     const end = bodyEnd(lines, at + 1, indent)
     const found = directive.exec(text)
     const note = /^\.\. \[[^\]]+\] (.*)$/.exec(text)
+    if (found?.[1] === "image" && !text.startsWith(".. |")) this.#prose.paragraph(altIn(lines.slice(at + 1, end)))
     if (found !== null) this.#directive(found[1]!.toLowerCase(), found[2] ?? "", lines.slice(at + 1, end), depth)
     else if (note !== null) this.read([note[0].slice(3), ...dedent(lines.slice(at + 1, end))], depth + 1)
     return end
@@ -142,6 +143,9 @@ export class RstBlocks {
     return end
   }
 }
+
+/** The description of a picture, from the options of its directive. */
+const altIn = (options: ReadonlyArray<string>): string => options.map((line) => /^\s*:alt: +(.*)$/.exec(line)?.[1] ?? "").join("")
 
 /** Where the lines end that are indented more than `indent`; blank lines between them count. */
 const bodyEnd = (lines: ReadonlyArray<string>, start: number, indent: number): number => {
