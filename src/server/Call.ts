@@ -39,11 +39,15 @@ export const json = (body: object): RawAnswer => ({
   body: new TextEncoder().encode(JSON.stringify(body))
 })
 
+/** The `retry-after` header of a failure, in whole seconds, where it is known when to call again. */
+export const retryHeaders = ({ retryAfter }: ServiceError): Readonly<Record<string, string>> =>
+  retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(retryAfter / 1000)) }
+
 /** Makes of failures answers in a protocol's own format. */
 export const refusing = (toWire: (error: ServiceError) => { readonly status: number; readonly body: object }) =>
   Effect.catch((error: ServiceError) => {
     const { body, status } = toWire(error)
-    return Effect.succeed({ ...json(body), status })
+    return Effect.succeed<RawAnswer>({ ...json(body), status, headers: retryHeaders(error) })
   })
 
 /**

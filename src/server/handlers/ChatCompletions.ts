@@ -5,7 +5,7 @@ import type { ServiceError } from "../../domain/Errors.ts"
 import { ChatModel } from "../../ports/ChatModel.ts"
 import { completionChunks, completionErrorToWire, type CompletionIdentity, completionToWire } from "../../wire/openai/OpenAiAnswers.ts"
 import { completionFromWire } from "../../wire/openai/OpenAiRequests.ts"
-import { breakingWith, type Handlers, json, type RawAnswer, take } from "../Call.ts"
+import { breakingWith, type Handlers, json, type RawAnswer, refusing, take } from "../Call.ts"
 import { awaitFirst } from "../http/AwaitFirst.ts"
 
 /** OpenAI's chat completions, answered by the server's model. Responses name that model. */
@@ -35,14 +35,8 @@ export const chatCompletionsHandlers: Effect.Effect<Pick<Handlers, "chatCompleti
   })
 
   return {
-    chatCompletions: ({ body }) => Effect.catch(answer(body), (error) => Effect.succeed(refused(error)))
+    chatCompletions: ({ body }) => refusing(completionErrorToWire)(answer(body))
   }
 })
 
 const event = (data: object): string => `data: ${JSON.stringify(data)}\n\n`
-
-const refused = (error: ServiceError): RawAnswer => {
-  const { body, status } = completionErrorToWire(error)
-  const retry = error.retryAfter === undefined ? {} : { headers: { "retry-after": String(Math.ceil(error.retryAfter / 1000)) } }
-  return { ...json(body), status, ...retry }
-}

@@ -8,7 +8,7 @@ import { PartnerChat } from "../../ports/PartnerChat.ts"
 import { answerToWire, countAnswerToWire, eventToWire, failureEventToWire } from "../../wire/partner/PartnerAnswers.ts"
 import { partnerErrorToWire } from "../../wire/partner/PartnerErrors.ts"
 import { countFromWire, messageFromWire } from "../../wire/partner/PartnerRequests.ts"
-import { breakingWith, type Handlers, json, type RawAnswer, take } from "../Call.ts"
+import { breakingWith, type Handlers, json, type RawAnswer, retryHeaders, take } from "../Call.ts"
 import { awaitFirst } from "../http/AwaitFirst.ts"
 import type { PartnerQuotas } from "../quotas/PartnerQuotas.ts"
 
@@ -101,8 +101,7 @@ const identified = (body: object): RawAnswer => ({ ...json(body), contentType: "
 const refused = (error: ServiceError): RawAnswer => {
   const { body, status } = partnerErrorToWire(error)
   const { headers, ...answer } = identified(body)
-  const retry: Record<string, string> = error.retryAfter === undefined ? {} : { "retry-after": String(Math.ceil(error.retryAfter / 1000)) }
-  return { ...answer, status, headers: { ...headers, ...retry } }
+  return { ...answer, status, headers: { ...headers, ...retryHeaders(error) } }
 }
 
 const requestId = () => ({ "request-id": `req_vrtx_${randomUUID().replaceAll("-", "")}` })

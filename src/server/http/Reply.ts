@@ -3,7 +3,7 @@ import { HttpServerResponse } from "effect/http"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { errorToWire } from "../../wire/Errors.ts"
 import type { JsonObject } from "../../wire/Message.ts"
-import { type BrokenAnswer, breakingWith, type RawAnswer } from "../Call.ts"
+import { type BrokenAnswer, breakingWith, type RawAnswer, retryHeaders } from "../Call.ts"
 
 /** Format of a response, as the query requests it. */
 export interface ReplyStyle {
@@ -41,11 +41,8 @@ const breaking = (body: Stream.Stream<Uint8Array, BrokenAnswer>, breakOff: Break
 /** Response with an error. `metadata` goes into its ErrorInfo. */
 export const failure = (error: ServiceError, style: ReplyStyle, metadata: Readonly<Record<string, string>> = {}): Reply => {
   const { body, status } = errorToWire(error, metadata)
-  const retry: Record<string, string> = error.retryAfter === undefined
-    ? {}
-    : { "retry-after": String(Math.ceil(error.retryAfter / 1000)) }
   const challenge: Record<string, string> = status === 401 ? { "www-authenticate": "Bearer realm=\"sluice\"" } : {}
-  return json(style.framing === "array" ? [body] : body, style, status, { ...retry, ...challenge })
+  return json(style.framing === "array" ? [body] : body, style, status, { ...retryHeaders(error), ...challenge })
 }
 
 /**
