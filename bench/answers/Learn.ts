@@ -1,6 +1,7 @@
 /** What the weights of `src/models/extractive/Coefficients.ts` are learnt from, and how well. */
 import type { Context } from "../../src/domain/Retrieval.ts"
-import { examine, inOrder } from "../../src/models/extractive/Answer.ts"
+import { examine } from "../../src/models/extractive/Examine.ts"
+import { inOrder } from "../../src/models/extractive/Order.ts"
 import { confidenceWeights, unitWeights } from "../../src/models/extractive/Coefficients.ts"
 import { groundsOf } from "../../src/models/extractive/Grounds.ts"
 import { passageOf } from "../../src/models/extractive/Passage.ts"

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { RagFileName } from "../../src/domain/RagFile.ts"
-import { examine } from "../../src/models/extractive/Answer.ts"
+import { examine } from "../../src/models/extractive/Examine.ts"
 import { make } from "../../src/models/ExtractiveGenerator.ts"
 
 const context = (name: string, text: string, more: Partial<Context> = {}): Context => ({

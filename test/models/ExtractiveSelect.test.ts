@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { RagFileName } from "../../src/domain/RagFile.ts"
-import { examine } from "../../src/models/extractive/Answer.ts"
+import { examine } from "../../src/models/extractive/Examine.ts"
 import { reading, select } from "../../src/models/extractive/Select.ts"
 
 const context = (name: string, text: string): Context => ({

@@ -18,6 +18,9 @@ export const shares: Shares = { untyped: 0.25, unasked: 0.25, absent: 0.6, gap: 
 /** The examples are too few to distinguish .99 from 1. */
 const mostCertain = 0.99
 
+/** A probability as it is reported, to three digits. */
+export const rounded = (probability: number): number => Math.round(probability * 1000) / 1000
+
 /** Object.keys has no type for the names of its object. */
 const names = Object.keys(confidenceWeights) as ReadonlyArray<keyof typeof confidenceWeights>
 

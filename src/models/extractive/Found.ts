@@ -1,0 +1,62 @@
+/** What may be shown for a question; of one that compares things, for each of them. */
+import type { GroundedRequest } from "../../ports/Generator.ts"
+import { confidenceOf, rounded, type Shares } from "./Confidence.ts"
+import { contrast } from "./Cues.ts"
+import type { Evidence } from "./Evidence.ts"
+import { type Examined, examine } from "./Examine.ts"
+import { byScore, demoted, tellsApart } from "./Order.ts"
+import { type Chosen, type Quoted, type Reading, select } from "./Select.ts"
+
+/** What may be shown, with the probability that it answers. */
+export interface Found {
+  readonly examined: Examined
+  readonly chosen: ReadonlyArray<Chosen>
+  readonly confidence: number
+}
+
+export const found = (request: GroundedRequest, limit: number, by: Reading & Shares): Found => {
+  const examined = examine(request)
+  const whole = { examined, chosen: select(examined, limit, by), confidence: certaintyOf(examined, by) }
+  return examined.question.things.length === 0 ? whole : compared(request, whole, limit, by)
+}
+
+const certaintyOf = (
+  { grounds }: Examined,
+  by: Reading & Shares
+): number => (grounds === undefined ? 0 : rounded(confidenceOf(grounds, by)))
+
+/**
+ * What says how things differ, and then what each of them is; where each is defined, only what has a word of contrast is shown before.
+ * Where nothing says how, the answer is as likely as that of the thing of which least is known.
+ */
+const compared = (request: GroundedRequest, whole: Found, limit: number, by: Reading & Shares): Found => {
+  const { evidence: [best], question } = whole.examined
+  const each = definitions(request, question.things, by)
+  const isTold = best !== undefined && tellsApart(question, best)
+  const areDefined = each.every(({ isDefined }) => isDefined)
+  const told = isTold && (!areDefined || contrast.test(best.unit.display)) ? whole.chosen.slice(0, 1) : []
+  const chosen = [...told, ...each.flatMap(({ chosen, isDefined }) => (isDefined || told.length === 0 ? chosen : []))]
+    .filter((one, at, all) => !all.slice(0, at).some((other) => overlaps(one, other)))
+  const confidence = isTold ? whole.confidence : Math.min(...each.map(({ confidence }) => confidence))
+  return { ...whole, chosen: chosen.slice(0, limit), confidence }
+}
+
+/** What says what each of the things is, and whether that is a definition. What one file defines of all is taken before others. */
+const definitions = (request: GroundedRequest, things: ReadonlyArray<string>, by: Reading & Shares) => {
+  const each = things.map((thing) => examine({ ...request, question: `What is ${thing}?` }))
+  const defines = ({ signs, unit }: Evidence): boolean => signs.definition === 1 && unit.kind !== "list" && unit.kind !== "code"
+  const fileOf = ({ unit }: Evidence): string => request.contexts[unit.context]!.file
+  const files = each.map(({ evidence }) => new Set(evidence.filter(defines).map(fileOf)))
+  const definesAll = (file: string): boolean => files.every((of) => of.has(file))
+  return each.map((examined) => {
+    const evidence = byScore(demoted(demoted(examined.evidence, defines), (one) => defines(one) && definesAll(fileOf(one))))
+    return {
+      chosen: select({ ...examined, evidence }, 1, by),
+      confidence: certaintyOf(examined, by),
+      isDefined: evidence[0] !== undefined && defines(evidence[0])
+    }
+  })
+}
+
+const overlaps = (a: Quoted, b: Quoted): boolean =>
+  a.unit.stretch === b.unit.stretch && a.passage.start < b.passage.end && b.passage.start < a.passage.end
