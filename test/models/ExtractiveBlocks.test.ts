@@ -16,6 +16,15 @@ describe("blocks of a parsed text", () => {
     assert.deepStrictEqual(kinds("The cache grows.", "acme caches", "What follows is prose."), ["paragraph", "heading", "paragraph"])
   })
 
+  it("source code is code, whole with what is indented below blank lines, and comments that stand alone are prose", () => {
+    const source =
+      "package main\n\nimport (\n\t\"fmt\"\n\n\t\"os\"\n)\n\n// Lifts the load.\n// It stops at the top.\n\n// lift is short.\nfunc lift(load Load) {\n\tload.Up()\n}"
+    assert.deepStrictEqual(
+      blocksOf(source, false, undefined, true).map(({ end, kind, start }) => [kind, source.slice(start, end).split("\n").length]),
+      [["code", 1], ["code", 5], ["paragraph", 2], ["code", 4]]
+    )
+  })
+
   it("what stands for a picture heads nothing", () => {
     for (const caption of ["Screenshot of the login dialog", "Figure 3 The crane from above", "A diagram showing how loads move"]) {
       assert.deepStrictEqual(

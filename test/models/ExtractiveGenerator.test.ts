@@ -169,6 +169,16 @@ describe("ExtractiveGenerator", () => {
       assert.match(text, /^Our values – who we are and how we operate\nFocus - we are a partner to every ship\. One team/)
     }))
 
+  it("a file of source code has no prose but its comments, whatever it reads like", () => {
+    const text = "Feature: Lifting\n\nThe crane lifts a load\nand the hook holds it\n\n# The load is heavy."
+    const kindsIn = (name: string) => {
+      const { evidence } = examine({ question: "What does the crane lift?", contexts: [context(name, text)] })
+      return evidence.toSorted((a, b) => a.unit.start - b.unit.start).map(({ unit }) => unit.kind)
+    }
+    assert.deepStrictEqual(kindsIn("lifting.rb"), ["code", "code", "sentence"])
+    assert.deepStrictEqual(kindsIn("lifting.txt").slice(0, 2), ["sentence", "sentence"])
+  })
+
   it.effect("is the entry of a list that defines what is asked for, before sentences that have more of its words", () =>
     Effect.gen(function*() {
       const { citations } = yield* ask("What is a crew lead?", [

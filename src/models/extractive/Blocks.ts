@@ -29,9 +29,15 @@ export const maxListingCharacters = 1200
 
 /**
  * Cuts a text into blocks, in order. Linear in the text. `goesOn` is true for a text from the middle of a file: a table at its start may
- * have started before it, with columns of the names `columns`.
+ * have started before it, with columns of the names `columns`. Of source code, all is code but comments that stand alone.
  */
-export const blocksOf = (text: string, goesOn = false, columns?: ReadonlyArray<string>): ReadonlyArray<Block> => {
+export const blocksOf = (
+  text: string,
+  goesOn = false,
+  columns?: ReadonlyArray<string>,
+  isSource = false
+): ReadonlyArray<Block> => {
+  if (isSource) return sourceBlocks(text)
   const runs = joinExplained(runsOf(text)).flatMap(splitUnderlined).flatMap(splitOutdented).flatMap(splitEntries)
   const blocks: Array<Block> = []
   runs.forEach((lines, at) => {
@@ -48,6 +54,22 @@ export const blocksOf = (text: string, goesOn = false, columns?: ReadonlyArray<s
       blocks[blocks.length - 1] = { ...previous, kind, end, lines: [...previous.lines, ...lines] }
     } else blocks.push({ kind, start, end, lines, ...defined({ term, columns: names }) })
   })
+  return blocks
+}
+
+const comment = /^(?:\/\/|\/\*|\*|#(?!\w)|--(?!\w)|;)/
+
+/** The blocks of source code: what is indented below a blank line is the rest of what stands above it. */
+const sourceBlocks = (text: string): ReadonlyArray<Block> => {
+  const blocks: Array<Block> = []
+  for (const lines of runsOf(text)) {
+    const previous = blocks.at(-1)
+    const [start, end] = [lines[0]!.start, lines.at(-1)!.end]
+    if (lines.every(({ text }) => comment.test(text))) blocks.push({ kind: "paragraph", start, end, lines })
+    else if (previous?.kind === "code" && lines[0]!.indent > 0 && end - previous.start <= maxListingCharacters) {
+      blocks[blocks.length - 1] = { kind: "code", start: previous.start, end, lines: [...previous.lines, ...lines] }
+    } else blocks.push({ kind: "code", start, end, lines })
+  }
   return blocks
 }
 

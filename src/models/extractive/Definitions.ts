@@ -1,7 +1,7 @@
 /** Whether a unit is an entry about what the question is about: a definition, a line of a glossary, a field, a cell, an option. */
 import { explainsOption } from "../../text/CommandOptions.ts"
-import { namesIn } from "../../search/analysis/HeadingKeys.ts"
 import { functionWords } from "../../text/FunctionWords.ts"
+import { namesIn } from "../../text/HeadingNames.ts"
 import { definitionOf } from "./Cues.ts"
 import type { Question, Term } from "./Question.ts"
 import type { TextUnit } from "./Units.ts"

@@ -2,7 +2,7 @@ import type { Context } from "../../domain/Retrieval.ts"
 import type { Place } from "../../domain/Stretches.ts"
 import { type Block, blocksOf } from "./Blocks.ts"
 import type { Evidence } from "./Evidence.ts"
-import type { TextUnit } from "./Units.ts"
+import { isSource, type TextUnit } from "./Units.ts"
 
 /** A unit of a stretch, which may be of several contexts: its blocks and offsets are those of the stretch's text. */
 export interface StretchUnit extends TextUnit {
@@ -30,7 +30,11 @@ export const placedIn = (
     const { offset, stretch } = places[context]!
     const known = blocksOfStretch.get(stretch) ?? []
     before.set(context, known.length)
-    known.push(...(blocksOfContext.get(context) ?? blocksOf(contexts[context]!.text)).map((block) => moved(block, offset)))
+    known.push(
+      ...(blocksOfContext.get(context) ?? blocksOf(contexts[context]!.text, false, undefined, isSource(contexts[context]!))).map((block) =>
+        moved(block, offset)
+      )
+    )
     blocksOfStretch.set(stretch, known)
   }
   return found.map((evidence) => {

@@ -1,5 +1,6 @@
 import { defined } from "../../domain/Defined.ts"
 import type { Context } from "../../domain/Retrieval.ts"
+import { formatOfName } from "../../text/parse/Formats.ts"
 import { type Block, blocksOf, leads } from "./Blocks.ts"
 import { afterOrdinal, contentsHeading, endsInAbbreviation } from "./Cues.ts"
 import { bullet, endsInColon, endsInQuestionMark, isQuestion, itemsOf, type Line } from "./Lines.ts"
@@ -203,7 +204,12 @@ export const blocksIn = (contexts: ReadonlyArray<Context>): ReadonlyArray<Readon
     const isOpen = startOf(at) > 0 && before?.heading === headings.at(-1)
     const [cells = []] = cellsOf([{ text: text.slice(0, text.search(/\n|$/)) }])
     const columns = isOpen ? before?.columns : undefined
-    const blocks = blocksOf(text, startOf(at) > 0, columns !== undefined && cells.length <= columns.length ? columns : undefined)
+    const blocks = blocksOf(
+      text,
+      startOf(at) > 0,
+      columns !== undefined && cells.length <= columns.length ? columns : undefined,
+      isSource(contexts[at]!)
+    )
     const last = blocks.at(-1)
     const heading = blocks.findLast(({ kind }) => kind === "heading")?.lines[0]?.text ?? headings.at(-1)
     open.set(file, { columns: last?.columns, heading })
@@ -211,6 +217,9 @@ export const blocksIn = (contexts: ReadonlyArray<Context>): ReadonlyArray<Readon
   }
   return found
 }
+
+/** Whether a context is of a file of source code. */
+export const isSource = ({ sourceDisplayName }: Context): boolean => formatOfName(sourceDisplayName) === "code"
 
 /** A hyphen at the end of a line that only typesetting put there, as manual pages have it. */
 const typeset = /(?<=\p{L})[\u2010\u00ad]\n\s*(?=\p{Ll})/gu

@@ -1,5 +1,6 @@
 import { comparedIn } from "../../text/Comparison.ts"
 import { functionWords } from "../../text/FunctionWords.ts"
+import { namesIn } from "../../text/HeadingNames.ts"
 
 /**
  * Headings as terms of the index, so that a question that is a heading finds what stands under it: "What is an exporter?" finds the entry
@@ -78,17 +79,6 @@ export const headingKeys = (text: string, above: ReadonlyArray<string>): Readonl
     start = end + 2
   }
   return [...keys]
-}
-
-/**
- * What a heading names: all of it; a name and its abbreviation, "Service level objective (SLO)"; what stands before and after a
- * dash or a colon, "Our values – who we are"; and each of several things, "Benefits & perks".
- */
-export const namesIn = (heading: string): ReadonlyArray<string> => {
-  const [, before = heading, inBrackets] = /^([^()]*[^()\s])\s*\(([^()]{1,40})\)$/u.exec(heading) ?? []
-  const clauses = before.split(/\s+[-–—]\s+|:\s+/u)
-  const things = clauses.flatMap((clause) => clause.split(/,\s+(?:and\s+)?|\s+(?:&|and|or|und|oder|et|ou|y|o|e)\s+/iu))
-  return [heading, before, ...clauses, ...things, ...(/^\p{Lu}[\p{L}\p{N}]*$/u.test(inBrackets ?? "") ? [inBrackets!] : [])]
 }
 
 const isHeading = (line: string): boolean => /^[^\n|]*[^\n|.,:;!]$/.test(line)
