@@ -25,16 +25,16 @@ export const definition = (question: Question, unit: TextUnit): number => {
   const subject = question.terms.filter(({ role }) => role !== "generic")
   if (subject.length === 0) return 0
   // What stands first under a heading that is just the subject defines it: glossaries and lists of terms are set so.
-  const isUnderTerm = unit.kind === "sentence" && unit.position === 0 && isNamedBy(question, unit.heading)
+  const isUnderTerm = unit.kind === "sentence" && unit.position === 0 && unit.heading !== undefined &&
+    isNamedBy(question, unit.heading)
   const defined = [glossaryTerm(unit) ?? definitionOf.exec(unit.display)?.[1], abbreviation.exec(unit.display)?.[1]]
   return Math.max(isUnderTerm ? 1 : 0, ...defined.map((name) => (name === undefined ? 0 : sameness(subject, name))))
 }
 
 /** Whether a heading, or one of the names in it, is just what the question is about. */
-export const isNamedBy = ({ terms }: Question, heading: string | undefined): boolean => {
+export const isNamedBy = ({ terms }: Question, heading: string): boolean => {
   const subject = terms.filter(({ role }) => role !== "generic")
-  return heading !== undefined && subject.length > 0 && !/\w\(/.test(heading) &&
-    namesIn(heading).some((name) => sameness(subject, name) === 1)
+  return subject.length > 0 && !/\w\(/.test(heading) && namesIn(heading).some((name) => sameness(subject, name) === 1)
 }
 
 /** The share of terms that a name has, less where the name has more words than there are terms; an abbreviation in brackets is left out. */

@@ -181,13 +181,15 @@ const surroundingsOf = (
     const known = blocks.get(keyOf(unit))
     blocks.set(keyOf(unit), known === undefined ? quotes[at]! : orElse(known, quotes[at]!))
   })
+  const headings = new Set(units.flatMap(({ heading }) => heading ?? []))
+  const naming = new Set([...headings].filter((heading) => isNamedBy(question, heading)))
   const isInstruction = question.kind === "howTo"
   return units.map((unit, at) => {
     const quote = quotes[at]!
     const above = matchesOf(unit.above)
     const heading = matchesOf(unit.heading ?? "")
     const fromTitles = unit.kind === "key" ? near.titlesOfField : near.titles
-    const withAbove = orElse(quote, orElse(above, heading), isNamedBy(question, unit.heading) ? near.named : near.above)
+    const withAbove = orElse(quote, orElse(above, heading), naming.has(unit.heading ?? "") ? near.named : near.above)
     return {
       quote,
       above,
