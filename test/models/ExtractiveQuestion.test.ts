@@ -10,6 +10,12 @@ const asked = (text: string): ReadonlyArray<string> => {
   return question.asked.map((term) => question.terms[term]!.key)
 }
 
+it("who counts as something is a question for its definition, and names no person", () => {
+  const { kind, terms, type } = questionOf("Who counts as a crew lead?")
+  assert.deepStrictEqual([kind, type, terms.map(({ key }) => key)], ["definition", "other", ["crew", "lead"]])
+  assert.strictEqual(questionOf("Who leads the crew?").type, "person")
+})
+
 it("\"one\" is a number before what it counts and after \"only\", and no number in place of a thing", () => {
   const question = questionOf("How many cranes may a crew use?")
   for (const quote of ["Each crew may use one lift.", "Use only one at a time.", "It has at least one."]) {

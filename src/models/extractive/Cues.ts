@@ -70,7 +70,7 @@ export const asksNumber = anywhere({
 
 /** The question is about a person. */
 export const asksPerson = anywhere({
-  en: /who|whom|whose/,
+  en: /who(?! (?:counts|qualifies) as\b)|whom|whose/,
   de: /wer|wem|wen/,
   fr: /qui/,
   es: /quién|quiénes/,
@@ -107,7 +107,7 @@ export const asksWhy = anywhere({
 
 /** The question is about what a thing is. */
 export const asksDefinition = asking({
-  en: /what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|what (?:counts|qualifies) as\b|define\b|(?:definition|meaning) of\b/,
+  en: /what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|(?:what|who) (?:counts|qualifies) as\b|define\b|(?:definition|meaning) of\b/,
   de: /was (?:ist|sind|bedeutet|heißt|versteht man)\b/,
   fr: /qu'est-ce\b/,
   es: /qué (?:es|son|significa)\b/,
@@ -173,7 +173,7 @@ export const lastingVerb =
   /(?<=\bhow (?:long|soon|quickly)\b.*)\b(?:takes?|taken?|last(?:s|ed)?|stay)\b(?=\W*$)|(?<=\bhow long )(?:does|do|did|will) it take\b|(?<=\bwie lange )(?:dauer(?:t|n|te)|gilt|gelten)\b/giu
 /** What comes before the thing that a question wants defined: "What is meant by ", "Explain the ". Its words name nothing in the text. */
 export const beforeDefined =
-  /^\W*(?:what do (?:you|we|they) mean by|what is meant by|what (?:is|are) considered|what (?:counts|qualifies) as|(?:definition|meaning) of|define|(?:explain|describe)(?= (?:the|an?|how|what|why|when)\b)|(?:show|tell|give|explain|teach)(?: to)? (?:me|us)(?: about| an? (?:example|overview|summary) of)?|show how|was versteht man unter|erklär(?:e|en sie)?(?: mir| uns)?)\s+/iu
+  /^\W*(?:what do (?:you|we|they) mean by|what is meant by|what (?:is|are) considered|(?:what|who) (?:counts|qualifies) as|(?:definition|meaning) of|define|(?:explain|describe)(?= (?:the|an?|how|what|why|when)\b)|(?:show|tell|give|explain|teach)(?: to)? (?:me|us)(?: about| an? (?:example|overview|summary) of)?|show how|was versteht man unter|erklär(?:e|en sie)?(?: mir| uns)?)\s+/iu
 /** Courtesy before a question: "Hi, do you know when …", "Could you tell me who …". */
 export const courtesy =
   /^\W*(?:(?:please|hi|hello|hey|ok|okay|so)\b[\s,.!]*)+(?=\p{L})|^\W*(?:(?:(?:can|could|would|will) you|please)(?: please)? (?:tell|show|explain|say)(?: to)?(?: me| us)?|(?:do|does) (?:you|anyone|anybody|someone) (?:know|remember)|(?:tell|show) (?:me|us)|(?:i|we)(?:'d|’d| would)? (?:want|like|need) to know|i (?:was|am) wondering),? (?=(?:who|whom|whose|when|how|what|which|why|where|whether|if)\b)|^\W*(?:(?:können|könnten) sie|kannst du|könntest du|wissen sie|weißt du)(?: bitte)?(?: mir| uns)?(?: bitte)?(?: sagen| erklären)?, (?=(?:wer|wen|wem|wann|wie|was|welche[mnrs]?|warum|wo|ob)\b)/iu
