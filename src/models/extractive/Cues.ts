@@ -107,7 +107,8 @@ export const asksWhy = anywhere({
 
 /** The question is about what a thing is. */
 export const asksDefinition = asking({
-  en: /what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|(?:what|who) (?:counts|qualifies) as\b|define\b|(?:definition|meaning) of\b/,
+  en:
+    /what(?:'s|’s| is| are| was| were| does| do)\b(?=.{0,60}$)|(?:what|who) (?:counts|qualifies) as\b|define\b|(?:definition|meaning) of\b/,
   de: /was (?:ist|sind|bedeutet|heißt|versteht man)\b/,
   fr: /qu'est-ce\b/,
   es: /qué (?:es|son|significa)\b/,

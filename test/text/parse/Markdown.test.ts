@@ -5,8 +5,31 @@ const shown = async (...lines: ReadonlyArray<string>) => (await parsed("a.md", l
 
 describe("blocks", () => {
   it("are headings of both kinds", async () => {
-    expect(await shown("# One #", "## Two ## x", "Three", "===", "Four", "four", "---", "#no", "", "##### Five {#id}", "***"))
-      .toEqual(["heading 1: One", "heading 2: Two ## x", "heading 1: Three", "heading 2: Four four", "paragraph: #no", "heading 5: Five"])
+    expect(
+      await shown(
+        "# One #",
+        "## Two ## x",
+        "Three",
+        "===",
+        "Four",
+        "four",
+        "---",
+        "#no",
+        "",
+        "##### Five {#id}",
+        "## Six {#le-six .wide}",
+        "***"
+      )
+    )
+      .toEqual([
+        "heading 1: One",
+        "heading 2: Two ## x",
+        "heading 1: Three",
+        "heading 2: Four four",
+        "paragraph: #no",
+        "heading 5: Five",
+        "heading 2: Six"
+      ])
   })
 
   it("are code, fenced or indented", async () => {

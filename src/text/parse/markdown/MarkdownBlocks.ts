@@ -12,6 +12,9 @@ const marks = /[\\`*_[<&~]/
 /** Boxes of site generators, of which only the title is text: `:::tip Title`, `!!! note "Title"`, `[!NOTE]`. */
 const admonition = /^(?::{3,}|!!!|\?\?\?\+?)[ \t]*(?:\{[^}]*\}|[\w-]+)?[ \t]*"?(.*?)"?$|^\[!\w+\][+-]?[ \t]*(.*)$/
 
+/** The name and the classes of a heading, as Pandoc and kramdown have them: `{#name .wide}`. */
+const attributes = /\{:? ?[#.][\w-][^{}\n]{0,200}\}$/
+
 /** Lines of MDX that are code of the page. */
 const mdxCode = /^(?:import|export)\s.*(?:from|=|\{|["'])/
 
@@ -142,7 +145,7 @@ export class MarkdownBlocks {
   }
 
   #heading(source: string, level: number): void {
-    const heading = oneLine(this.#inline(source.replace(/\{#[\w-]{1,200}\}$/, "").trim()))
+    const heading = oneLine(this.#inline(source.replace(attributes, "").trim()))
     this.#label = undefined
     this.#firstHeading ??= heading
     this.#writer.add("heading", heading, level)
