@@ -10,6 +10,12 @@ const asked = (text: string): ReadonlyArray<string> => {
   return question.asked.map((term) => question.terms[term]!.key)
 }
 
+it("the parts of a German verb are one term", () => {
+  const keys = (question: string) => questionOf(question).terms.map(({ key }) => key)
+  assert.deepStrictEqual(keys("Wie lege ich einen Ordner an?"), [stem("anlegen"), stem("ordner")])
+  assert.deepStrictEqual(keys("Wie lade ich Bilder hoch?"), [stem("hochladen"), stem("bilder")])
+})
+
 it("who counts as something is a question for its definition, and names no person", () => {
   const { kind, terms, type } = questionOf("Who counts as a crew lead?")
   assert.deepStrictEqual([kind, type, terms.map(({ key }) => key)], ["definition", "other", ["crew", "lead"]])

@@ -25,6 +25,7 @@ import {
   writtenForms
 } from "./Cues.ts"
 import { comparedIn } from "../../text/Comparison.ts"
+import { separatedIn } from "../../text/SeparableVerbs.ts"
 import { type AnswerType, isTask, kindOf, type QuestionKind, typeOf } from "./QuestionKind.ts"
 import { isCjkStopWord, stopWordsOf } from "./StopWords.ts"
 import type { Synonyms } from "../../domain/Synonyms.ts"
@@ -155,6 +156,7 @@ const termsOf = (
   const stemmed = raw.map(({ word }) => stem(normalize(word)))
   const inPhrase = new Set<number>()
   const options = optionsOf(text)
+  const separated = separatedIn(text)
   /** The capitalised word just before, to which a short number may belong. */
   let name: { readonly key: string; readonly end: number } | undefined
   raw.forEach(({ word, at }, index) => {
@@ -173,13 +175,13 @@ const termsOf = (
       }
       return
     }
-    if (inPhrase.has(index)) return
+    if (inPhrase.has(index) || (separated !== undefined && index === raw.length - 1)) return
     // "Turn it off" and "I turn sync off", but not "leave out" in "award leave paid out".
     const mayPart = [index - 1, index + 1].some((other) => raw[other] === undefined || stop.has(normalize(raw[other].word)))
     const phrase = own.phraseAt(stemmed, index, false) ?? general.phraseAt(stemmed, index, mayPart) ?? compoundAt(text, raw, index, stop)
     if (phrase !== undefined) { for (const place of phrase.places) inPhrase.add(place) }
     else if (stop.has(normal.replace(/['’]s$/, ""))) return
-    const key = phrase?.key ?? stem(normal)
+    const key = phrase?.key ?? stem(word === separated?.said ? normalize(separated.verb) : normal)
     const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
     const measured = isMeasure(text, at, normal)
     const isGeneric = genericWords.has(normal) || measured

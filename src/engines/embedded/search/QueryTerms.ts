@@ -7,6 +7,7 @@ import type { CorpusIndex, TermPostings } from "./CorpusIndex.ts"
 import type { ScoreRoom, WeighedPostings } from "./Scores.ts"
 import { scanRuns } from "../../../search/analysis/WordBreak.ts"
 import type { Reread, SpellingIndex } from "../../../search/Spelling.ts"
+import { separatedIn } from "../../../text/SeparableVerbs.ts"
 import { forEachSegment } from "../../../text/UnspacedWords.ts"
 
 /** A term of the query, with its weight and its posting lists. */
@@ -74,7 +75,9 @@ export const queryTerms = (
   // A rare form does not make the word rare: a word is as frequent as all its forms together.
   const frequencies = new Map<number, number>()
   for (const { found, word } of terms) frequencies.set(word, (frequencies.get(word) ?? 0) + found.documentFrequency)
-  const otherwise = alternatives.map((alternative) => alternativeTerms(index, alternative))
+  const separated = lowerGrammar ? separatedIn(query) : undefined
+  const verb: ReadonlyArray<Alternative> = separated === undefined ? [] : [{ said: separated.said, others: [separated.verb] }]
+  const otherwise = [...alternatives, ...verb].map((alternative) => alternativeTerms(index, alternative))
   for (const { frequency, own } of otherwise) for (const { term, word } of terms) if (own.has(term)) frequencies.set(word, frequency)
   const rereads = spelling === undefined ? [] : reread(query, (segment) => index.lookup(segment).documentFrequency > 0, spelling)
   // The pieces into which a slip broke a word are no words of the question.

@@ -10,9 +10,21 @@ import { languages, type Passage } from "./fixtures/Passages.ts"
 
 const everyLanguage = "all"
 
+/** The first is asked for by a verb whose first part stands at the end of the question. */
+const parted: ReadonlyArray<Passage> = [
+  { text: "Jeder Redakteur darf auf dieser Seite Ordner anlegen.", question: "Wie lege ich einen Ordner an?" },
+  { text: "Der Ordner steht im Schrank.", question: "Schrank" }
+]
+
 /** A corpus for each language, and one that holds all of them, where a short question is of no language. */
 const build = (bench: StoreBench): void => {
-  for (const [language, passages] of [...Object.entries(languages), [everyLanguage, Object.values(languages).flat()] as const]) {
+  for (
+    const [language, passages] of [
+      ...Object.entries(languages),
+      ["parted", parted] as const,
+      [everyLanguage, Object.values(languages).flat()] as const
+    ]
+  ) {
     bench.createCorpus(language)
     bench.committer.commit(passages.flatMap(({ text }) => {
       const chunk = { text, headings: [], byteStart: 0, byteEnd: 1, tokens: 1, hash: textHash(text) }
@@ -49,6 +61,10 @@ describe("questions in words that the passage has in other forms", () => {
     passages.filter(({ question, text }) => first(corpus, question, alpha) !== text).map(({ question }) =>
       `${question} -> ${first(corpus, question, alpha)}`
     )
+
+  it("find it in German where the verb's first part stands at the end", () => {
+    assert.strictEqual(first("parted", parted[0]!.question, 0.2), parted[0]!.text)
+  })
 
   it("find it in Thai with a slip, and explain says what was meant", () => {
     const [hit] = bench.search.run(bench.row("th"), {
