@@ -4,6 +4,8 @@
 const mostThings = 4
 /** Characters of a thing's name. */
 const maxThingCharacters = 60
+/** Characters of a question that compares: matching takes the square of them, and a longer text is no such question. */
+const maxQuestionCharacters = 300
 
 /** By form of a question, what it compares, in one group or two, and what stands between the things. */
 const forms: ReadonlyArray<readonly [form: RegExp, between: RegExp]> = [
@@ -36,6 +38,7 @@ const around = new RegExp(
 
 /** The things that a question compares, as they are written in it; empty where it compares none. */
 export const comparedIn = (question: string): ReadonlyArray<string> => {
+  if (question.length > maxQuestionCharacters) return []
   const text = question.replace(/[?.!？。\s]+$/u, "")
   for (const [form, between] of forms) {
     const [, ...parts] = form.exec(text) ?? []

@@ -5,7 +5,7 @@ const particles =
     .split(" ")
 
 const form = new RegExp(
-  `^\\W*(?:und |aber )?(?:(?:wie|wo|wann|warum|wieso|weshalb|womit|wodurch|wohin|woher|wer|was|welche[mnrs]?(?: \\p{L}+)?) )?(\\p{L}{3,})(?= (?:ich|man|wir|du|ihr|sie|er|es|der|die|das|den|dem|ein(?:e[mnrs]?)?|mein(?:e[mnrs]?)?|sich|mich|mir)\\b).* (${
+  `^[^\\p{L}]*(?:und |aber )?(?:(?:wie|wo|wann|warum|wieso|weshalb|womit|wodurch|wohin|woher|wer|was|welche[mnrs]?(?: \\p{L}+)?) )?(\\p{L}{3,})(?= (?:ich|man|wir|du|ihr|sie|er|es|der|die|das|den|dem|ein(?:e[mnrs]?)?|mein(?:e[mnrs]?)?|sich|mich|mir)\\b).* (${
     particles.join("|")
   })\\s*[?.!]*$`,
   "iu"

@@ -27,6 +27,13 @@ describe("things that a question compares", () => {
     "Is there a difference?",
     "What is a crane?",
     `What is the difference between ${"a very long name ".repeat(10)} and a hook?`,
-    "difference between one, two, three, four and five"
+    "difference between one, two, three, four and five",
+    `a hook vs a clamp ${"and so on ".repeat(30)}`
   ])("are none in: %s", (question) => assert.deepStrictEqual(comparedIn(question), []))
+
+  it("are looked for in no text that is longer than a question", () => {
+    const start = performance.now()
+    for (const part of ["how do a and ", "difference between a and ", "a vs ", "的不同和", "と"]) comparedIn(part.repeat(20_000))
+    assert.isBelow(performance.now() - start, 100)
+  })
 })

@@ -13,3 +13,9 @@ it.each([
   ["Who is the man in?", undefined],
   ["What do I put on?", undefined]
 ])("%s", (question, verb) => assert.strictEqual(separatedIn(question)?.verb, verb))
+
+it("takes no time for long texts that are no such question", () => {
+  const start = performance.now()
+  for (const part of ["「と」", "wie lege ich ", "... "]) separatedIn(part.repeat(20_000))
+  assert.isBelow(performance.now() - start, 500)
+})
