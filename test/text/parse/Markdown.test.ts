@@ -139,6 +139,12 @@ describe("blocks", () => {
     ])
   })
 
+  it("in directives nested deeply are plain lines, and the file is read", async () => {
+    const blocks = await shown("Before.", "", ...Array.from({ length: 20_000 }, () => "```{note}"), "Deep within.")
+    expect(blocks[0]).toBe("paragraph: Before.")
+    expect(blocks.at(-1)).toContain("Deep within.")
+  })
+
   it("in directives of MyST are Markdown, without options, roles and what Sphinx shows nothing of", async () => {
     expect(
       await shown(

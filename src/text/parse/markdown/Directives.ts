@@ -2,7 +2,7 @@
  * Directives of MyST, Sphinx's Markdown: fences that name what they hold, such as `{note}` or `{tab-set}`. What they hold is Markdown. Other
  * names in braces, such as `{python}`, are languages of code.
  */
-import { silentDirectives } from "../markup/RstBlocks.ts"
+import { silentDirectives } from "../markup/DirectiveNames.ts"
 
 const titled = new Set(
   ("admonition attention caution danger error hint important note seealso tip warning todo versionadded versionchanged deprecated " +

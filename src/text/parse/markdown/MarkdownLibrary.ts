@@ -92,6 +92,9 @@ const directive = (state: StateBlock, startLine: number, endLine: number, silent
   if (found === undefined) return false
   if (silent) return true
   const { from, title, to } = found
+  // A token of its own, so that directives count in the depth of nesting.
+  const open = state.push("directive_open", "div", 1)
+  open.map = [startLine, Math.min(to + 1, endLine)]
   if (title !== "") addParagraph(state, title, startLine, startLine + 1)
   const { lineMax, parentType } = state
   // A paragraph ends where the directive does.
@@ -101,6 +104,7 @@ const directive = (state: StateBlock, startLine: number, endLine: number, silent
   state.lineMax = lineMax
   state.parentType = parentType
   state.line = Math.min(to + 1, endLine)
+  state.push("directive_close", "div", -1)
   return true
 }
 

@@ -1,22 +1,13 @@
+import { codeDirectives, namedDirectives, silentDirectives } from "./DirectiveNames.ts"
 import { indentOf, type Prose } from "./Prose.ts"
 import { gridTable, simpleTable } from "./RstTables.ts"
 
 const underline = /^([!-/:-@[-`{-~])\1{2,}[ ]*$/
 const directive = /^\.\. (?:\|[^|]+\| )?([\w.+:-]*\w)::(?: (.*))?$/
+/** A picture that stands within a line elsewhere: mostly an icon. */
+const inlinePicture = /^\.\. \|[^|]+\| image::/i
 const bullet = /^(?:([-*+•‣⁃])|((?:\d+|#|[A-Za-z]|[ivxlcIVXLC]+)[.)]|\((?:\d+|#|[A-Za-z])\)))(?: +(.*)|)$/
 const field = /^:([^:\n]{1,100}(?:\\:[^:\n]*)?):(?: +(.*)|)$/
-
-const codeDirectives = new Set(
-  "code code-block sourcecode literalinclude parsed-literal math doctest testcode testoutput prompt productionlist ipython"
-    .split(" ")
-)
-/** Directives that mean nothing to a reader, with everything in them. */
-export const silentDirectives: ReadonlySet<string> = new Set(
-  ("include toctree raw contents sectnum index meta image currentmodule module highlight default-role role tabularcolumns " +
-    "autosummary testsetup testcleanup graphviz digraph only-comment sectionauthor target-notes header footer").split(" ")
-)
-/** Directives whose argument is a name, a condition or a file, while their content is text. */
-const named = new Set("figure replace class rst-class cssclass container only ifconfig".split(" "))
 
 /** Deeper bodies than this are read as plain lines. */
 const maxDepth = 30
@@ -81,9 +72,9 @@ export class RstBlocks {
     const text = line.slice(indent)
     if (text !== ".." && !text.startsWith(".. ")) return undefined
     const end = bodyEnd(lines, at + 1, indent)
+    if (inlinePicture.test(text)) return end
     const found = directive.exec(text)
     const note = /^\.\. \[[^\]]+\] (.*)$/.exec(text)
-    if (found?.[1] === "image" && !text.startsWith(".. |")) this.#prose.paragraph(altIn(lines.slice(at + 1, end)))
     if (found !== null) this.#directive(found[1]!.toLowerCase(), found[2] ?? "", lines.slice(at + 1, end), depth)
     else if (note !== null) this.read([note[0].slice(3), ...dedent(lines.slice(at + 1, end))], depth + 1)
     return end
@@ -91,6 +82,7 @@ export class RstBlocks {
 
   #directive(name: string, argument: string, body: ReadonlyArray<string>, depth: number): void {
     const local = name.slice(name.lastIndexOf(":") + 1)
+    if (local === "image") this.#prose.paragraph(altIn(body))
     if (silentDirectives.has(local)) return
     const content = dedent(body)
     let options = 0
@@ -100,7 +92,7 @@ export class RstBlocks {
       this.#prose.code(local === "math" && argument !== "" ? [argument, ...rest] : rest)
       return
     }
-    if (!named.has(local)) this.#prose.paragraph(argument)
+    if (!namedDirectives.has(local)) this.#prose.paragraph(argument)
     if (local === "replace" || depth > maxDepth) return
     if (local === "list-table") this.#prose.table(listTable(rest))
     else if (local === "csv-table") this.#prose.table(rest.map((row) => row.split(/,(?=(?:[^"]*"[^"]*")*[^"]*$)/).map(unquote)))
