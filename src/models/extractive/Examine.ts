@@ -1,3 +1,4 @@
+import type { Context } from "../../domain/Retrieval.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 import { evidenceFor } from "./Evidence.ts"
 import { type Grounds, groundsOf } from "./Grounds.ts"
@@ -18,16 +19,26 @@ export interface Examined extends Ranked {
   readonly grounds: Grounds | undefined
 }
 
-/** Reads the contexts for a question, and ranks their units. */
-export const examine = (request: GroundedRequest): Examined => {
-  const contexts = request.contexts.slice(0, maxContexts).map((context) => ({
+/** Contexts as they are read for any question. */
+export interface ReadContexts {
+  readonly contexts: ReadonlyArray<Context>
+  readonly units: ReadonlyArray<Unit>
+}
+
+export const readingOf = (all: ReadonlyArray<Context>): ReadContexts => {
+  const contexts = all.slice(0, maxContexts).map((context) => ({
     ...context,
     text: context.text.slice(0, maxContextCharacters).replace(/[\ud800-\udbff]$/, "")
   }))
-  const question = questionOf(request.question, request.synonyms)
   const blocks = blocksIn(contexts)
-  const units = contexts.flatMap((context, at) => unitsOf(context, at, blocks[at]!)).filter((unit) => mayAnswer(question, unit))
-  const { evidence, weights } = evidenceFor(question, contexts, units)
+  return { contexts, units: contexts.flatMap((context, at) => unitsOf(context, at, blocks[at]!)) }
+}
+
+/** Ranks the units of the contexts that may answer the question; `read` are the contexts, where they were read before. */
+export const examine = (request: GroundedRequest, read: ReadContexts = readingOf(request.contexts)): Examined => {
+  const { contexts, units } = read
+  const question = questionOf(request.question, request.synonyms)
+  const { evidence, weights } = evidenceFor(question, contexts, units.filter((unit) => mayAnswer(question, unit)))
   const ranked = inOrder(question, evidence)
   return {
     question,

@@ -3,7 +3,7 @@ import type { GroundedRequest } from "../../ports/Generator.ts"
 import { confidenceOf, rounded, type Shares } from "./Confidence.ts"
 import { contrast } from "./Cues.ts"
 import type { Evidence } from "./Evidence.ts"
-import { type Examined, examine } from "./Examine.ts"
+import { type Examined, examine, type ReadContexts, readingOf } from "./Examine.ts"
 import { byScore, demoted, tellsApart } from "./Order.ts"
 import { type Chosen, type Quoted, type Reading, select } from "./Select.ts"
 
@@ -15,9 +15,10 @@ export interface Found {
 }
 
 export const found = (request: GroundedRequest, limit: number, by: Reading & Shares): Found => {
-  const examined = examine(request)
+  const read = readingOf(request.contexts)
+  const examined = examine(request, read)
   const whole = { examined, chosen: select(examined, limit, by), confidence: certaintyOf(examined, by) }
-  return examined.question.things.length === 0 ? whole : compared(request, whole, limit, by)
+  return examined.question.things.length === 0 ? whole : compared(request, read, whole, limit, by)
 }
 
 const certaintyOf = (
@@ -29,9 +30,9 @@ const certaintyOf = (
  * What says how things differ, and then what each of them is; where each is defined, only what has a word of contrast is shown before.
  * Where nothing says how, the answer is as likely as that of the thing of which least is known.
  */
-const compared = (request: GroundedRequest, whole: Found, limit: number, by: Reading & Shares): Found => {
+const compared = (request: GroundedRequest, read: ReadContexts, whole: Found, limit: number, by: Reading & Shares): Found => {
   const { evidence: [best], question } = whole.examined
-  const each = definitions(request, question.things, by)
+  const each = definitions(question.things.map(({ name }) => examine({ ...request, question: `What is ${name}?` }, read)), by)
   const isTold = best !== undefined && tellsApart(question, best)
   const areDefined = each.every(({ isDefined }) => isDefined)
   const told = isTold && (!areDefined || contrast.test(best.unit.display)) ? whole.chosen.slice(0, 1) : []
@@ -42,14 +43,12 @@ const compared = (request: GroundedRequest, whole: Found, limit: number, by: Rea
 }
 
 /** What says what each of the things is, and whether that is a definition. What one file defines of all is taken before others. */
-const definitions = (request: GroundedRequest, things: ReadonlyArray<string>, by: Reading & Shares) => {
-  const each = things.map((thing) => examine({ ...request, question: `What is ${thing}?` }))
+const definitions = (each: ReadonlyArray<Examined>, by: Reading & Shares) => {
   const defines = ({ signs, unit }: Evidence): boolean => signs.definition === 1 && unit.kind !== "list" && unit.kind !== "code"
-  const fileOf = ({ unit }: Evidence): string => request.contexts[unit.context]!.file
-  const files = each.map(({ evidence }) => new Set(evidence.filter(defines).map(fileOf)))
-  const definesAll = (file: string): boolean => files.every((of) => of.has(file))
+  const files = each.map(({ contexts, evidence }) => new Set(evidence.filter(defines).map(({ unit }) => contexts[unit.context]!.file)))
   return each.map((examined) => {
-    const evidence = byScore(demoted(demoted(examined.evidence, defines), (one) => defines(one) && definesAll(fileOf(one))))
+    const definesAll = ({ unit }: Evidence): boolean => files.every((of) => of.has(examined.contexts[unit.context]!.file))
+    const evidence = byScore(demoted(demoted(examined.evidence, defines), (one) => defines(one) && definesAll(one)))
     return {
       chosen: select({ ...examined, evidence }, 1, by),
       confidence: certaintyOf(examined, by),

@@ -33,12 +33,12 @@ const tellingFirst = (question: Question, evidence: ReadonlyArray<Evidence>): Re
     ? evidence
     : demoted(
       demoted(evidence, (one) => hasThings(question, one)),
-      (one) => tellsApart(question, one) && contrast.test(one.unit.display)
+      (one) => hasThings(question, one) && contrast.test(one.unit.display)
     )
 
 /** Whether a unit is about all of the things that a question compares. */
-const hasThings = ({ compared }: Question, { withHeadings }: Evidence): boolean =>
-  compared.every((terms) => terms.every((term) => withHeadings[term]! >= enough.having))
+const hasThings = ({ things }: Question, { withHeadings }: Evidence): boolean =>
+  things.every(({ terms }) => terms.every((term) => withHeadings[term]! >= enough.having))
 
 /** What does not fit scores less, where something that does is nearly as good. */
 export const demoted = (evidence: ReadonlyArray<Evidence>, fits: (one: Evidence) => boolean): ReadonlyArray<Evidence> =>

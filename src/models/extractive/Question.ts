@@ -83,10 +83,16 @@ export interface Question {
   readonly measure: RegExp | undefined
   /** Index of the term that says what happened, where the question is when it did. */
   readonly happened: number | undefined
-  /** The things that the question compares, as it has them; empty where it compares none. */
-  readonly things: ReadonlyArray<string>
-  /** Of each of these things, the indexes of the terms that name it. */
-  readonly compared: ReadonlyArray<ReadonlyArray<number>>
+  /** The things that the question compares; empty where it compares none. */
+  readonly things: ReadonlyArray<Thing>
+}
+
+/** One of the things that a question compares. */
+export interface Thing {
+  /** As the question has it. */
+  readonly name: string
+  /** Indexes of the terms that name it. */
+  readonly terms: ReadonlyArray<number>
 }
 
 /** Whether a question is about an option of a command: what it does or how it is used. */
@@ -123,11 +129,10 @@ export const questionOf = (asked: string, synonyms: Synonyms = none): Question =
       ? terms.find(({ form, key }) => form === lasting || (form === money && writtenForms.has(key)))?.form
       : undefined,
     happened: asksWhenOfEvent.test(text) ? plain.at(-1) : undefined,
-    things,
-    compared: things.map((thing) => {
-      const words = new Set(foldedWords(thing))
-      const normal = normalize(thing)
-      return terms.flatMap(({ cjk, key }, term) => ((cjk ? normal.includes(key) : words.has(key)) ? [term] : []))
+    things: things.map((name) => {
+      const words = new Set(foldedWords(name))
+      const normal = normalize(name)
+      return { name, terms: terms.flatMap(({ cjk, key }, term) => ((cjk ? normal.includes(key) : words.has(key)) ? [term] : [])) }
     })
   }
 }
