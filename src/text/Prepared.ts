@@ -158,7 +158,7 @@ export interface Limits {
 }
 
 /** Bumped whenever the same bytes may parse to other text or chunks: part of every fingerprint. */
-export const parserVersion = "14"
+export const parserVersion = "15"
 
 export const defaultLimits: Limits = {
   bytes: 100 * 1024 * 1024,

@@ -38,6 +38,9 @@ describe("text", () => {
     expect((await readWith(rtf, Buffer.from(central))).shown).toEqual(["paragraph: Příliš žluťou"])
     const dos = String.raw`{\rtf1\pc Stra\'e1e\par}`
     expect((await readWith(rtf, Buffer.from(dos))).shown).toEqual(["paragraph: Straße"])
+    const fonts = [77, 78, 85, 88].map((charset, font) => String.raw`{\f${font}\fnil\fcharset${charset} F;}`).join("")
+    const mac = String.raw`{\rtf1\mac\deff0{\fonttbl${fonts}}caf\'8e \f1\'83\'65 \f2\'c0\'db \f3\'8b\'8e\par}`
+    expect((await readWith(rtf, Buffer.from(mac))).shown).toEqual(["paragraph: café テ Ώή čé"])
   })
 
   it("has results of fields and objects, and nothing of skipped groups, pictures or deletions", async () => {
@@ -113,6 +116,15 @@ describe("structure", () => {
       "paragraph: end",
       "paragraph: Confidential"
     ])
+  })
+
+  it("has the notes of groups that readers may skip", async () => {
+    expect(
+      await shown(
+        String
+          .raw`one{\*\footnote\ftnalt first} two{\*\unknown no{\footnote second}} three{\xe no{\footnote index}}{\nonshppict{\*\new{\footnote twice}}}\par`
+      )
+    ).toEqual(["paragraph: one[1] two[2] three", "paragraph: [1] first", "paragraph: [2] second"])
   })
 
   it("has title and author", async () => {

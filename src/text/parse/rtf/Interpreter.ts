@@ -21,6 +21,8 @@ interface Group {
   fallbackBytes: number
   hidden: boolean
   deleted: boolean
+  /** Whether it is inside a group that this reader does not know, whose notes are read all the same. */
+  unknown: boolean
   /** Where the digits of a picture or an object go, instead of text. */
   data: RtfData | undefined
   /** Called when the group ends. */
@@ -74,6 +76,7 @@ export class RtfInterpreter implements RtfHandler {
       fallbackBytes: 1,
       hidden: false,
       deleted: false,
+      unknown: false,
       data: undefined,
       onClose: undefined
     }
@@ -117,6 +120,7 @@ export class RtfInterpreter implements RtfHandler {
     this.#starred = false
     // A character style opens no destination, whatever precedes it.
     if (starred && !wanted.has(name) && !styling.has(name)) {
+      this.#group.unknown ||= this.#group.target !== undefined
       this.#group.target = undefined
       this.#group.table = undefined
       return
@@ -230,9 +234,10 @@ export class RtfInterpreter implements RtfHandler {
         this.#group.target = story
         return true
       case "footnote": {
-        if (this.#group.target === undefined) return true
+        if (this.#group.target === undefined && !this.#group.unknown) return true
         const mark = `[${++this.#notes}]`
-        this.#emit(mark)
+        if (this.#group.target === undefined) story.append(mark)
+        else this.#emit(mark)
         this.#inner(withPrefix(`${mark} `, story.after))
         return true
       }
@@ -255,6 +260,7 @@ export class RtfInterpreter implements RtfHandler {
     }
     if (!silent.has(name) && !/^m[a-z]+Pr$/.test(name)) return false
     this.#group.target = undefined
+    this.#group.unknown = false
     return true
   }
 

@@ -27,7 +27,7 @@ export const silent = words(
 )
 
 /** Groups that old readers should skip, but not this one. */
-export const wanted = words("objdata shppict shpinst shptxt annotation atnauthor do ud moMath moMathPara")
+export const wanted = words("objdata shppict shpinst shptxt footnote annotation atnauthor do ud moMath moMathPara")
 
 /** Words that set a format and may follow the mark that old readers should skip a group. */
 export const styling = words("cs b i ul ulnone f fs cf lang langfe langnp plain")
