@@ -1,3 +1,4 @@
+import { decodeHTMLStrict } from "entities"
 import { Parser } from "htmlparser2"
 import { ReadFailure } from "./ReadFailure.ts"
 import { canonicalPrefixes } from "./XmlNames.ts"
@@ -19,8 +20,8 @@ interface XmlHandler {
   /** Called now and then; true ends the reading of the document. */
   readonly done?: () => boolean
   /**
-   * Expands entities that contain markup or other entities too, to their text. People write such entities by hand, but in the parts of
-   * office files they are made to break readers. Default false.
+   * Expands entities that contain markup or other entities too, to their text, and those that HTML names; accepts external ones. People
+   * write such entities by hand, but in the parts of office files they are made to break readers. Default false.
    */
   readonly written?: boolean
 }
@@ -72,7 +73,15 @@ export const scanXml = (bytes: Uint8Array, handler: XmlHandler): void => {
 /** Most characters that the entities of one document may expand to. */
 const maxExpansion = 1024 * 1024
 
-const internalSubset = /<!DOCTYPE[^[>]{0,2000}\[([^\]]*)\]\s*>/
+/** Comments and quoted values may contain brackets; where a quote has no end, the first bracket counts. */
+const internalSubset =
+  /<!DOCTYPE[^[>]{0,2000}\[((?:<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<(?!!--|\?)|"[^"]*"|'[^']*'|[^\]"'<])*)\]\s*>|<!DOCTYPE[^[>]{0,2000}\[([^\]]*)\]\s*>/
+
+/** The text of an entity that HTML names, which the DTDs of many vocabularies define alike; `undefined` where it is part of markup. */
+const htmlEntity = (name: string): string | undefined => {
+  const text = decodeHTMLStrict(`&${name};`)
+  return text === `&${name};` || /[<&>"']/.test(text) ? undefined : text
+}
 
 /** Chunks of a document, with its own plain-text entities expanded. */
 function* expanded(chunks: Iterable<string>, written: boolean): Generator<string> {
@@ -82,14 +91,14 @@ function* expanded(chunks: Iterable<string>, written: boolean): Generator<string
   for (const chunk of chunks) {
     if (entities === undefined) {
       const subset = internalSubset.exec(chunk)
-      entities = subset === null ? noEntities : entitiesOf(subset[1]!, written)
-      if (subset !== null && entities.size > 0) {
+      entities = subset === null ? noEntities : entitiesOf(subset[1] ?? subset[2] ?? "", written)
+      if (subset !== null && (written || entities.size > 0)) {
         held = chunk.slice(0, subset.index)
         yield held
         held = chunk.slice(subset.index + subset[0].length)
       } else held = chunk
     } else held += chunk
-    if (entities.size === 0) {
+    if (entities.size === 0 && !written) {
       yield held
       held = ""
       continue
@@ -97,7 +106,7 @@ function* expanded(chunks: Iterable<string>, written: boolean): Generator<string
     // A name may continue in the next chunk.
     const cut = /&[^;&<\s]{0,100}$/.exec(held)?.index ?? held.length
     yield held.slice(0, cut).replace(/&([^;&<\s#]{1,100});/g, (whole, name: string) => {
-      const text = entities?.get(name)
+      const text = entities?.get(name) ?? (written ? htmlEntity(name) : undefined)
       left -= text?.length ?? 0
       if (left < 0) throw endless
       return text ?? whole

@@ -31,8 +31,10 @@ const blanks = new Set(["br", "lb", "w:br", "w:tab", "text:tab", "text:line-brea
 const skipped = new Set(
   ("w:binData pkg:binaryData office:binary-data w:instrText w:sectPr w:styles w:fonts w:docPr w:lists w:pPr w:rPr " +
     "w:fldData wp:posOffset wp:align wp14:pctWidth wp14:pctHeight mc:Fallback v:shape v:shapetype v:rect " +
-    "o:shapedefaults o:shapelayout rel:Relationships ct:Types script style").split(" ")
+    "o:shapedefaults o:shapelayout rel:Relationships ct:Types script").split(" ")
 )
+/** Elements in which `style` is a stylesheet; in other vocabularies it is a style of words, of art, of music. */
+const styled = /(?:^|:)(?:html|head|svg)$/
 /** Attributes that bind and refer, and mean nothing to a reader. */
 const technical = /^(?:xmlns|xsi:|xml:|xlink:|rsid|w:|wx:|wsp:|style$|class$)|[iI]d$|Ref$/
 /** Attributes that name an element which contains others. */
@@ -86,7 +88,7 @@ class XmlBlocks {
     const name = title ? "title" : fiction && given === "v" ? "line" : given
     const picture = fiction && name === "binary"
     if (picture) this.#picture = { name: attributes["id"] ?? "a picture", parts: [] }
-    if (this.#skip > 0 || skipped.has(name) || picture) this.#skip++
+    if (this.#skip > 0 || skipped.has(name) || picture || this.#isStylesheet(name, attributes)) this.#skip++
     if (isText(name)) this.#texts++
     this.#frames.push({ name, attributes, parts: [], hasText: false, written: false })
   }
@@ -121,6 +123,11 @@ class XmlBlocks {
       else parent.parts.push({ name, text: joined(frame) })
     } else if (frame.written || frame.parts.some((part) => typeof part !== "string")) this.#writeContainer(frame)
     else if (readable(frame.attributes) !== "") parent?.parts.push({ name, text: readable(frame.attributes) })
+  }
+
+  #isStylesheet(name: string, { type = "" }: XmlAttributes): boolean {
+    if (name === "style") return /css/i.test(type) || this.#frames.some((frame) => styled.test(frame.name))
+    return name === "stylesheet" && /css/i.test(type)
   }
 
   end(): void {

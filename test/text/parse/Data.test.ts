@@ -70,6 +70,21 @@ describe("JSON", () => {
 describe("XML", () => {
   const xml = (body: string): string => `<?xml version="1.0" encoding="ISO-8859-1"?>${body}`
 
+  it("has the words of styles, and no stylesheets", async () => {
+    const texts = async (body: string): Promise<string> => (await parsed("a.xml", xml(body))).text
+    expect(await texts("<doc><p>One <style name='slanted'>two</style> three</p></doc>")).toBe("One two three")
+    expect(await texts("<records><record><style>Baroque</style><year>1701</year></record></records>")).toBe("style: Baroque\nyear: 1701")
+    expect(await texts("<doc><style type='text/css'>p {}</style><stylesheet type='text/css'>p {}</stylesheet><p>One</p></doc>")).toBe("One")
+    expect(await texts("<doc><svg><style>p {}</style></svg><p>One</p></doc>")).toBe("One")
+  })
+
+  it("is read where it declares entities of other files, and by the names that HTML has for characters", async () => {
+    const texts = async (body: string): Promise<string> => (await parsed("a.xml", xml(body))).text
+    const subset = `<!ENTITY % iso PUBLIC "-//ISO" "iso[1].ent"> %iso; <!-- it's [old] --> <!ENTITY far SYSTEM "far.xml"> <!ENTITY co "A]B">`
+    expect(await texts(`<!DOCTYPE a SYSTEM "a.dtd" [${subset}]><a><b>The &co; otter (&far;)</b></a>`)).toBe("b: The A]B otter (&far;)")
+    expect(await texts(`<!DOCTYPE a SYSTEM "a.dtd"><a><b>L&rsquo;&eacute;t&eacute; &lt; 5</b></a>`)).toBe("b: L’été < 5")
+  })
+
   it("of records is lines of name and text", async () => {
     expect(
       (await parsed(
