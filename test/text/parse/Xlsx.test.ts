@@ -239,6 +239,32 @@ describe("messages of cells", () => {
   })
 })
 
+describe("charts of a sheet", () => {
+  it("have titles that stand in cells, and the sizes of bubbles", async () => {
+    const cached = (...texts: ReadonlyArray<string>): string =>
+      `<c:strRef><c:strCache>${texts.map((text, i) => `<c:pt idx="${i}"><c:v>${text}</c:v></c:pt>`).join("")}</c:strCache></c:strRef>`
+    const chart = `<c:title><c:tx>${cached("Ferries", "by ford")}</c:tx></c:title><c:plotArea><c:bubbleChart><c:ser><c:tx>${
+      cached("Upper")
+    }</c:tx><c:xVal>${cached("1", "2")}</c:xVal><c:yVal>${cached("10", "20")}</c:yVal><c:bubbleSize>${
+      cached("300", "400")
+    }</c:bubbleSize></c:ser></c:bubbleChart></c:plotArea>`
+    const frame = `<xdr:graphicFrame><a:graphic><a:graphicData><c:chart r:id="c"/></a:graphicData></a:graphic></xdr:graphicFrame>`
+    const { shown } = await readWith(
+      xlsx,
+      workbook({
+        sheets: { S: "" },
+        links: [["d", "drawing", "../drawings/d.xml"]],
+        parts: {
+          "xl/drawings/d.xml": `<xdr:wsDr ${namespaces}><xdr:twoCellAnchor>${frame}</xdr:twoCellAnchor></xdr:wsDr>`,
+          "xl/drawings/_rels/d.xml.rels": relsXml([["c", "chart", "../c.xml"]]),
+          "xl/c.xml": `<c:chartSpace ${namespaces}><c:chart>${chart}</c:chart></c:chartSpace>`
+        }
+      })
+    )
+    expect(shown).toEqual(["heading: S", "paragraph: Ferries by ford", "table:  | Upper\n1 | 10 | 300\n2 | 20 | 400"])
+  })
+})
+
 describe("large and hostile workbooks", () => {
   it("are read in the order of their cells, whatever range they claim", async () => {
     const data = `<row r="1">${inline("A1", "first")}${inline("XFD1", "far")}</row>

@@ -64,12 +64,22 @@ const chartBlocks = (root: XmlElement | undefined, sink: BlockSink): void => {
   const chart = childAt(root, "c:chart")
   if (chart === undefined) return
   const titles = [childAt(chart, "c:title"), ...childElements(childAt(chart, "c:plotArea")).map((axis) => childAt(axis, "c:title"))]
-  for (const title of titles) if (title !== undefined) drawingText(title, sink)
-  const series = descendants(chart, "c:ser").map((ser) => ({
-    name: oneLine(textContent(childAt(ser, "c:tx", "c:strRef", "c:strCache", "c:pt", "c:v") ?? childAt(ser, "c:tx", "c:v"))),
-    labels: points(childAt(ser, "c:cat") ?? childAt(ser, "c:xVal")),
-    values: points(childAt(ser, "c:val") ?? childAt(ser, "c:yVal"))
-  }))
+  for (const title of titles) {
+    if (title === undefined) continue
+    drawingText(title, sink)
+    // The text of a cell that the title refers to.
+    const cells = childAt(title, "c:tx", "c:strRef", "c:strCache")
+    sink.add("paragraph", cells === undefined ? "" : oneLine(descendants(cells, "c:pt").map(textContent).join(" ")))
+  }
+  const series = descendants(chart, "c:ser").flatMap((ser) => {
+    const one: Series = {
+      name: oneLine(textContent(childAt(ser, "c:tx", "c:strRef", "c:strCache", "c:pt", "c:v") ?? childAt(ser, "c:tx", "c:v"))),
+      labels: points(childAt(ser, "c:cat") ?? childAt(ser, "c:xVal")),
+      values: points(childAt(ser, "c:val") ?? childAt(ser, "c:yVal"))
+    }
+    const sizes = points(childAt(ser, "c:bubbleSize"))
+    return sizes.size === 0 ? [one] : [one, { name: "", labels: one.labels, values: sizes }]
+  })
   writeSeries(series, sink)
   for (const label of descendants(chart, "c:dLbl")) drawingText(label, sink)
 }
