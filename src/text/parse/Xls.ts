@@ -6,6 +6,7 @@ import { type BlockSink, BlockWriter, oneLine } from "./BlockSink.ts"
 import { isCompound, openCompound } from "./Compound.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { type Embedded, embeddedInStorages, withEmbedded } from "./Embedded.ts"
+import { plainNumber } from "./ooxml/CellFormats.ts"
 import { openPackage } from "./ooxml/Package.ts"
 import { sheetDrawings } from "./ooxml/SheetDrawings.ts"
 import { ReadFailure } from "./ReadFailure.ts"
@@ -39,7 +40,7 @@ export const xls: Reader = ({ bytes, format, inner, limits }) => {
     eachRow(sheet, (number, cells) => {
       const texts: Array<SheetCell> = []
       cells.forEach((cell, column) => {
-        const text = oneLine(cell?.w ?? (cell?.v === undefined ? "" : String(cell.v)))
+        const text = oneLine(shownIn(cell))
         if (text !== "" && cell?.t !== "z") {
           texts.push([column, text])
           shown.add(text)
@@ -65,6 +66,15 @@ export const xls: Reader = ({ bytes, format, inner, limits }) => {
       author: author === undefined || oneLine(author) === "" ? undefined : oneLine(author),
       remarks
     }))
+}
+
+/** What a cell shows, but whole numbers with all their digits, which a wide enough cell shows: they may be identifiers. */
+const shownIn = (cell: CellObject | undefined): string => {
+  if (cell === undefined) return ""
+  const { v, w, z } = cell
+  const isShort = typeof v === "number" && Number.isInteger(v) && /^-?\d(?:\.\d+)?E\+\d+$/.test(w ?? "")
+  if (isShort && (z === undefined || z === "General")) return plainNumber(String(v))
+  return w ?? (v === undefined ? "" : String(v))
 }
 
 interface BesideCells {
@@ -115,7 +125,7 @@ const besideCells = (bytes: Uint8Array, limits: Limits, remarks: Array<Remark>):
 const open = (bytes: Uint8Array) => {
   try {
     return withoutConsole(() =>
-      read(bytes, { type: "buffer", dense: true, cellFormula: false, cellHTML: false, cellStyles: false, UTC: true })
+      read(bytes, { type: "buffer", dense: true, cellFormula: false, cellHTML: false, cellNF: true, cellStyles: false, UTC: true })
     )
   } catch (error) {
     const why = error instanceof Error ? error.message : ""

@@ -54,6 +54,15 @@ describe("workbooks in binary formats", () => {
   })
 })
 
+describe("whole numbers in binary workbooks", () => {
+  it.each([["biff8", "xls"], ["xlsb", "xlsb"]] as const)("have all their digits: %s", async (bookType, extension) => {
+    const sheet = utils.aoa_to_sheet([[4_006_381_333_931, 123_456_789_012, -123_456_789_012_345, { t: "n", v: 4e12, z: "0.00E+00" }]])
+    const book = { SheetNames: ["S"], Sheets: { S: sheet } }
+    const { shown } = await parsed(`a.${extension}`, write(book, { type: "buffer", bookType }) as Buffer) // asked for as a buffer
+    expect(shown[1]).toBe("table: 4006381333931 | 123456789012 | -123456789012345 | 4.00E+12")
+  })
+})
+
 describe("workbooks of Numbers", () => {
   it("are sheets under their names", async () => {
     const book = utils.book_new()
