@@ -114,7 +114,7 @@ describe("paragraph text", () => {
       <w:sdt><w:sdtPr><w:alias w:val="no"/></w:sdtPr><w:sdtContent>${run("<w:t> control</w:t>")}</w:sdtContent></w:sdt>
       <w:ruby><w:rt>${run("<w:t>かん</w:t>")}</w:rt><w:rubyBase>${run("<w:t>漢</w:t>")}</w:rubyBase></w:ruby>
     </w:p>`
-    expect(await shown(body)).toEqual(["paragraph: a \tb\nc-deα✓ link tag control漢"])
+    expect(await shown(body)).toEqual(["paragraph: a \tb\nc-deα✓ link tag control漢(かん)"])
   })
 
   it("has insertions but no deletions, moved text once, and no hidden text", async () => {

@@ -1,5 +1,5 @@
 import { symbolCharacter } from "../SymbolFonts.ts"
-import { childAt, childElements, textContent, type XmlElement } from "../Xml.ts"
+import { childAt, childElements, descendants, textContent, type XmlElement } from "../Xml.ts"
 import { chooseAlternate } from "./AlternateContent.ts"
 import { alternativeText, type Graphic, graphicOf } from "./Drawing.ts"
 import type { NoteKind } from "./WordNotes.ts"
@@ -89,6 +89,8 @@ export class WordText {
           element.attributes["w:font"] ?? "",
           Number.parseInt(element.attributes["w:char"] ?? "", 16)
         ))
+      case "w:ruby":
+        return this.#ruby(element)
       case "w:fldChar":
         return this.#field(element)
       case "w:footnoteReference":
@@ -132,7 +134,6 @@ export class WordText {
       case "w:tblPr":
       case "w:instrText":
       case "w:delText":
-      case "w:rt":
         return undefined
       default:
         return this.#children(element)
@@ -152,6 +153,16 @@ export class WordText {
       this.#fields.pop()
       if (open.entered !== "" && this.#parts.slice(open.since).join("").trim() === "") this.#emit(open.entered)
     }
+  }
+
+  /** The reading of characters follows them: it is often all that says how a name is spoken. */
+  #ruby(element: XmlElement): void {
+    for (const base of childElements(element, "w:rubyBase")) this.#children(base)
+    const reading = childAt(element, "w:rt")
+    if (reading === undefined || !descendants(reading, "w:t").some((text) => textContent(text).trim() !== "")) return
+    this.#emit("(")
+    this.#children(reading)
+    this.#emit(")")
   }
 
   #pair(element: XmlElement, first: string, sign: string, second: string): void {
