@@ -33,9 +33,9 @@ const settingsOf = (lines: ReadonlyArray<string>): ReadonlyMap<string, string> =
 /** Reads the element that starts at a line; returns the line after it. */
 const readLine = (lines: ReadonlyArray<string>, at: number, prose: Prose): number => {
   const line = lines[at]!
-  const heading = /^(\*+)[ \t]+(?:(?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#[A-Z]\][ \t]+)?(.*)$/.exec(line)
+  const heading = /^(\*+)[ \t]+((?:TODO|DONE|NEXT|WAITING|CANCELLED)[ \t]+)?(?:\[#[A-Z]\][ \t]+)?(.*)$/.exec(line)
   if (heading !== null) {
-    prose.heading(heading[2]!.replace(/(?<![ \t])[ \t]+:[\w@#%:]+:[ \t]*$/, ""), heading[1]!.length)
+    prose.heading((heading[2] ?? "") + heading[3]!.replace(/(?<![ \t])[ \t]+:[\w@#%:]+:[ \t]*$/, ""), heading[1]!.length)
     return at + 1
   }
   const trimmed = line.trim()

@@ -275,7 +275,7 @@ describe("Org", () => {
       author: "Me",
       shown: [
         "heading 1: The title",
-        "heading 1: One",
+        "heading 1: TODO One",
         "paragraph: Text bold code link a*b*c",
         "heading 2: Two",
         "code: ls",
