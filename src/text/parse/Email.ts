@@ -80,7 +80,7 @@ function* messages(bytes: Uint8Array): Generator<Uint8Array> {
 
 /** A parsed message; `undefined` where no header shows that this is mail. */
 const parseMessage = async (bytes: Uint8Array): Promise<Email | undefined> => {
-  const read = await PostalMime.parse(bytes, { forceRfc822Attachments: true, maxNestingDepth: 64 })
+  const read = await PostalMime.parse(withFolds(bytes), { forceRfc822Attachments: true, maxNestingDepth: 64 })
     .catch(() => {
       throw new ReadFailure("corrupt", "the mail message is damaged")
     })
@@ -91,6 +91,18 @@ const parseMessage = async (bytes: Uint8Array): Promise<Email | undefined> => {
   }
   const fields = new Set(["from", "to", "subject", "date", "message-id", "received", "mime-version", "content-type"])
   return message.headers.some((header) => fields.has(header.key)) ? message : undefined
+}
+
+/** Most bytes of a header that are examined. */
+const headerBytes = 64 * 1024
+
+/** Indents lines of the header that start with an encoded word: some programs fold a long subject without a blank. */
+const withFolds = (bytes: Uint8Array): Uint8Array => {
+  const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const start = file.toString("latin1", 0, headerBytes)
+  const head = start.slice(0, /\r?\n\r?\n/.exec(start)?.index)
+  const folded = head.replace(/(\n)(?==\?[\w-]+(?:\*[\w-]+)?\?[bq]\?)/gi, "$1 ")
+  return folded === head ? bytes : Buffer.concat([Buffer.from(folded, "latin1"), file.subarray(head.length)])
 }
 
 /** Decodes texts in seven-bit charsets that decoders no longer support, and which were therefore read as ASCII. */
