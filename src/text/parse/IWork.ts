@@ -49,8 +49,11 @@ const partOf = (zip: Zip, name: string): Uint8Array => {
 
 const encrypted = new ReadFailure("encrypted", "the document is protected by a password")
 
+/** Changes that people who share a document make at a time, in a format of their own; the objects have them too. */
+const changes = /(?:^|\/)OperationStorage[^/]*\.iwa$/
+
 function* objectFiles(zip: Zip): Generator<Uint8Array> {
-  for (const name of zip.names()) if (name.endsWith(".iwa")) yield zip.read(name) ?? new Uint8Array()
+  for (const name of zip.names()) if (name.endsWith(".iwa") && !changes.test(name)) yield zip.read(name) ?? new Uint8Array()
 }
 
 /** Types of objects, by the programs that own them. Any other object is searched for its references. */

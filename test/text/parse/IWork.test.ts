@@ -56,6 +56,14 @@ const runs = (...entries: ReadonlyArray<readonly [at: number, id?: number]>): Va
 
 const pages = (...things: ReadonlyArray<Thing>) => zipOf({ "Index/Document.iwa": iwa(...things) })
 
+describe("a shared document", () => {
+  it("is read without the changes that it keeps apart", async () => {
+    const document: Thing = { id: 1, type: 10_000, fields: [[4, ref(2)]] }
+    const file = zipOf({ "Index/Document.iwa": iwa(document, storage(2, "Minutes")), "Index/OperationStorage-7.iwa": "no objects" })
+    expect((await readWith(iWork, file)).text).toBe("Minutes")
+  })
+})
+
 describe("Pages", () => {
   it("gives headings, lists, footnotes and comments where they belong, and text boxes after the text", async () => {
     const text = "Leave\nAn employee has 28 days.\ufffc\nin spring\nin autumn\nfirst\nsecond\nGone for good."
