@@ -315,6 +315,46 @@ describe("LaTeX", () => {
     ])
   })
 
+  it("reads notes to the title and at the end, titles of theorems, and captions of parts of a figure", async () => {
+    const { author, shown, title } = await parsed(
+      "a.tex",
+      [
+        "\\newtheorem{satz}{Satz}\\title{Otters\\thanks{Paid by the \\emph{Ferry} Fund}}\\author{Ann Lee\\thanks{Upper Ford} and Bo}",
+        "\\begin{document}\\maketitle",
+        "One\\endnote{a late note} and\\marginpar{aside}.",
+        "\\begin{satz}[Fermat]",
+        "Two.\\end{satz}",
+        "\\begin{theorem}[name={Last of all}, label=x]",
+        "Three.\\end{theorem}",
+        "\\begin{figure}[ht]\\subfloat[Left \\emph{bank}]{\\includegraphics{a}}\\subfloat[Right bank]{\\includegraphics{b}}\\caption{Banks}\\end{figure}",
+        "\\end{document}"
+      ].join("\n")
+    )
+    expect({ author, title, shown }).toEqual({
+      author: "Ann Lee and Bo",
+      title: "Otters",
+      shown: [
+        "heading 1: Otters",
+        "paragraph: Paid by the Ferry Fund",
+        "paragraph: Upper Ford",
+        "paragraph: One (a late note) and (aside).",
+        "paragraph: (Fermat)\nTwo.",
+        "paragraph: (Last of all)\nThree.",
+        "paragraph: Left bank\n\nRight bank",
+        "paragraph: Banks"
+      ]
+    })
+  })
+
+  it("is decoded by the charset that the source names", async () => {
+    const read = async (encoding: string, body: string) =>
+      (await parsed("a.tex", Buffer.from(`\\usepackage[${encoding}]{inputenc}\n\\begin{document}${body}\\end{document}`, "latin1"))).text
+    expect(await read("applemac", "Gr\x9f\xa7e")).toBe("Grüße")
+    expect(await read("latin9", "5 \xa4")).toBe("5 €")
+    expect(await read("latin2", "\xb1")).toBe("ą")
+    expect(await read("cp852", "\xa5")).toBe("ą")
+  })
+
   it("reads sections, lists, tables and code", async () => {
     const document = await parsed(
       "a.tex",
@@ -351,6 +391,7 @@ describe("LaTeX", () => {
       author: "J. Doe",
       shown: [
         "heading 1: On things",
+        "paragraph: me",
         "heading 1: Abstract",
         "paragraph: Short.",
         "heading 1: One",

@@ -25,6 +25,11 @@ const whole = new Set([...verbatim, ...formulas, ...tables, ...silent])
 const withWidth = new Set(["minipage", "multicols", "thebibliography", "wrapfigure", "subfigure", "columns", "column"])
 const lists = new Set(["itemize", "enumerate", "description", "thebibliography", "compactitem", "compactenum"])
 
+/** Environments whose option is a title, besides those that the source declares with `\\newtheorem`. */
+const theorems =
+  "theorem lemma proposition corollary definition example remark proof conjecture claim exercise problem solution axiom note fact observation question"
+    .split(" ")
+
 interface Facts {
   readonly title?: string
   readonly author?: string
@@ -38,6 +43,9 @@ export class LatexBlocks {
   readonly #facts: Facts
   /** The level of sections that counts as 1: sections are the first level in documents without chapters. */
   readonly #topLevel: number
+  readonly #theorems: ReadonlySet<string>
+  /** Notes to the title and the authors. */
+  readonly #thanks: ReadonlyArray<string>
   /** Environments that are begun, but never ended from here on. */
   readonly #unclosed = new Set<string>()
   /** Number of the last item of each open list, or `undefined` where its items have none. */
@@ -47,7 +55,11 @@ export class LatexBlocks {
     const clean = withoutComments(source)
     const begin = /\\begin[ \t]*\{document\}/.exec(clean)
     const preamble = begin === null ? clean.slice(0, 10_000) : clean.slice(0, begin.index + 10_000)
-    this.#facts = { ...fact("title", preamble), ...fact("author", preamble) }
+    const [title, author] = [fact("title", preamble), fact("author", preamble)]
+    this.#facts = { ...(title.text === "" ? {} : { title: title.text }), ...(author.text === "" ? {} : { author: author.text }) }
+    this.#thanks = [...title.thanks, ...author.thanks]
+    const declared = clean.matchAll(/\\(?:newtheorem\*?|declaretheorem(?:\[[^\]]*\])?|spnewtheorem\*?)[ \t]*\{([a-zA-Z]+)\}/g)
+    this.#theorems = new Set([...theorems, ...Array.from(declared, ([, name]) => name!)])
     const body = begin === null ? clean : clean.slice(begin.index + begin[0].length)
     const end = body.indexOf("\\end{document}")
     this.#source = (end < 0 ? body : body.slice(0, end)).replace(/\\(?:title|author|date)[ \t]*(?=[{[])/g, "\\label")
@@ -58,6 +70,7 @@ export class LatexBlocks {
 
   read(): Facts {
     if (this.#facts.title !== undefined) this.#prose.heading(this.#facts.title, 1)
+    for (const note of this.#thanks) this.#prose.paragraph(note)
     let at = 0
     while (at < this.#source.length) {
       structure.lastIndex = at
@@ -104,6 +117,7 @@ export class LatexBlocks {
     if (lists.has(name)) this.#lists.push(name.endsWith("enumerate") ? 0 : undefined)
     if (name === "abstract") this.#prose.heading("Abstract", 2 - this.#topLevel)
     const body = skipOptional(this.#source, after)
+    if (this.#theorems.has(name)) this.#text(theoremTitle(this.#source.slice(after, body)))
     return withWidth.has(name) ? this.#braces.groupAt(body).end : body
   }
 
@@ -165,11 +179,31 @@ const withoutComments = (source: string): string => {
   return out.join("") + source.slice(from)
 }
 
-const fact = (name: "title" | "author", source: string): Facts => {
+/** The title in the option of a theorem, as it is printed; keys and values name it. */
+const theoremTitle = (option: string): string => {
+  const inner = option.trim().replace(/^\[|\]$/g, "")
+  const title = /^[ \t]*[a-z]+[ \t]*=/i.test(inner) ? /\b(?:name|title)[ \t]*=[ \t]*(?:\{([^{}]*)\}|([^,]*))/i.exec(inner) : undefined
+  const text = (title === undefined ? inner : title?.[1] ?? title?.[2] ?? "").trim()
+  return text === "" ? "" : `(${text})`
+}
+
+/** What the source says in the command of a name, and the notes to it. */
+const fact = (name: "title" | "author", source: string): { readonly text: string; readonly thanks: ReadonlyArray<string> } => {
   const found = new RegExp(`\\\\${name}[ \\t]*(?:\\[[^\\]]*\\])?(?=\\{)`).exec(source)
-  if (found === null) return {}
-  const text = oneLine(latexText(new Braces(source).groupAt(found.index + found[0].length).text.replace(/\\thanks\{[^{}]*\}/g, "")))
-  return text === "" ? {} : { [name]: text }
+  if (found === null) return { text: "", thanks: [] }
+  const whole = new Braces(source).groupAt(found.index + found[0].length).text
+  const braces = new Braces(whole)
+  const thanks: Array<string> = []
+  let text = ""
+  let from = 0
+  for (const { 0: command, index } of whole.matchAll(/\\thanks(?![a-zA-Z])/g)) {
+    if (index < from) continue
+    const note = braces.groupAt(index + command.length)
+    thanks.push(note.text)
+    text += whole.slice(from, index)
+    from = note.end
+  }
+  return { text: oneLine(latexText(text + whole.slice(from))), thanks: thanks.filter((note) => note.trim() !== "") }
 }
 
 const tableRows = (body: string): ReadonlyArray<ReadonlyArray<string>> => {

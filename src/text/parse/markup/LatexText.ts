@@ -241,12 +241,18 @@ const readCommand = ({ braces, depth, out, source }: Reading, name: string, at: 
   }
   if (name === "makebox" || name === "framebox") return skipOptional(source, skipOptional(source, end))
   if (Object.hasOwn(silent, name)) return skipArguments(source, end, silent[name]!, braces)
+  if (name === "subfloat" || name === "subfigure" || name === "subtable") {
+    const after = skipOptional(source, end)
+    const caption = source.slice(end, after).trim().slice(1, -1)
+    if (caption !== "") out.push("\n", depth < maxDepth ? latexText(caption, depth + 1) : caption, "\n")
+    return after
+  }
   const argument = braces.groupAt(skipOptional(source, end))
   if (/^[a-zA-Z]*cite/.test(name)) {
     out.push(`[${argument.text}]`)
     return argument.end
   }
-  if (/^(?:footnote|footnotetext|thanks)$/.test(name)) {
+  if (/^(?:footnote|footnotetext|thanks|endnote|endnotetext|sidenote|marginnote|marginpar|tablefootnote)$/.test(name)) {
     out.push(depth < maxDepth ? ` (${latexText(argument.text, depth + 1)})` : argument.text)
     return argument.end
   }
