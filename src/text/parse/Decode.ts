@@ -50,7 +50,8 @@ export const decodePart = (bytes: Uint8Array): string => {
 export const unixLines = (text: string): string => text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text
 
 /** Decodes text of unknown encoding, with `\n` line ends. */
-export const decodeLines = (bytes: Uint8Array): string => unixLines(decode(bytes))
+export const decodeLines = (bytes: Uint8Array, declared?: (head: string) => string | undefined): string =>
+  unixLines(decode(bytes, declared))
 
 /** Decodes by a charset's name, as HTML and mail name them. An unknown name means windows-1252. */
 export const decodeAs = (bytes: Uint8Array, label: string): string => {
@@ -174,6 +175,21 @@ const surelyLikely = -4
 /** Least confidence with which a charset is taken, that is, that no other one is meant and that the text is one at all. */
 const leastSure = 0.75
 
+/** Largest share of a text's characters that may be in doubt for it to be read all the same. */
+const leastDoubt = 0.01
+/** Natural logarithm of how much less likely a reading may be for it to be a rival of the likeliest. */
+const rivals = Math.log(20)
+
+/** The share of characters that two readings of a text have in different ways. */
+const differing = (a: string, b: string): number => {
+  const [one, other] = [Array.from(a), Array.from(b)]
+  if (one.length !== other.length) return 1
+  return one.reduce((sum, character, at) => character === other[at] ? sum : sum + 1, 0) / Math.max(1, one.length)
+}
+
+/** The share of characters of a text that are beyond ASCII. */
+const beyondAscii = (text: string): number => (text.match(/[^\0-\x7f]/g)?.length ?? 0) / Math.max(1, text.length)
+
 /** The charset in which the text reads most like a language; its confidence grows with the lead over the next one. */
 const guess = (bytes: Uint8Array): Guess | undefined => {
   const sample = bytes.subarray(0, sampleBytes)
@@ -187,7 +203,10 @@ const guess = (bytes: Uint8Array): Guess | undefined => {
   const second = candidates.find(({ text }) => text !== best.text)
   const margin = second === undefined ? 1 : 1 / (1 + Math.exp(second.score - best.score))
   const quality = Math.min(1, Math.max(0, (best.mean - leastLikely) / (surelyLikely - leastLikely) * 0.4 + 0.6))
-  return margin < leastSure || best.mean < leastLikely ? undefined : { charset: best.name, confidence: Math.min(margin, quality) }
+  const isDoubtful = best.mean < leastLikely
+    ? beyondAscii(best.text) > leastDoubt
+    : margin < leastSure && candidates.some(({ score, text }) => score > best.score - rivals && differing(text, best.text) > leastDoubt)
+  return isDoubtful ? undefined : { charset: best.name, confidence: Math.min(margin, quality) }
 }
 
 /** Whether bytes are EBCDIC: its letters, digits and blanks have codes that in ASCII are control characters and rare. */

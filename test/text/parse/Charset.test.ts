@@ -88,6 +88,19 @@ describe.each(sentences)("%s", (_, charsets, text) => {
   })
 })
 
+describe("a text of which few characters are in doubt", () => {
+  const english = "The otter crossed the river before dawn, and nobody saw it go. "
+  it("is read as is most likely, with little confidence", () => {
+    const noise = Buffer.from(`${english.repeat(10)}a\x98\x81b${english.repeat(10)}`, "latin1")
+    expect(decode(noise)).toContain(english.repeat(10))
+    expect(guessOf(noise)?.confidence).toBeLessThan(0.75)
+  })
+
+  it("is not read where they are more", () => {
+    expect(() => decode(Buffer.from(`The otter a\x98\x81b crossed`, "latin1"))).toThrow("charset unknown")
+  })
+})
+
 describe("EBCDIC", () => {
   it.each([
     [
