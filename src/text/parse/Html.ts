@@ -53,7 +53,7 @@ export const htmlBlocks = (source: string, builder: DocumentBuilder, options: Ht
 const names = (list: string): ReadonlySet<string> => new Set(list.split(" "))
 
 const skippedElements = names(
-  "script style noscript iframe svg canvas audio video datalist rt rp annotation annotation-xml object noframes"
+  "script style noscript iframe svg canvas audio video datalist rt rp annotation annotation-xml noframes"
 )
 
 /** Whether the text of an element is never shown as text. */

@@ -8,6 +8,11 @@ const filler = `<p>${"Enough text that nothing around it is needed. ".repeat(4).
 const filled = `paragraph: ${"Enough text that nothing around it is needed. ".repeat(4).trim()}`
 
 describe("blocks", () => {
+  it("has what stands in place of an object", async () => {
+    const page = "<p>a</p><object data='x.swf'><param name='p' value='v'><p>Map of the fords</p></object><p>b</p>"
+    expect((await parsed("a.html", page)).text).toBe("a\n\nMap of the fords\n\nb")
+  })
+
   it("are headings, paragraphs, code and breaks", async () => {
     expect(
       await shown(
