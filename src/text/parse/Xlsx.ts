@@ -36,15 +36,19 @@ export const xlsx: Reader = ({ bytes, format, inner, limits, properties }) => {
   const remarks: Array<Remark> = []
   const missing: Array<string> = []
   let formulas = 0
+  const named = new Set(sheets.map((sheet) => pack.target(pack.main, sheet.attributes["r:id"])))
+  // Sheets without an address are those that no other sheet names, in their order.
+  const unnamed = pack.relationships(pack.main).filter(({ target, type }) => type === "worksheet" && !named.has(target))
   sheets.forEach((sheet, i) => {
     const name = sheet.attributes["name"] ?? ""
     const hidden = ["hidden", "veryHidden"].includes(sheet.attributes["state"] ?? "")
     const sink = sheetSink({ name, page: i + 1, hidden }, writer, remarks)
-    const part = pack.target(pack.main, sheet.attributes["r:id"])
+    const id = sheet.attributes["r:id"] ?? ""
+    const part = id === "" ? unnamed.shift()?.target : pack.target(pack.main, id)
     const content = part === undefined ? undefined : pack.part(part)
     if (part === undefined || content === undefined) {
       // Macro modules have no address: Excel 5 kept them among its sheets.
-      if ((sheet.attributes["r:id"] ?? "") !== "") missing.push(oneLine(name))
+      if (id !== "") missing.push(oneLine(name))
       return
     }
     formulas += readWorksheet(content, book, sink)

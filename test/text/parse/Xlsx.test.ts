@@ -239,6 +239,28 @@ describe("messages of cells", () => {
   })
 })
 
+describe("controls of a sheet", () => {
+  it("have their labels, once, and comments are no controls", async () => {
+    const shape = (type: string, text: string): string =>
+      `<v:shape><v:textbox><div><font>${text}</font></div></v:textbox><x:ClientData ObjectType="${type}"/></v:shape>`
+    const box = "<xdr:sp><xdr:txBody><a:p><a:r><a:t>Send it</a:t></a:r></a:p></xdr:txBody></xdr:sp>"
+    const { shown } = await readWith(
+      xlsx,
+      workbook({
+        sheets: { S: `<row r="1">${inline("A1", "x")}</row>` },
+        links: [["d", "drawing", "../drawings/d.xml"], ["v", "vmlDrawing", "../drawings/v.vml"]],
+        parts: {
+          "xl/drawings/d.xml": `<xdr:wsDr ${namespaces}><xdr:twoCellAnchor>${box}</xdr:twoCellAnchor></xdr:wsDr>`,
+          "xl/drawings/v.vml": `<xml xmlns:v="urn:schemas-microsoft-com:vml" xmlns:x="urn:schemas-microsoft-com:office:excel">${
+            shape("Checkbox", "Paid in advance")
+          }${shape("Button", "Send it")}${shape("Note", "a comment")}</xml>`
+        }
+      })
+    )
+    expect(shown).toEqual(["heading: S", "paragraph: x", "paragraph: Send it", "paragraph: Paid in advance"])
+  })
+})
+
 describe("charts of a sheet", () => {
   it("have titles that stand in cells, and the sizes of bubbles", async () => {
     const cached = (...texts: ReadonlyArray<string>): string =>
@@ -306,6 +328,23 @@ describe("large and hostile workbooks", () => {
       "xl/workbook.bin": "\u0001"
     })
     expect(await problemOf(xlsx, binary)).toBe("unsupported")
+  })
+
+  it("are read where a sheet has no address", async () => {
+    const cell = (text: string): string => `<worksheet ${main}><sheetData><row r="1">${inline("A1", text)}</row></sheetData></worksheet>`
+    const bytes = zipOf({
+      "_rels/.rels": relsXml([["r", "officeDocument", "xl/workbook.xml"]]),
+      "xl/workbook.xml": `<workbook ${main}><sheets><sheet name="A" r:id=""/><sheet name="B" r:id="b"/><sheet name="C" r:id=""/></sheets></workbook>`,
+      "xl/_rels/workbook.xml.rels": relsXml([["a", "worksheet", "a.xml"], ["b", "worksheet", "b.xml"]]),
+      "xl/a.xml": cell("one"),
+      "xl/b.xml": cell("two")
+    })
+    expect((await readWith(xlsx, bytes)).shown.filter((line) => !line.startsWith("pageBreak"))).toEqual([
+      "heading: A",
+      "paragraph: one",
+      "heading: B",
+      "paragraph: two"
+    ])
   })
 
   it("are read without the parts that are missing", async () => {
