@@ -80,7 +80,8 @@ describe("XML", () => {
 
   it("is read where it declares entities of other files, and by the names that HTML has for characters", async () => {
     const texts = async (body: string): Promise<string> => (await parsed("a.xml", xml(body))).text
-    const subset = `<!ENTITY % iso PUBLIC "-//ISO" "iso[1].ent"> %iso; <!-- it's [old] --> <!ENTITY far SYSTEM "far.xml"> <!ENTITY co "A]B">`
+    const subset =
+      `<!ENTITY % iso PUBLIC "-//ISO" "iso[1].ent"> %iso; <!-- it's [old] --> <!ENTITY far SYSTEM "far.xml"> <!ENTITY co "A]B">`
     expect(await texts(`<!DOCTYPE a SYSTEM "a.dtd" [${subset}]><a><b>The &co; otter (&far;)</b></a>`)).toBe("b: The A]B otter (&far;)")
     expect(await texts(`<!DOCTYPE a SYSTEM "a.dtd"><a><b>L&rsquo;&eacute;t&eacute; &lt; 5</b></a>`)).toBe("b: L’été < 5")
   })

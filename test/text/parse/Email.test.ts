@@ -6,7 +6,14 @@ const mail = (...lines: ReadonlyArray<string>): string => lines.join("\r\n")
 
 describe("a message", () => {
   it("has its whole subject where that is folded without a blank", async () => {
-    const folded = mail("From: a@b.example", "Subject: =?utf-8?Q?Offer_f=C3=BCr?=", "=?utf-8?B?IE3DvGxsZXI=?=", "To: c@d.example", "", "=?text?")
+    const folded = mail(
+      "From: a@b.example",
+      "Subject: =?utf-8?Q?Offer_f=C3=BCr?=",
+      "=?utf-8?B?IE3DvGxsZXI=?=",
+      "To: c@d.example",
+      "",
+      "=?text?"
+    )
     expect(await parsed("a.eml", folded)).toMatchObject({ title: "Offer für Müller", text: expect.stringContaining("To: c@d.example") })
   })
 

@@ -334,7 +334,8 @@ describe("large and hostile workbooks", () => {
     const cell = (text: string): string => `<worksheet ${main}><sheetData><row r="1">${inline("A1", text)}</row></sheetData></worksheet>`
     const bytes = zipOf({
       "_rels/.rels": relsXml([["r", "officeDocument", "xl/workbook.xml"]]),
-      "xl/workbook.xml": `<workbook ${main}><sheets><sheet name="A" r:id=""/><sheet name="B" r:id="b"/><sheet name="C" r:id=""/></sheets></workbook>`,
+      "xl/workbook.xml":
+        `<workbook ${main}><sheets><sheet name="A" r:id=""/><sheet name="B" r:id="b"/><sheet name="C" r:id=""/></sheets></workbook>`,
       "xl/_rels/workbook.xml.rels": relsXml([["a", "worksheet", "a.xml"], ["b", "worksheet", "b.xml"]]),
       "xl/a.xml": cell("one"),
       "xl/b.xml": cell("two")
