@@ -318,11 +318,12 @@ class PdfWriter {
   }
 
   /** The blocks of a page, all of which have text. */
-  #blocks({ layout, mended, plain }: Page): ReadonlyArray<TextBlock> {
+  #blocks({ layout, mended, number, plain }: Page): ReadonlyArray<TextBlock> {
     if (mended !== undefined) return plainBlocks(this.#hyphens.join(mended))
     if (layout === undefined) return plainBlocks(this.#hyphens.join(plain ?? ""))
     if (plain === undefined) return layoutBlocks(layout)
-    const blocks = withWholeWords(layoutBlocks(layout), plain)
+    const accented = layoutBlocks(layout).map((block) => ({ ...block, text: this.#pages?.accented(number, block.text) ?? block.text }))
+    const blocks = withWholeWords(accented, plain)
     const text = blocks.map((block) => block.text).join("\n")
     const joined = this.#hyphens.join(plain)
     if (prefersPlain(text, joined, isTurned(layout))) return plainBlocks(joined)

@@ -284,6 +284,18 @@ describe("PDF", () => {
     expect(await refusal("a.pdf", alone)).toEqual({ problem: "corrupt", message: "only 0 of 1 pages can be read" })
   })
 
+  it("puts accents on the letters that they are drawn above, and leaves those beside letters alone", async () => {
+    // The accent, then its letter below, as TeX has them; the letter, then its accent; an accent in place of an apostrophe.
+    const drawn = [
+      "(caf\\302)333(e and Gr\\310)333(u\\373e)",
+      "(cafe)440(\\302)110( and Gru)440(\\310)110(\\373e)",
+      "(l\\302homme)"
+    ].map((text, at) => `% BT /F1 11 Tf 72 ${500 - at * 40} Td [${text}] TJ ET`)
+    const { text } = await parsed("a.pdf", writePdf([[...body("otter"), ...drawn]]))
+    expect(text.match(/café and Grüße/g)).toHaveLength(2)
+    expect(text).toContain("l´homme")
+  })
+
   it("keeps characters beyond the basic plane", async () => {
     expect((await parsed("a.pdf", writePdf([["ABC"]], { alphabet: 0x1d434 }))).text).toBe("\u{1d434}\u{1d435}\u{1d436}")
   })

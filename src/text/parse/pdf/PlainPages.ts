@@ -3,6 +3,7 @@ import { type PDFiumDocument, PDFiumLibrary, type PDFiumPage } from "@hyzyla/pdf
 import { assetPath } from "../../Assets.ts"
 import type { Drawing } from "../Png.ts"
 import { ReadFailure } from "../ReadFailure.ts"
+import { accentedLetters, hasAccents, withAccents } from "./Accents.ts"
 import { type Attached, attachedTo, attachedToPage, xfaTexts } from "./Attached.ts"
 import { glyphsOf, type KnownText, withoutUnknown } from "./Glyphs.ts"
 import { layersOn, outlineHasLoop, type Shown, shownOn } from "./Pdfium.ts"
@@ -16,6 +17,8 @@ export interface PlainPages {
   readonly outlineHasLoop: boolean
   /** Text of a 1-based page; `undefined` where the page cannot be read. */
   readonly text: (page: number) => string | undefined
+  /** A text of a page whose text was read, with the accents on their letters that the page draws as glyphs of their own. */
+  readonly accented: (page: number, text: string) => string
   /** The known part of a page whose text was read, where it has glyphs that no font maps to characters. */
   readonly known: (page: number) => KnownText | undefined
   /** The page's text in reading order, where most of it stands on its side or upside down; otherwise `undefined`. */
@@ -62,6 +65,7 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
   }
   const pinned: Array<Attached> = []
   const known = new Map<number, KnownText>()
+  const accents = new Map<number, ReadonlyMap<string, string>>()
   try {
     return await use({
       count,
@@ -72,8 +76,14 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
           const text = opened.getText()
           const found = unusual.test(text) ? withoutUnknown(opened) : undefined
           if (found !== undefined) known.set(page, { ...found, text: cleaned(found.text) })
-          return textOf(opened, text)
+          const letters = hasAccents(text) ? accentedLetters(glyphsOf(opened)) : undefined
+          if (letters !== undefined && letters.size > 0) accents.set(page, letters)
+          return withAccents(textOf(opened, text), letters ?? new Map())
         }),
+      accented: (page, text) => {
+        const letters = accents.get(page)
+        return letters === undefined ? text : withAccents(text, letters)
+      },
       known: (page) => known.get(page),
       attached: () => [...attachedTo(document), ...pinned],
       form: (mostBytes) => xfaTexts(document, mostBytes),
