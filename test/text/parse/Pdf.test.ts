@@ -296,6 +296,14 @@ describe("PDF", () => {
     expect(text).toContain("l´homme")
   })
 
+  it("has letters once that are drawn twice to look bold, and double letters twice", async () => {
+    const widths: Readonly<Record<string, number>> = { C: 722, m: 833, i: 222, t: 278, s: 500 }
+    const twice = Array.from("Committees", (letter) => `(${letter})${(widths[letter] ?? 556) - 70}(${letter})70`).join(" ")
+    const { text } = await parsed("a.pdf", writePdf([[...body("otter"), `% BT /F1 11 Tf 72 500 Td [${twice}] TJ ET`, "The bookkeeper"]]))
+    expect(text).toMatch(/\bCommittees\b/)
+    expect(text).toContain("bookkeeper")
+  })
+
   it("keeps characters beyond the basic plane", async () => {
     expect((await parsed("a.pdf", writePdf([["ABC"]], { alphabet: 0x1d434 }))).text).toBe("\u{1d434}\u{1d435}\u{1d436}")
   })

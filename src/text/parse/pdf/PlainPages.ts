@@ -5,6 +5,7 @@ import type { Drawing } from "../Png.ts"
 import { ReadFailure } from "../ReadFailure.ts"
 import { accentedLetters, hasAccents, withAccents } from "./Accents.ts"
 import { type Attached, attachedTo, attachedToPage, xfaTexts } from "./Attached.ts"
+import { doubledWords, hasDoubled, withoutDoubled } from "./Doubled.ts"
 import { glyphsOf, type KnownText, withoutUnknown } from "./Glyphs.ts"
 import { layersOn, outlineHasLoop, type Shown, shownOn } from "./Pdfium.ts"
 import { linesOf, looksBroken, respaced, vocabularyOf } from "./Spacing.ts"
@@ -17,8 +18,11 @@ export interface PlainPages {
   readonly outlineHasLoop: boolean
   /** Text of a 1-based page; `undefined` where the page cannot be read. */
   readonly text: (page: number) => string | undefined
-  /** A text of a page whose text was read, with the accents on their letters that the page draws as glyphs of their own. */
-  readonly accented: (page: number, text: string) => string
+  /**
+   * A text of a page whose text was read, with the accents on their letters that the page draws as glyphs of their own, and with the letters
+   * once that it draws twice to look bold.
+   */
+  readonly whole: (page: number, text: string) => string
   /** The known part of a page whose text was read, where it has glyphs that no font maps to characters. */
   readonly known: (page: number) => KnownText | undefined
   /** The page's text in reading order, where most of it stands on its side or upside down; otherwise `undefined`. */
@@ -65,7 +69,7 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
   }
   const pinned: Array<Attached> = []
   const known = new Map<number, KnownText>()
-  const accents = new Map<number, ReadonlyMap<string, string>>()
+  const mended = new Map<number, (text: string) => string>()
   try {
     return await use({
       count,
@@ -76,14 +80,15 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
           const text = opened.getText()
           const found = unusual.test(text) ? withoutUnknown(opened) : undefined
           if (found !== undefined) known.set(page, { ...found, text: cleaned(found.text) })
-          const letters = hasAccents(text) ? accentedLetters(glyphsOf(opened)) : undefined
-          if (letters !== undefined && letters.size > 0) accents.set(page, letters)
-          return withAccents(textOf(opened, text), letters ?? new Map())
+          const plain = textOf(opened, text)
+          if (!hasAccents(text) && !hasDoubled(text)) return plain
+          const glyphs = glyphsOf(opened)
+          const [letters, words] = [accentedLetters(glyphs), doubledWords(glyphs)]
+          const mend = (one: string): string => withAccents(withoutDoubled(one, words), letters)
+          mended.set(page, mend)
+          return mend(plain)
         }),
-      accented: (page, text) => {
-        const letters = accents.get(page)
-        return letters === undefined ? text : withAccents(text, letters)
-      },
+      whole: (page, text) => mended.get(page)?.(text) ?? text,
       known: (page) => known.get(page),
       attached: () => [...attachedTo(document), ...pinned],
       form: (mostBytes) => xfaTexts(document, mostBytes),
