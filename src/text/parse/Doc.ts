@@ -44,12 +44,36 @@ const oldText = (root: Storage): string | undefined => {
   if (stream.readUInt16LE(fib.version) >= firstUnicode) return undefined
   if (stream.length < fib.least) throw damaged()
   const ranges = (set & flags.pieces) !== 0 ? pieces(stream) : [[stream.readUInt32LE(fib.text), stream.readUInt32LE(fib.text + 4)] as const]
-  const bytes = Buffer.concat(ranges.map(([from, to]) => stream.subarray(from, to)))
+  const wide = ranges.map(([from, to]) => unitsOf(stream, from, (set & flags.pieces) !== 0 ? to + to - from : to))
+  // Text of one byte a character has no zeros.
+  const isWide = wide.some((units) => units?.ends === true)
+  const bytes = isWide && wide.every((units) => units !== undefined)
+    ? Buffer.concat(wide.map((units) => units.bytes))
+    : Buffer.concat(ranges.map(([from, to]) => stream.subarray(from, to)))
   // The file names the language of its author, not of its text: the letters show which charset they are in.
   const text = stream.readUInt16LE(fib.characters) === macintosh ? decodeAs(bytes, "macintosh") : decodePart(bytes)
   // Cells and rows end with BEL, lines with VT, pages with FF; a field's code stands before its result.
   return text.replace(/\x13[^\x13-\x15]*\x14|[\x13-\x15]/g, "").replaceAll("\x07\x07", "\n").replaceAll("\x07", "\t")
     .replace(/[\v\f]/g, "\n")
+}
+
+const paragraphEnd = 0x0d
+
+/**
+ * The text of an East Asian edition, which stores each character in two bytes: its own, the second one first, or a single one and a zero.
+ * `ends`: whether it has the end of a paragraph. `undefined` where a stretch is not such text.
+ */
+const unitsOf = (stream: Buffer, from: number, to: number): { readonly bytes: Buffer; readonly ends: boolean } | undefined => {
+  if (to > stream.length || (to - from) % 2 !== 0) return undefined
+  const bytes: Array<number> = []
+  let ends = false
+  for (let at = from; at < to; at += 2) {
+    const [low, high] = [stream[at]!, stream[at + 1]!]
+    if (high !== 0 && high < 0x80) return undefined
+    ends ||= high === 0 && low === paragraphEnd
+    bytes.push(...(high === 0 ? [low] : [high, low]))
+  }
+  return { bytes: Buffer.from(bytes), ends }
 }
 
 /** Where the pieces lie of a text that was saved in pieces. */

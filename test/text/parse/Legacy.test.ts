@@ -94,6 +94,31 @@ describe("documents of Word", () => {
     ])
   })
 
+  it("of before 1997 in East Asian editions, with two bytes a character, are read whole", async () => {
+    // „会議の記録は次の通りです。川を渡る船は朝に出ます。“ and „料金は二百円です。Tea“ in Shift JIS, the bytes of each character in reverse.
+    const halves = [
+      "ef89638bcc824c8b5e98cd829f8ecc82ca92e882c582b7824281ec90f0826e93e9824491cd82a992c9826f8fdc82b7824281",
+      "bf97e08bcd82f19353957e89c582b78242815400650061000d00"
+    ].map((hex) => Buffer.from(hex, "hex"))
+    const stream = Buffer.alloc(8_192)
+    stream.writeUInt16LE(104, 2)
+    stream.writeUInt16LE(4, 10)
+    stream.writeUInt32LE(2_000, 0x160)
+    stream.writeUInt32LE(200, 0x164)
+    stream[2_000] = 2
+    stream.writeUInt32LE(28, 2_001)
+    const [one, two] = halves.map(({ length }) => length / 2)
+    stream.writeUInt32LE(one!, 2_009)
+    stream.writeUInt32LE(one! + two!, 2_013)
+    halves.forEach((half, at) => {
+      stream.writeUInt32LE(3_000 + at * 1_000, 2_017 + at * 8 + 2)
+      half.copy(stream, 3_000 + at * 1_000)
+    })
+    expect((await parsed("a.doc", compound({ WordDocument: stream }))).shown).toEqual([
+      "paragraph: 会議の記録は次の通りです。川を渡る船は朝に出ます。料金は二百円です。Tea"
+    ])
+  })
+
   it("of before 1997 are read in their own charset, and in pieces", async () => {
     // „Компания предлагает вина со склада в Москве“ in windows-1251.
     const russian = Buffer.from("caeeecefe0ede8ff20eff0e5e4ebe0e3e0e5f220e2e8ede020f1ee20f1eaebe0e4e020e220cceef1eae2e5", "hex").toString(
