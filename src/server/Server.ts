@@ -286,6 +286,9 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     const listener = nodeServer(limits)
     const server = yield* listening(listener, host, options.port ?? 8686)
     yield* server.serve(app.http)
+    // Clients of HTTP/2 offer an upgrade with their first request. With a listener Node takes the offer and leaves the body
+    // unread; without one it answers in HTTP/1.1. No route upgrades.
+    listener.removeAllListeners("upgrade")
     const drain = Effect.fnUntraced(function*(milliseconds: number) {
       draining = true
       yield* Effect.sleep(20).pipe(

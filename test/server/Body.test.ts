@@ -68,6 +68,36 @@ describe("the body of a call", () => {
     assert.match(await chunked, made)
   })
 
+  it("is read whatever upgrade of the connection is offered, which stays HTTP/1.1", async () => {
+    // As Java's HttpClient and `curl --http2` offer it, and a web socket of which the server has none.
+    for (
+      const offer of [["connection: Upgrade, HTTP2-Settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQAAP__"], [
+        "connection: Upgrade",
+        "upgrade: websocket",
+        "sec-websocket-version: 13",
+        "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ=="
+      ]]
+    ) {
+      const socket = await opened()
+      for (const length of ["known", "unknown"]) {
+        const answer = heard(socket, `the response to an offer with a body of ${length} length`)
+        socket.write(
+          length === "known"
+            ? Buffer.concat([Buffer.from(head(`content-length: ${bytes.length}`, ...offer)), bytes])
+            : Buffer.concat([
+              Buffer.from(`${head("transfer-encoding: chunked", ...offer)}${bytes.length.toString(16)}\r\n`),
+              bytes,
+              Buffer.from("\r\n0\r\n\r\n")
+            ])
+        )
+        assert.match(await answer, made)
+      }
+      const listed = heard(socket, "the response to an offer without a body")
+      socket.write(`GET /v1/${parent}/ragCorpora HTTP/1.1\r\nhost: 127.0.0.1:${server.port}\r\n${offer.join("\r\n")}\r\n\r\n`)
+      assert.match(await listed, /^HTTP\/1\.1 200 .*"ragCorpora"/s)
+    }
+  })
+
   it("that breaks off leaves no call under way", async () => {
     const socket = await opened()
     const underWay = async (): Promise<number> => {
