@@ -29,6 +29,7 @@ import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { type App, makeApp } from "./App.ts"
 import { CachedContents } from "./CachedContents.ts"
 import { type ChatRoutes, corpusChats } from "./CorpusChats.ts"
+import { openAiEmbeddings } from "./Embeddings.ts"
 import { vectorStores } from "./VectorStores.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
 import { Faults } from "./faults/Faults.ts"
@@ -250,7 +251,8 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
         inspector: yield* inspectorEndpoint(options.accountOf ?? (() => Effect.undefined)),
         chats: either(
           yield* corpusChats({ limits: options.agents, models: options.chatModels, countTokens: options.countTokens }),
-          yield* vectorStores(options.agents)
+          yield* vectorStores(options.agents),
+          yield* openAiEmbeddings(options.countTokens)
         ),
         hooks: hooksEndpoint(options.hooks ?? noHooks),
         uploads: uploaded,

@@ -2,6 +2,7 @@ import { v1 } from "@google-cloud/aiplatform"
 import { GoogleGenAI } from "@google/genai"
 import { Effect, Exit, Scope } from "effect"
 import { OAuth2Client } from "google-auth-library"
+import OpenAI, { BadRequestError } from "openai"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { type Fake, fakeOpenAi, sendEmbeddings } from "../fakes/Openai.ts"
 import { leave, parent, startServer, type TestServer, travel } from "../server/support/TestServer.ts"
@@ -137,5 +138,49 @@ describe("a request to embed", () => {
       ]
     )
     assert.strictEqual(body.metadata.billableCharacterCount, 12_005)
+  })
+})
+
+describe("openai", () => {
+  const openai = (at = server) => new OpenAI({ baseURL: `${at.url}/v1`, apiKey: "any", maxRetries: 0 }).embeddings
+  const refused = async (body: object, pattern: RegExp, param: string) => {
+    const error = await openai().create(body as never).catch((thrown: unknown) => thrown)
+    assert(error instanceof BadRequestError, String(error))
+    assert.match(error.message, pattern)
+    assert.match(error.param ?? "", new RegExp(`^${param}`))
+  }
+
+  it("embeds texts that find each other, in base64 as it asks by default and as floats", async () => {
+    const { data, model, usage } = await openai().create({ model: "any-model", input: [leave, travel, "days of annual leave"] })
+    assert.strictEqual(model, "any-model")
+    const [first, second, asked] = data.map(({ embedding }) => embedding)
+    assert.strictEqual(first?.length, 2048)
+    assert.isAbove(cosine(asked, first), cosine(asked, second))
+    assert.isAbove(usage.prompt_tokens, 10)
+    assert.strictEqual(usage.total_tokens, usage.prompt_tokens)
+    const floats = await openai().create({ model: "any-model", input: leave, encoding_format: "float" })
+    assert.deepStrictEqual(floats.data.map(({ embedding }) => embedding), [first])
+    const { body } = await server.call("POST", "/v1/embeddings", { model: "any-model", input: leave, encoding_format: "base64" })
+    assert.strictEqual(Buffer.from(body.data[0].embedding, "base64").readFloatLE(0), first?.[0])
+  })
+
+  it("gets the length it asks for, or that of the model", async () => {
+    const lengthOf = async (body: { readonly model: string; readonly dimensions?: number }) =>
+      (await openai().create({ input: leave, ...body })).data[0]?.embedding.length
+    assert.strictEqual(await lengthOf({ model: "any-model", dimensions: 256 }), 256)
+    assert.strictEqual(await lengthOf({ model: "text-embedding-004" }), 768)
+    const { data } = await openai(upstream).create({ model: "any-model", input: [leave, "a"], dimensions: 5 })
+    assert.deepStrictEqual(data.map(({ embedding }) => embedding.length), [5, 5])
+  })
+
+  it("is refused what cannot be embedded", async () => {
+    await refused({ model: "m", input: [1, 2] }, /has tokens/, "input")
+    await refused({ model: "m", input: [[1, 2]] }, /has tokens/, "input")
+    await refused({ model: "m", input: leave, dimensions: 4096 }, /at most 2048/, "dimensions")
+    await refused({ model: "m", input: leave, dimensions: 0 }, /./, "dimensions")
+    await refused({ model: "m", input: "" }, /./, "input")
+    await refused({ model: "m", input: [] }, /./, "input")
+    await refused({ model: "m", input: Array.from({ length: 2049 }, () => "a") }, /2048/, "input")
+    await refused({ model: "m", input: ["short", "word ".repeat(9_000)] }, /8192/, "input.1")
   })
 })
