@@ -49,6 +49,17 @@ const predict = (body: object, at = server, model = "text-embedding-005") =>
   at.call("POST", `/v1/${parent}/publishers/google/models/${model}:predict`, body)
 
 describe("@google/genai", () => {
+  it("looks up the models that the server answers for, and no others", async () => {
+    for (const model of ["gemini-2.0-flash-001", "text-embedding-005"]) {
+      assert.strictEqual((await genai().get({ model })).name, `publishers/google/models/${model}`)
+    }
+    const { body, status } = await server.call("GET", "/v1beta1/publishers/anthropic/models/claude-3-5-haiku@20241022")
+    assert.strictEqual(status, 200)
+    assert.deepInclude(body, { name: "publishers/anthropic/models/claude-3-5-haiku", versionId: "20241022", launchStage: "GA" })
+    assert.strictEqual((await server.call("GET", "/v1beta1/publishers/google/models/nonesuch-1")).status, 404)
+    assert.strictEqual((await server.call("GET", "/v1beta1/publishers/google/models/gemini-2.0-flash/x")).status, 404)
+  })
+
   it("embeds texts that find each other, in the length that the model has", async () => {
     const { embeddings = [] } = await genai().embedContent({
       model: "text-embedding-005",

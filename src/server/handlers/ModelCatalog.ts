@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { projectNumberOf } from "../../domain/Locations.ts"
-import type { DeployRequest } from "../../domain/models/ModelCatalog.ts"
+import type { CatalogModel, DeployRequest } from "../../domain/models/ModelCatalog.ts"
 import type { Operation } from "../../domain/Operation.ts"
 import { ModelCatalog } from "../../ports/ModelCatalog.ts"
 import { Operations } from "../../ports/Operations.ts"
@@ -77,7 +77,10 @@ export const modelCatalogHandlers = (
         }
       }),
       getPublisherModel: ({ params, query }) =>
-        Effect.map(catalog.get(params.name), (model) => catalogModelToWire(model, query.view === "PUBLISHER_MODEL_VIEW_BASIC")),
+        catalog.get(params.name).pipe(
+          Effect.catchIf((error) => error.code === "NOT_FOUND" && served.test(params.name), () => Effect.succeed(servedModel(params.name))),
+          Effect.map((model) => catalogModelToWire(model, query.view === "PUBLISHER_MODEL_VIEW_BASIC"))
+        ),
       deploy: (call) => Effect.flatMap(take(deployRequestFromWire(call.body)), (request) => deploy("deploy", request, call)),
       deployPublisherModel: (call) =>
         Effect.flatMap(take(deployPublisherModelFromWire(call.body)), (request) => deploy("deployPublisherModel", request, call)),
@@ -92,3 +95,12 @@ export const modelCatalogHandlers = (
       })
     }
   })
+
+/** Models of other methods than deployment, which the catalog does not list. Clients look them up before they call them. */
+const served =
+  /^publishers\/(?:google\/models\/(?:gemini|text-(?:multilingual-)?embedding)-|anthropic\/models\/claude-)[^/@\s]+(?:@[^/@\s]+)?$/
+
+const servedModel = (asked: string): CatalogModel => {
+  const [name = asked, versionId = "default"] = asked.split("@")
+  return { name, versionId, launchStage: "GA", deploy: [] }
+}
