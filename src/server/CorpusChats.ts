@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto"
 import { Clock, Effect, Stream } from "effect"
 import type { Answer, Exchange } from "../domain/Answer.ts"
+import { defined } from "../domain/Defined.ts"
 import { ServiceError } from "../domain/Errors.ts"
 import { percentDecoded } from "../domain/Percent.ts"
 import { lastSegment } from "../domain/ResourceNames.ts"
@@ -19,7 +20,7 @@ import {
 } from "../wire/CorpusChats.ts"
 import { breakingWith, json, type RawAnswer, refusing, take } from "./Call.ts"
 import { awaitFirst } from "./http/AwaitFirst.ts"
-import { knowledgeBases, unable, withAllTokens } from "./KnowledgeBases.ts"
+import { bestOf, knowledgeBases, unable, withAllTokens } from "./KnowledgeBases.ts"
 
 export interface CorpusChatOptions {
   /** Limits on what conversations may be answered from. Default: everything. */
@@ -59,13 +60,27 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
     return yield* Effect.fromResult(baseOf(corpus, withAllTokens(limits)))
   })
 
-  const answering = Effect.fnUntraced(function*({ instruction, maxTokens, model, temperature, topP, turns }: CorpusChat) {
-    const base = yield* baseNamed(model)
+  const storeNamed = Effect.fnUntraced(function*(store: string) {
+    return yield* Effect.fromResult(baseOf(yield* named(store, (id) => id), withAllTokens(limits)))
+  })
+
+  const answering = Effect.fnUntraced(function*({ instruction, maxTokens, model, search, temperature, topP, turns }: CorpusChat) {
+    const bases = yield* search === undefined
+      ? Effect.map(baseNamed(model), (base) => [base])
+      : Effect.forEach([...new Set(search.stores)], storeNamed)
+    const { least, limit, where } = search ?? { limit: passagesOfAnswer, where: undefined, least: 0 }
     const history = exchangesOf(turns).slice(-turnsLeantOn)
     const asked = turns.at(-1)?.text ?? ""
     const question = yield* rewriter.rewrite(asked, history)
-    const { passages: contexts } = yield* base.search(rewriter.searched?.(question, history) ?? question, { limit: passagesOfAnswer })
+    const query = rewriter.searched?.(question, history) ?? question
+    const lists = yield* Effect.forEach(
+      bases,
+      (base) => Effect.map(base.search(query, { limit, ...defined({ where }) }), ({ passages }) => ({ query, contexts: passages })),
+      { concurrency: 4 }
+    )
+    const contexts = bestOf(lists, { limit, least })
     return {
+      ...(search === undefined ? {} : { found: { search, question, contexts } }),
       parts: generator.stream({ question, contexts, instruction, sampling: { maxTokens, temperature, topP } }),
       promptTokens: [instruction ?? "", question, ...contexts.map(({ text }) => text)].reduce((sum, text) => sum + countTokens(text), 0)
     }
@@ -80,8 +95,9 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
   const route = (protocol: ChatProtocol): ChatRoute => (body) =>
     Effect.gen(function*(): Effect.fn.Return<RawAnswer, ServiceError> {
       const chat = yield* take(protocol.read(body))
-      const identity: ChatIdentity = { id: randomUUID().replaceAll("-", ""), created: yield* Clock.currentTimeMillis, model: chat.model }
-      const { parts, promptTokens } = yield* answering(chat)
+      const created = yield* Clock.currentTimeMillis
+      const { found, parts, promptTokens } = yield* answering(chat)
+      const identity: ChatIdentity = { id: randomUUID().replaceAll("-", ""), created, model: chat.model, ...defined({ found }) }
       if (!chat.stream) {
         const last = (yield* Stream.runCollect(parts)).at(-1)
         if (last?._tag !== "done") return yield* ServiceError.internal("the model ended without an answer")

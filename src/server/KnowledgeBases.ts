@@ -1,6 +1,7 @@
 import { Effect, Stream } from "effect"
 import type { Corpus } from "../domain/Corpus.ts"
 import { ServiceError } from "../domain/Errors.ts"
+import { type Context, fusedByRank } from "../domain/Retrieval.ts"
 import * as KnowledgeBase from "../mcp/KnowledgeBase.ts"
 import { Corpora } from "../ports/Corpora.ts"
 import { Files } from "../ports/Files.ts"
@@ -23,6 +24,13 @@ export const withAllTokens = (limits?: KnowledgeBase.Limits): KnowledgeBase.Limi
 /** Turns what a knowledge base fails with, besides errors of the service, into one of them. */
 export const unable = <A, R>(asked: Effect.Effect<A, KnowledgeBase.KnowledgeError, R>): Effect.Effect<A, ServiceError, R> =>
   Effect.mapError(asked, (error) => (error instanceof ServiceError ? error : ServiceError.internal(error.message)))
+
+/** The best of what several searches found, fused by rank where there are several. */
+export const bestOf = (
+  found: Parameters<typeof fusedByRank>[0],
+  { least, limit }: { readonly least: number; readonly limit: number }
+): ReadonlyArray<Context> =>
+  (found.length === 1 ? found[0]!.contexts : fusedByRank(found)).filter(({ score }) => score >= least).slice(0, limit)
 
 /** The server's corpora as knowledge bases. */
 export const knowledgeBases = Effect.gen(function*() {

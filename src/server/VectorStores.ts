@@ -1,13 +1,12 @@
 import { Effect } from "effect"
 import type { ServiceError } from "../domain/Errors.ts"
 import { percentDecoded } from "../domain/Percent.ts"
-import { fusedByRank } from "../domain/Retrieval.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { completionErrorToWire } from "../wire/openai/OpenAiAnswers.ts"
 import { storeResultsToWire, storeSearchFromWire, storesToWire, storeToWire } from "../wire/openai/VectorStores.ts"
 import { json, type RawAnswer, refusing, take } from "./Call.ts"
 import type { ChatRoute } from "./CorpusChats.ts"
-import { knowledgeBases, unable, withAllTokens } from "./KnowledgeBases.ts"
+import { bestOf, knowledgeBases, unable, withAllTokens } from "./KnowledgeBases.ts"
 
 const failed = refusing(completionErrorToWire)
 
@@ -25,8 +24,7 @@ export const vectorStores = Effect.fnUntraced(function*(limits: Limits = {}) {
           base.search(query, { limit: asked.limit, ...(asked.where === undefined ? {} : { where: asked.where }) }),
           ({ passages }) => ({ query, contexts: passages })
         ), { concurrency: 4 })
-      const contexts = found.length === 1 ? found[0]!.contexts : fusedByRank(found)
-      return json(storeResultsToWire(asked, contexts.filter(({ score }) => score >= asked.least).slice(0, asked.limit)))
+      return json(storeResultsToWire(asked, bestOf(found, asked)))
     }, unable)
 
   const answered = (route: (body: Uint8Array) => Effect.Effect<RawAnswer, ServiceError>): ChatRoute => (body) => failed(route(body))

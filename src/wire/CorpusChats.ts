@@ -6,6 +6,7 @@ import { ServiceError } from "../domain/Errors.ts"
 import type { MessageEvent, PartnerMessage } from "../domain/partner/PartnerChat.ts"
 import { bodyReader, optional } from "./JsonBody.ts"
 import { completionErrorToWire } from "./openai/OpenAiAnswers.ts"
+import { type FileSearch, fileSearchCallToWire, fileSearchOf, FileSearchTool, type FoundFiles } from "./openai/VectorStores.ts"
 import { answerToWire, eventToWire, failureEventToWire } from "./partner/PartnerAnswers.ts"
 import { partnerErrorToWire } from "./partner/PartnerErrors.ts"
 
@@ -26,6 +27,8 @@ export interface CorpusChat {
   readonly maxTokens?: number
   readonly temperature?: number
   readonly topP?: number
+  /** The corpora that are searched in place of the model's. */
+  readonly search?: FileSearch
 }
 
 /** Fields that every object of one answer has. */
@@ -35,6 +38,8 @@ export interface ChatIdentity {
   /** Milliseconds since 1970. */
   readonly created: number
   readonly model: string
+  /** What was found where a tool searches. */
+  readonly found?: FoundFiles
 }
 
 /** Writes the server-sent events of a stream: before the first text, for each piece of text, and at the end. */
@@ -58,10 +63,11 @@ const anything = optional(Schema.Unknown)
 
 /** Content of a message in any of the three protocols: a string, or parts whose types say which of them are text. */
 const Content = Schema.Union([Schema.String, Schema.Array(Schema.Struct({ type: Schema.String, text: optional(Schema.String) }))])
-const Messages = Schema.Array(Schema.Struct({
+const Message = Schema.Struct({
   role: Schema.Literals(["system", "developer", "user", "assistant"]),
   content: optional(Content)
-}))
+})
+const Messages = Schema.Array(Message)
 type Messages = typeof Messages.Type
 
 const sampling = { temperature: optional(Schema.Finite), top_p: optional(Schema.Finite), stream: optional(Schema.Boolean) }
@@ -80,13 +86,18 @@ const Completion = Schema.Struct({
   logprobs: optional(Schema.Boolean)
 })
 
+/** An item of an earlier response, which clients send back with its message. */
+const SearchItem = Schema.Struct({ type: Schema.Literal("file_search_call") })
+const OtherTool = Schema.Struct({ type: Schema.String.check(Schema.isPattern(/^(?!file_search$)/)) })
+
 const ResponseRequest = Schema.Struct({
   model: Schema.NonEmptyString,
-  input: Schema.Union([Schema.String, Messages]),
+  input: Schema.Union([Schema.String, Schema.Array(Schema.Union([Message, SearchItem]))]),
   instructions: optional(Schema.String),
   ...sampling,
   max_output_tokens: optional(Schema.Int),
-  tools: optional(Schema.Array(Schema.Unknown)),
+  tools: optional(Schema.Array(Schema.Union([FileSearchTool, OtherTool]))),
+  include: optional(Schema.Array(Schema.String)),
   text: optional(Schema.Struct({ format: optional(Schema.Struct({ type: Schema.String })) })),
   previous_response_id: anything,
   conversation: anything,
@@ -248,34 +259,64 @@ const completionUsage = (answer: Answer) => {
 
 const readResponse = bodyReader(ResponseRequest)
 
+/** The search of the only tool that a corpus has; undefined without one. */
+const searchOf = (
+  tools: NonNullable<(typeof ResponseRequest.Type)["tools"]>,
+  shown: boolean
+): Result.Result<FileSearch | undefined, ServiceError> => {
+  const [first] = tools
+  const wrong = tools.findIndex((tool, at) => at > 0 || tool.type !== "file_search")
+  if (wrong !== -1) {
+    return Result.fail(ServiceError.invalid(
+      `tools.${wrong}`,
+      wrong > 0 ? "is more than one tool" : `is of type ${first?.type}, which is not supported by a corpus`,
+      "leave it out, or give one file_search with all vector_store_ids"
+    ))
+  }
+  return first !== undefined && "vector_store_ids" in first ? fileSearchOf(first, "tools.0", shown) : Result.succeed(undefined)
+}
+
 /** OpenAI's Responses. Citations are annotations of the text: `url_citation` for pages of the web, `file_citation` for other files. */
 export const responses: ChatProtocol = {
   read: (bytes) =>
     Result.gen(function*() {
       const body = yield* readResponse(bytes)
       yield* refusing({
-        tools: isGiven(body.tools),
         "text.format": isOtherThanText(body.text?.format),
         // Responses are not stored: each request has to bring the whole conversation.
         previous_response_id: (body.previous_response_id ?? null) !== null,
         conversation: (body.conversation ?? null) !== null,
         background: body.background === true
       })
-      const messages: Messages = typeof body.input === "string" ? [{ role: "user", content: body.input }] : body.input
-      return chatOf(body, yield* conversationOf(messages, "input", body.instructions), body.max_output_tokens)
+      const messages: Messages = typeof body.input === "string"
+        ? [{ role: "user", content: body.input }]
+        : body.input.filter((item) => "role" in item)
+      const chat = chatOf(body, yield* conversationOf(messages, "input", body.instructions), body.max_output_tokens)
+      const search = yield* searchOf(body.tools ?? [], body.include?.includes("file_search_call.results") === true)
+      return search === undefined ? chat : { ...chat, search }
     }),
   whole: (identity, answer) => responseOf(identity, answer),
   stream: (identity) => {
     let sequence = 0
     let told = ""
     const send = (type: string, value: object): string => event({ type, sequence_number: sequence++, ...value })
-    const at = { item_id: `msg_${identity.id}`, output_index: 0, content_index: 0 }
+    const output_index = identity.found === undefined ? 0 : 1
+    const at = { item_id: `msg_${identity.id}`, output_index, content_index: 0 }
+    const searched = (found: FoundFiles): ReadonlyArray<string> => {
+      const of = { item_id: `fs_${identity.id}`, output_index: 0 }
+      return [
+        send("response.output_item.added", { output_index: 0, item: fileSearchCallToWire(identity.id, found, "in_progress") }),
+        ...["in_progress", "searching", "completed"].map((state) => send(`response.file_search_call.${state}`, of)),
+        send("response.output_item.done", { output_index: 0, item: fileSearchCallToWire(identity.id, found, "completed") })
+      ]
+    }
     return {
       begin: () =>
         [
           send("response.created", { response: responseOf(identity) }),
           send("response.in_progress", { response: responseOf(identity) }),
-          send("response.output_item.added", { output_index: 0, item: outputItem(identity, "in_progress", []) }),
+          ...(identity.found === undefined ? [] : searched(identity.found)),
+          send("response.output_item.added", { output_index, item: outputItem(identity, "in_progress", []) }),
           send("response.content_part.added", { ...at, part: outputText("", []) })
         ].join(""),
       text: (text) => {
@@ -283,7 +324,7 @@ export const responses: ChatProtocol = {
         return send("response.output_text.delta", { ...at, delta: text, logprobs: [] })
       },
       end: (answer) => {
-        const annotations = responseAnnotations(answer)
+        const annotations = responseAnnotations(identity, answer)
         const part = outputText(told, annotations)
         const item = outputItem(identity, "completed", [part])
         return [
@@ -292,7 +333,7 @@ export const responses: ChatProtocol = {
           ),
           send("response.output_text.done", { ...at, text: told, logprobs: [] }),
           send("response.content_part.done", { ...at, part }),
-          send("response.output_item.done", { output_index: 0, item }),
+          send("response.output_item.done", { output_index, item }),
           send(answer.truncated === true ? "response.incomplete" : "response.completed", {
             response: responseOf(identity, { ...answer, text: told })
           })
@@ -304,9 +345,10 @@ export const responses: ChatProtocol = {
   broken: (error) => event({ type: "error", code: error.code, message: error.message, param: null })
 }
 
-const responseAnnotations = (answer: Answer): ReadonlyArray<object> =>
+const responseAnnotations = ({ found }: ChatIdentity, answer: Answer): ReadonlyArray<object> =>
   cited(answer).map((each) =>
-    /^https?:/i.test(addressOf(each.citation))
+    // What a search of files found is of files, wherever they are.
+    found === undefined && /^https?:/i.test(addressOf(each.citation))
       ? { type: "url_citation", ...urlCitation(each) }
       : { type: "file_citation", file_id: idOf(each.citation.file), filename: each.citation.sourceDisplayName, index: each.end }
   )
@@ -338,14 +380,17 @@ const responseOf = (identity: ChatIdentity, answer?: Answer) => {
     max_output_tokens: null,
     metadata: {},
     model: identity.model,
-    output: answer === undefined ? [] : [outputItem(identity, status, [outputText(answer.text, responseAnnotations(answer))])],
+    output: answer === undefined ? [] : [
+      ...(identity.found === undefined ? [] : [fileSearchCallToWire(identity.id, identity.found, "completed")]),
+      outputItem(identity, status, [outputText(answer.text, responseAnnotations(identity, answer))])
+    ],
     parallel_tool_calls: false,
     previous_response_id: null,
     store: false,
     temperature: null,
     text: { format: { type: "text" } },
-    tool_choice: "none",
-    tools: [],
+    tool_choice: identity.found === undefined ? "none" : "auto",
+    tools: identity.found === undefined ? [] : [identity.found.search.tool],
     top_p: null,
     truncation: "disabled",
     usage: answer === undefined ? null : {

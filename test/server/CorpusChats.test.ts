@@ -201,6 +201,60 @@ layer(served, { excludeTestServices: true })("conversations with a corpus", (it)
       })
     }))
 
+  it.effect("Responses that search files, by OpenAI's client, whole, streamed and as a conversation", () =>
+    Effect.gen(function*() {
+      const { url } = yield* Served
+      const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: token, maxRetries: 0 })
+      yield* Effect.promise(async () => {
+        const asked = (options: object = {}) => ({
+          model: "gpt-of-any-name",
+          input: [{ role: "user" as const, content: question }],
+          tools: [{ type: "file_search" as const, vector_store_ids: ["Handbook"], ...options }],
+          include: ["file_search_call.results" as const]
+        })
+        const response = await client.responses.create(asked({ max_num_results: 3 }))
+        assert.match(response.output_text, said)
+        const [call, message] = response.output
+        assert.strictEqual(call?.type, "file_search_call")
+        if (call?.type !== "file_search_call" || message?.type !== "message") return assert.fail("has no call and message")
+        assert.deepStrictEqual(call.queries, [question])
+        assert.deepInclude(call.results?.[0], { filename: "leave.md" })
+        assert.include(call.results?.[0]?.text, "carry over")
+        const [part] = message.content
+        assert.deepInclude(part?.type === "output_text" ? part.annotations[0] : undefined, {
+          type: "file_citation",
+          filename: "leave.md",
+          file_id: call.results?.[0]?.file_id
+        })
+        assert.deepInclude(response.tools[0], { type: "file_search", max_num_results: 3 })
+
+        const stream = client.responses.stream({ ...asked(), include: [] })
+        const types: Array<string> = []
+        for await (const { type } of stream) types.push(type)
+        const [first, last] = [types.indexOf("response.file_search_call.in_progress"), types.indexOf("response.file_search_call.completed")]
+        assert.isTrue(0 < first && first < last && last < types.indexOf("response.output_text.delta"))
+        const streamed = await stream.finalResponse()
+        assert.match(streamed.output_text, said)
+        assert.deepInclude(streamed.output[0], { type: "file_search_call", results: null })
+
+        const next = await client.responses.create({
+          ...asked(),
+          input: [...asked().input, ...response.output as never, { role: "user", content: question }]
+        })
+        assert.match(next.output_text, said)
+        const none = await client.responses.create(asked({ filters: { type: "eq", key: "title", value: "Nothing" } }))
+        assert.deepInclude(none.output[0], { type: "file_search_call", results: [] })
+
+        const fails = async (body: object): Promise<string> =>
+          await client.responses.create({ ...asked(), ...body }).then(() => "", (error: unknown) => String(error))
+        assert.match(await fails({ tools: [{ type: "web_search" }] }), /tools\.0.*web_search/)
+        assert.match(await fails({ tools: [...asked().tools, ...asked().tools] }), /tools\.1/)
+        assert.match(await fails(asked({ max_num_results: 51 })), /tools\.0\.max_num_results.*50/)
+        assert.match(await fails({ tools: [{ type: "file_search", vector_store_ids: [] }] }), /tools\.0\.vector_store_ids/)
+        assert.match(await fails({ tools: [{ type: "file_search", vector_store_ids: ["Nobody"] }] }), /404.*Nobody/)
+      })
+    }))
+
   it.effect("messages, by Anthropic's client", () =>
     Effect.gen(function*() {
       const { url } = yield* Served

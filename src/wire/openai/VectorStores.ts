@@ -6,10 +6,8 @@ import { lastSegment } from "../../domain/ResourceNames.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { bodyReader, optional } from "../JsonBody.ts"
 
-/** A search of a vector store. */
-export interface StoreSearch {
-  /** One query, or several whose results are fused. */
-  readonly queries: ReadonlyArray<string>
+/** How vector stores are searched. */
+export interface SearchOptions {
   /** Most results, 1 to 50. */
   readonly limit: number
   /** An expression over metadata that files have to pass. */
@@ -18,8 +16,24 @@ export interface StoreSearch {
   readonly least: number
 }
 
+/** A search of a vector store. */
+export interface StoreSearch extends SearchOptions {
+  /** One query, or several whose results are fused. */
+  readonly queries: ReadonlyArray<string>
+}
+
+/** The tool `file_search` of a response: what its answer is made from. */
+export interface FileSearch extends SearchOptions {
+  /** Names or ids of corpora, whose results are fused. */
+  readonly stores: ReadonlyArray<string>
+  /** Whether the response shows the results. */
+  readonly shown: boolean
+  /** The tool as it was given. */
+  readonly tool: FileSearchTool
+}
+
 const mostResults = 50
-const usualResults = 10
+const usual = { results: 10, resultsOfTool: 20 }
 
 const Value = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
 
@@ -43,12 +57,24 @@ const Filter: Schema.Codec<Filter> = Schema.Union([
   })
 ])
 
-const Request = Schema.Struct({
-  query: Schema.Union([Schema.NonEmptyString, Schema.NonEmptyArray(Schema.NonEmptyString)]),
+const options = {
   max_num_results: optional(Schema.Int),
   filters: optional(Filter),
   ranking_options: optional(Schema.Struct({ score_threshold: optional(Schema.Finite) }))
+}
+
+const Request = Schema.Struct({
+  query: Schema.Union([Schema.NonEmptyString, Schema.NonEmptyArray(Schema.NonEmptyString)]),
+  ...options
 })
+type Options = Omit<typeof Request.Type, "query">
+
+export const FileSearchTool = Schema.Struct({
+  type: Schema.Literal("file_search"),
+  vector_store_ids: Schema.NonEmptyArray(Schema.NonEmptyString),
+  ...options
+})
+export type FileSearchTool = typeof FileSearchTool.Type
 
 const readRequest = bodyReader(Request)
 
@@ -58,14 +84,22 @@ const deepest = 8
 /** Decodes a search. Hints on how to rank or to rewrite the query are ignored: the corpus's own search is used. */
 export const storeSearchFromWire = (body: Uint8Array): Result.Result<StoreSearch, ServiceError> =>
   Result.gen(function*() {
-    const { filters, max_num_results: asked, query, ranking_options: ranking } = yield* readRequest(body)
-    const limit = asked ?? usualResults
-    if (limit < 1 || limit > mostResults) {
-      return yield* Result.fail(ServiceError.invalid("max_num_results", `must be from 1 to ${mostResults}`))
+    const { query, ...asked } = yield* readRequest(body)
+    return { queries: typeof query === "string" ? [query] : query, ...(yield* optionsOf(asked, "", usual.results)) }
+  })
+
+/** What a tool asks for; `at` is its place in the request. */
+export const fileSearchOf = (tool: FileSearchTool, at: string, shown: boolean): Result.Result<FileSearch, ServiceError> =>
+  Result.map(optionsOf(tool, `${at}.`, usual.resultsOfTool), (asked) => ({ stores: tool.vector_store_ids, shown, tool, ...asked }))
+
+const optionsOf = (asked: Options, at: string, usualResults: number): Result.Result<SearchOptions, ServiceError> =>
+  Result.gen(function*() {
+    const { filters, max_num_results: limit, ranking_options: ranking } = asked
+    if (limit !== undefined && limit !== null && (limit < 1 || limit > mostResults)) {
+      return yield* Result.fail(ServiceError.invalid(`${at}max_num_results`, `must be from 1 to ${mostResults}`))
     }
     return {
-      queries: typeof query === "string" ? [query] : query,
-      limit,
+      limit: limit ?? usualResults,
       where: filters === undefined || filters === null ? undefined : yield* expressionOf(filters, 1),
       least: ranking?.score_threshold ?? 0
     }
@@ -97,15 +131,32 @@ const expressionOf = (filter: Filter, depth: number): Result.Result<string, Serv
 export const storeResultsToWire = ({ queries }: StoreSearch, contexts: ReadonlyArray<Context>): object => ({
   object: "vector_store.search_results.page",
   search_query: queries,
-  data: contexts.map(({ file, metadata = {}, score, sourceDisplayName, text }) => ({
-    file_id: lastSegment(file),
-    filename: sourceDisplayName,
-    score,
-    attributes: metadata,
-    content: [{ type: "text", text }]
-  })),
+  data: contexts.map((context) => ({ ...resultOf(context), content: [{ type: "text", text: context.text }] })),
   has_more: false,
   next_page: null
+})
+
+const resultOf = ({ file, metadata = {}, score, sourceDisplayName }: Context) => ({
+  file_id: lastSegment(file),
+  filename: sourceDisplayName,
+  score,
+  attributes: metadata
+})
+
+/** What the tool `file_search` found for a question. */
+export interface FoundFiles {
+  readonly search: FileSearch
+  readonly question: string
+  readonly contexts: ReadonlyArray<Context>
+}
+
+/** The call of the tool, an item of a response's output; of a call that goes on without what it found. */
+export const fileSearchCallToWire = (id: string, { contexts, question, search }: FoundFiles, status: "in_progress" | "completed") => ({
+  id: `fs_${id}`,
+  type: "file_search_call",
+  status,
+  queries: [question],
+  results: search.shown && status === "completed" ? contexts.map((context) => ({ ...resultOf(context), text: context.text })) : null
 })
 
 export const storesToWire = (corpora: ReadonlyArray<Corpus>): object => ({
