@@ -33,6 +33,10 @@ export interface CitableDocument {
   readonly index: number
   readonly title?: string
   readonly text: string
+  /** Where each of its blocks ends, in Unicode characters, for a document that consists of blocks: citations name blocks of it. */
+  readonly blockEnds?: ReadonlyArray<number>
+  /** The source of a search result, whose `index` is its place among those. */
+  readonly source?: string
 }
 
 /** A place in a {@link CitableDocument}; `start` and `end` count its Unicode characters. */

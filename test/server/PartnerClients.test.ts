@@ -176,6 +176,56 @@ describe("@anthropic-ai/vertex-sdk", () => {
     assert.match((await failureOf(client().messages.create(asksToCite))).message, /messages\.0\.content\.0\.citations/)
   })
 
+  it("has blocks and search results cited, in a message and in what a tool found", async () => {
+    const blocks = {
+      type: "document" as const,
+      title: "rules",
+      source: {
+        type: "content" as const,
+        content: [{ type: "text" as const, text: "Cranes 🏗 rest at night." }, { type: "text" as const, text: policy }]
+      },
+      citations: { enabled: true }
+    }
+    const result = {
+      type: "search_result" as const,
+      source: "https://intranet/prize",
+      title: "Raffle",
+      content: [{ type: "text" as const, text: "The raffle is in May." }, {
+        type: "text" as const,
+        text: "The prize of the raffle is nine elephants."
+      }],
+      citations: { enabled: true }
+    }
+    const asking = async (messages: Array<MessageParam>) => {
+      const message = await client(alone).messages.create({ ...asksToCite, messages })
+      const [block] = message.content
+      return block?.type === "text" ? block.citations?.[0] : undefined
+    }
+    const asked = (text: string): MessageParam => ({ role: "user", content: [blocks, result, { type: "text", text }] })
+    const ofBlock = await asking([asked("How much may a night in a hotel cost?")])
+    assert.deepInclude(ofBlock, {
+      type: "content_block_location",
+      document_index: 0,
+      document_title: "rules",
+      start_block_index: 1,
+      end_block_index: 2
+    })
+    const place = { type: "search_result_location" as const, search_result_index: 0, source: result.source, title: "Raffle" }
+    const ofResult = { ...place, start_block_index: 1, end_block_index: 2 }
+    assert.deepInclude(await asking([asked("What is the prize of the raffle?")]), ofResult)
+    const found = await asking([
+      { role: "user", content: "What is the prize of the raffle?" },
+      { role: "assistant", content: [{ type: "tool_use", id: "t1", name: "find", input: {} }] },
+      { role: "user", content: [{ type: "tool_result", tool_use_id: "t1", content: [result] }] }
+    ])
+    assert.deepInclude(found, ofResult)
+  })
+
+  it("takes names of features on trial", async () => {
+    const answer = await client(alone).beta.messages.create({ ...asks("hi"), betas: ["context-1m-2025-08-07"] })
+    assert.strictEqual(answer.type, "message")
+  })
+
   it("counts tokens", async () => {
     const { input_tokens } = await client().messages.countTokens({ model: sonnet, messages: [{ role: "user", content: "Hello there" }] })
     assert.isAbove(input_tokens, 0)

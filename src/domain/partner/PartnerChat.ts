@@ -25,6 +25,8 @@ export interface Conversation {
   readonly outputConfig?: OutputConfig
   /** Caches the longest prefix possible, without a mark on a block. */
   readonly cacheControl?: CacheControl | null
+  /** Features on trial that the request uses, by name. */
+  readonly anthropicBeta?: ReadonlyArray<string>
   /** What to remove from a long conversation, in the API's form. */
   readonly contextManagement?: { readonly edits?: ReadonlyArray<JsonRecord> } | null
 }
@@ -53,6 +55,7 @@ export type ContentBlock =
   | TextBlock
   | ImageBlock
   | DocumentBlock
+  | SearchResultBlock
   | ToolUseBlock
   | ToolResultBlock
   | ThinkingBlock
@@ -93,6 +96,16 @@ export interface DocumentBlock extends Cacheable {
   readonly citations?: { readonly enabled?: boolean } | null
 }
 
+/** A result of the caller's own search. */
+export interface SearchResultBlock extends Cacheable {
+  readonly type: "search_result"
+  /** Where it is from, such as an address. */
+  readonly source: string
+  readonly title: string
+  readonly content: ReadonlyArray<TextBlock>
+  readonly citations?: { readonly enabled?: boolean } | null
+}
+
 export interface ToolUseBlock extends Cacheable {
   readonly type: "tool_use"
   readonly id: string
@@ -105,7 +118,7 @@ export interface ToolUseBlock extends Cacheable {
 export interface ToolResultBlock extends Cacheable {
   readonly type: "tool_result"
   readonly toolUseId: string
-  readonly content?: string | ReadonlyArray<TextBlock | ImageBlock | DocumentBlock>
+  readonly content?: string | ReadonlyArray<TextBlock | ImageBlock | DocumentBlock | SearchResultBlock>
   readonly isError?: boolean
 }
 

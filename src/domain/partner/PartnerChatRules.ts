@@ -69,7 +69,7 @@ const turns: Rule<Conversation> = ({ messages }) => {
 }
 
 const spoken: Readonly<Record<"user" | "assistant", ReadonlyArray<ContentBlock["type"]>>> = {
-  user: ["text", "image", "document", "tool_result"],
+  user: ["text", "image", "document", "search_result", "tool_result"],
   assistant: ["text", "tool_use", "thinking", "redacted_thinking"]
 }
 

@@ -42,6 +42,8 @@ export const allBlocks = ({ messages }: Conversation): ReadonlyArray<ContentBloc
 const withInner = (block: ContentBlock): ReadonlyArray<ContentBlock> => {
   const inner = block.type === "tool_result" ?
     blocksOf(block.content)
+    : block.type === "search_result" ?
+    block.content
     : block.type === "document" && block.source.type === "content" ?
     blocksOf(block.source.content)
     : []
@@ -58,6 +60,8 @@ const textsIn = (block: ContentBlock): ReadonlyArray<string> => {
       return [block.name, JSON.stringify(block.input)]
     case "document":
       return [block.title ?? "", block.context ?? "", block.source.type === "text" ? block.source.data : ""]
+    case "search_result":
+      return [block.title, block.source]
     default:
       return []
   }

@@ -8,7 +8,8 @@ import {
   type DocumentBlock,
   type MessageRequest,
   type MessageTurn,
-  type PartnerTool
+  type PartnerTool,
+  type SearchResultBlock
 } from "../../domain/partner/PartnerChat.ts"
 
 /**
@@ -68,32 +69,62 @@ const toolOf = ({ description, inputExamples = [], inputSchema, name, strict, ty
       "describe it as a custom tool, with its input_schema"
     ))
 
-const isToBeCited = (block: ContentBlock): block is DocumentBlock => block.type === "document" && block.citations?.enabled === true
+type ToBeCited = (DocumentBlock | SearchResultBlock) & { readonly citations: { readonly enabled: true } }
 
-/** The documents whose citations are requested. */
+const isToBeCited = (block: ContentBlock): block is ToBeCited =>
+  (block.type === "document" || block.type === "search_result") && block.citations?.enabled === true
+
+/** The documents and search results whose citations are requested. */
 const documentsToCite = (
   messages: ReadonlyArray<MessageTurn>,
   cites: boolean
-): Result.Result<ReadonlyArray<CitableDocument>, ServiceError> => {
-  const documents: Array<CitableDocument> = []
-  let index = 0
-  for (const [i, { content }] of messages.entries()) {
-    for (const [j, block] of blocksOf(content).entries()) {
-      if (block.type !== "document") continue
-      if (isToBeCited(block)) {
-        const field = `messages.${i}.content.${j}.citations`
-        if (!cites) return Result.fail(ServiceError.invalid(field, "are made by the partner's own service", "leave them out"))
-        if (block.source.type !== "text") {
-          return Result.fail(
-            ServiceError.invalid(field, "are made of documents in plain text alone here", "send its text, or leave them out")
-          )
-        }
-        documents.push({ index, text: block.source.data, ...defined({ title: block.title ?? undefined }) })
+): Result.Result<ReadonlyArray<CitableDocument>, ServiceError> =>
+  Result.gen(function*() {
+    const documents: Array<CitableDocument> = []
+    const next = { document: 0, search_result: 0 }
+    for (const { block, field } of messages.flatMap(({ content }, i) => withResults(blocksOf(content), `messages.${i}.content`))) {
+      if (block.type !== "document" && block.type !== "search_result") continue
+      const index = next[block.type]++
+      if (!isToBeCited(block)) continue
+      if (!cites) {
+        return yield* Result.fail(ServiceError.invalid(`${field}.citations`, "are made by the partner's own service", "leave them out"))
       }
-      index++
+      documents.push(yield* citable(block, index, `${field}.citations`))
     }
+    return documents
+  })
+
+/** Blocks with their places; those of a tool's result follow it. */
+const withResults = (
+  blocks: ReadonlyArray<ContentBlock>,
+  at: string
+): ReadonlyArray<{ readonly block: ContentBlock; readonly field: string }> =>
+  blocks.flatMap((block, j) => [
+    { block, field: `${at}.${j}` },
+    ...(block.type === "tool_result" ? withResults(blocksOf(block.content), `${at}.${j}.content`) : [])
+  ])
+
+const citable = (block: ToBeCited, index: number, field: string): Result.Result<CitableDocument, ServiceError> => {
+  if (block.type === "search_result") {
+    const { content, source, title } = block
+    return Result.succeed({ index, title, source, ...joined(content.map(({ text }) => text)) })
   }
-  return Result.succeed(documents)
+  const { source } = block
+  const about = { index, ...defined({ title: block.title ?? undefined }) }
+  if (source.type === "text") return Result.succeed({ ...about, text: source.data })
+  const blocks = source.type === "content" ? blocksOf(source.content) : []
+  const texts = blocks.flatMap((inner) => (inner.type === "text" ? [inner.text] : []))
+  return source.type === "base64" || texts.length < blocks.length
+    ? Result.fail(ServiceError.invalid(field, "are made of documents in text alone here", "send its text, or leave them out"))
+    : Result.succeed({ ...about, ...joined(texts) })
+}
+
+const betweenBlocks = "\n\n"
+
+/** The text of blocks, and where each one ends in it. */
+const joined = (texts: ReadonlyArray<string>): Pick<CitableDocument, "blockEnds" | "text"> => {
+  let end = -betweenBlocks.length
+  return { text: texts.join(betweenBlocks), blockEnds: texts.map((text) => end += betweenBlocks.length + [...text].length) }
 }
 
 const choices = { auto: "auto", any: "required", none: "none" } as const
@@ -110,11 +141,12 @@ const namesOfCalls = (messages: ReadonlyArray<MessageTurn>): ReadonlyMap<string,
 
 const turnOf = ({ content, role }: MessageTurn, names: ReadonlyMap<string, string>): ChatTurn => ({
   role,
-  parts: blocksOf(content).flatMap((block) => (isToBeCited(block) ? [] : partsOf(block, names)))
+  parts: blocksOf(content).flatMap((block) => partsOf(block, names))
 })
 
-/** The parts of a block. Pictures inside a tool's result come after it: elsewhere a result is text. */
+/** The parts of a block; none of what is to be cited. Pictures inside a tool's result come after it: elsewhere a result is text. */
 const partsOf = (block: ContentBlock, names: ReadonlyMap<string, string>): ReadonlyArray<ChatPart> => {
+  if (isToBeCited(block)) return []
   switch (block.type) {
     case "text":
       return [{ type: "text", text: block.text }]
@@ -122,6 +154,8 @@ const partsOf = (block: ContentBlock, names: ReadonlyMap<string, string>): Reado
       return [{ type: "media", mimeType: block.source.mediaType, data: block.source.data }]
     case "document":
       return documentParts(block, names)
+    case "search_result":
+      return [`${block.title}\n${block.source}`, ...block.content.map(({ text }) => text)].map((text) => ({ type: "text", text }))
     case "tool_use":
       return [{ type: "toolCall", id: block.id, name: block.name, args: block.input }]
     case "tool_result": {

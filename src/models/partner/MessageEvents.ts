@@ -124,16 +124,21 @@ const writing = ({ countTokens, inputTokens, model, oneCall }: Answering) => {
   }
 }
 
-/** A citation as the API has it. */
-const placeOf = ({ end, index, quote, start, title }: DocumentCitation): JsonRecord => ({
-  type: "char_location",
-  cited_text: quote,
-  document_index: index,
-  document_title: title ?? null,
-  start_char_index: start,
-  end_char_index: end,
-  file_id: null
-})
+/** A citation as the API has it: of characters, or of blocks, the end of each being what is no longer of it. */
+const placeOf = ({ blockEnds, end, index, quote, source, start, title: given }: DocumentCitation): JsonRecord => {
+  const title = given ?? null
+  const blocks = blockEnds === undefined ? {} : {
+    start_block_index: blockEnds.findIndex((blockEnd) => blockEnd > start),
+    end_block_index: blockEnds.findIndex((blockEnd) => blockEnd >= end) + 1
+  }
+  if (source !== undefined) {
+    return { type: "search_result_location", cited_text: quote, source, title, search_result_index: index, ...blocks }
+  }
+  const document = { cited_text: quote, document_index: index, document_title: title, file_id: null }
+  return blockEnds === undefined
+    ? { type: "char_location", ...document, start_char_index: start, end_char_index: end }
+    : { type: "content_block_location", ...document, ...blocks }
+}
 
 const beginning = (model: string, inputTokens: number) => ({
   id: `msg_vrtx_${newId()}`,

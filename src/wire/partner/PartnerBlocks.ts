@@ -43,6 +43,15 @@ export const Document = Schema.Struct({
   ...cached
 }).pipe(Schema.encodeKeys(cacheKeys))
 
+export const SearchResult = Schema.Struct({
+  type: Schema.Literal("search_result"),
+  source: Schema.String,
+  title: Schema.String,
+  content: Schema.Array(Text),
+  citations: optional(Schema.NullOr(Schema.Struct({ enabled: optional(Schema.Boolean) }))),
+  ...cached
+}).pipe(Schema.encodeKeys(cacheKeys))
+
 export const ToolUse = Schema.Struct({
   type: Schema.Literal("tool_use"),
   id: Schema.String,
@@ -55,7 +64,7 @@ export const ToolUse = Schema.Struct({
 export const ToolResult = Schema.Struct({
   type: Schema.Literal("tool_result"),
   toolUseId: Schema.String,
-  content: optional(contentOf(Schema.Union([Text, Image, Document]))),
+  content: optional(contentOf(Schema.Union([Text, Image, Document, SearchResult]))),
   isError: optional(Schema.Boolean),
   ...cached
 }).pipe(Schema.encodeKeys({ toolUseId: "tool_use_id", isError: "is_error", ...cacheKeys }))

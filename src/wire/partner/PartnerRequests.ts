@@ -14,6 +14,7 @@ import {
   optional,
   record,
   RedactedThinking,
+  SearchResult,
   Text,
   Thinking,
   ToolResult,
@@ -28,7 +29,7 @@ export const anthropicVersion = "vertex-2023-10-16"
 
 const Turn = Schema.Struct({
   role: Schema.Literals(["user", "assistant"]),
-  content: contentOf(Schema.Union([Text, Image, Document, ToolUse, ToolResult, Thinking, RedactedThinking]))
+  content: contentOf(Schema.Union([Text, Image, Document, SearchResult, ToolUse, ToolResult, Thinking, RedactedThinking]))
 })
 
 const Tool = Schema.Struct({
@@ -72,6 +73,7 @@ const OutputSettings = Schema.Struct({
 
 const conversation = {
   anthropicVersion: Schema.String,
+  anthropicBeta: optional(Schema.Array(Schema.String)),
   messages: Schema.Array(Turn),
   system: optional(contentOf(Text)),
   tools: optional(Schema.Array(Tool)),
@@ -83,6 +85,7 @@ const conversation = {
 }
 const conversationKeys = {
   anthropicVersion: "anthropic_version",
+  anthropicBeta: "anthropic_beta",
   toolChoice: "tool_choice",
   outputConfig: "output_config",
   contextManagement: "context_management",
