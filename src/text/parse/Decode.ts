@@ -176,9 +176,9 @@ const surelyLikely = -4
 const leastSure = 0.75
 
 /** Largest share of a text's characters that may be in doubt for it to be read all the same. */
-const leastDoubt = 0.01
+const mostDoubt = 0.01
 /** Natural logarithm of how much less likely a reading may be for it to be a rival of the likeliest. */
-const rivals = Math.log(20)
+const rivalry = Math.log(20)
 
 /** The share of characters that two readings of a text have in different ways. */
 const differing = (a: string, b: string): number => {
@@ -204,8 +204,8 @@ const guess = (bytes: Uint8Array): Guess | undefined => {
   const margin = second === undefined ? 1 : 1 / (1 + Math.exp(second.score - best.score))
   const quality = Math.min(1, Math.max(0, (best.mean - leastLikely) / (surelyLikely - leastLikely) * 0.4 + 0.6))
   const isDoubtful = best.mean < leastLikely
-    ? beyondAscii(best.text) > leastDoubt
-    : margin < leastSure && candidates.some(({ score, text }) => score > best.score - rivals && differing(text, best.text) > leastDoubt)
+    ? beyondAscii(best.text) > mostDoubt
+    : margin < leastSure && candidates.some(({ score, text }) => score > best.score - rivalry && differing(text, best.text) > mostDoubt)
   return isDoubtful ? undefined : { charset: best.name, confidence: Math.min(margin, quality) }
 }
 

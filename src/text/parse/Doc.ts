@@ -35,7 +35,7 @@ const fib = { version: 2, flags: 10, characters: 20, text: 24, pieces: 0x160, le
 const flags = { pieces: 0x4, encrypted: 0x100 } as const
 const macintosh = 256
 
-/** The text of a document from before 1997, one byte a character; `undefined` for later ones. */
+/** The text of a document from before 1997, one byte a character, or two in an East Asian edition; `undefined` for later ones. */
 const oldText = (root: Storage): string | undefined => {
   const stream = root.read("WordDocument")
   if (stream === undefined || stream.length < 32) throw damaged()
@@ -43,13 +43,13 @@ const oldText = (root: Storage): string | undefined => {
   if ((set & flags.encrypted) !== 0) throw new ReadFailure("encrypted", "the document is protected by a password")
   if (stream.readUInt16LE(fib.version) >= firstUnicode) return undefined
   if (stream.length < fib.least) throw damaged()
-  const ranges = (set & flags.pieces) !== 0 ? pieces(stream) : [[stream.readUInt32LE(fib.text), stream.readUInt32LE(fib.text + 4)] as const]
-  const wide = ranges.map(([from, to]) => unitsOf(stream, from, (set & flags.pieces) !== 0 ? to + to - from : to))
+  const isInPieces = (set & flags.pieces) !== 0
+  const ranges = isInPieces ? pieces(stream) : [[stream.readUInt32LE(fib.text), stream.readUInt32LE(fib.text + 4)] as const]
+  // A piece has as many characters as its range is long.
+  const wide = ranges.map(([from, to]) => unitsOf(stream, from, isInPieces ? to + to - from : to))
   // Text of one byte a character has no zeros.
-  const isWide = wide.some((units) => units?.ends === true)
-  const bytes = isWide && wide.every((units) => units !== undefined)
-    ? Buffer.concat(wide.map((units) => units.bytes))
-    : Buffer.concat(ranges.map(([from, to]) => stream.subarray(from, to)))
+  const isWide = wide.every((units) => units !== undefined) && wide.some(({ ends }) => ends)
+  const bytes = Buffer.concat(isWide ? wide.map((units) => units.bytes) : ranges.map(([from, to]) => stream.subarray(from, to)))
   // The file names the language of its author, not of its text: the letters show which charset they are in.
   const text = stream.readUInt16LE(fib.characters) === macintosh ? decodeAs(bytes, "macintosh") : decodePart(bytes)
   // Cells and rows end with BEL, lines with VT, pages with FF; a field's code stands before its result.

@@ -9,12 +9,8 @@ const charsets: Readonly<Record<string, string>> = {
   latin10: "iso-8859-16",
   ansinew: "windows-1252",
   applemac: "macintosh",
-  cp437: "ibm437",
   cp437de: "ibm437",
-  cp850: "ibm850",
-  cp852: "ibm852",
-  cp858: "ibm850",
-  cp866: "ibm866"
+  cp858: "ibm850"
 }
 
 /** The charset that a source names for its own text. */

@@ -6,7 +6,7 @@ import { ReadFailure } from "../ReadFailure.ts"
 import { accentedLetters, hasAccents, withAccents } from "./Accents.ts"
 import { type Attached, attachedTo, attachedToPage, xfaTexts } from "./Attached.ts"
 import { doubledWords, hasDoubled, withoutDoubled } from "./Doubled.ts"
-import { glyphsOf, type KnownText, withoutUnknown } from "./Glyphs.ts"
+import { glyphsOf, type KnownText, type PlacedGlyph, withoutUnknown } from "./Glyphs.ts"
 import { layersOn, outlineHasLoop, type Shown, shownOn } from "./Pdfium.ts"
 import { linesOf, looksBroken, respaced, vocabularyOf } from "./Spacing.ts"
 import { uprightText } from "./Turned.ts"
@@ -80,10 +80,12 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
           const text = opened.getText()
           const found = unusual.test(text) ? withoutUnknown(opened) : undefined
           if (found !== undefined) known.set(page, { ...found, text: cleaned(found.text) })
-          const plain = textOf(opened, text)
+          let placed: ReadonlyArray<PlacedGlyph> | undefined
+          const glyphs = () => placed ??= glyphsOf(opened)
+          const plain = textOf(text, glyphs)
           if (!hasAccents(text) && !hasDoubled(text)) return plain
-          const glyphs = glyphsOf(opened)
-          const [letters, words] = [accentedLetters(glyphs), doubledWords(glyphs)]
+          const [letters, words] = [accentedLetters(glyphs()), doubledWords(glyphs())]
+          if (letters.size + words.size === 0) return plain
           const mend = (one: string): string => withAccents(withoutDoubled(one, words), letters)
           mended.set(page, mend)
           return mend(plain)
@@ -116,12 +118,12 @@ export const withPlainPages = async <A>(file: Uint8Array, use: (pages: PlainPage
 /** Characters that no text contains: where glyph numbers stand in for characters, some of them are among these. */
 const unusual = /[\u0001\u0003-\u0008\u000b\u000e-\u001f\ufffd]|\p{Co}|(?!\ufffe)\p{Cn}/u
 
-const textOf = (page: PDFiumPage, raw: string): string => {
+const textOf = (raw: string, glyphs: () => ReadonlyArray<PlacedGlyph>): string => {
   const text = cleaned(raw)
   const lines = text.split("\n")
   if (!lines.some(looksBroken)) return text
   const vocabulary = vocabularyOf(lines)
-  const whole = new Map(linesOf(glyphsOf(page)).map(({ glyphs, text }) => [text, respaced(glyphs, vocabulary)]))
+  const whole = new Map(linesOf(glyphs()).map(({ glyphs, text }) => [text, respaced(glyphs, vocabulary)]))
   return lines.map((line) => whole.get(line.trim()) ?? line).join("\n")
 }
 
