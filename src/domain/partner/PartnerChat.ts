@@ -71,6 +71,11 @@ interface Cacheable {
   readonly cacheControl?: CacheControl | null
 }
 
+interface Citable {
+  /** Whether the answer says which part of it each statement comes from. */
+  readonly citations?: { readonly enabled?: boolean } | null
+}
+
 export interface TextBlock extends Cacheable {
   readonly type: "text"
   readonly text: string
@@ -84,7 +89,7 @@ export interface ImageBlock extends Cacheable {
   readonly source: { readonly type: "base64"; readonly mediaType: string; readonly data: string }
 }
 
-export interface DocumentBlock extends Cacheable {
+export interface DocumentBlock extends Cacheable, Citable {
   readonly type: "document"
   readonly source:
     /** A PDF. */
@@ -93,17 +98,15 @@ export interface DocumentBlock extends Cacheable {
     | { readonly type: "content"; readonly content: string | ReadonlyArray<TextBlock | ImageBlock> }
   readonly title?: string | null
   readonly context?: string | null
-  readonly citations?: { readonly enabled?: boolean } | null
 }
 
 /** A result of the caller's own search. */
-export interface SearchResultBlock extends Cacheable {
+export interface SearchResultBlock extends Cacheable, Citable {
   readonly type: "search_result"
   /** Where it is from, such as an address. */
   readonly source: string
   readonly title: string
   readonly content: ReadonlyArray<TextBlock>
-  readonly citations?: { readonly enabled?: boolean } | null
 }
 
 export interface ToolUseBlock extends Cacheable {
@@ -215,6 +218,27 @@ export type BlockDelta =
 /** The blocks of a content, which may be written as plain text. */
 export const blocksOf = <A>(content: string | ReadonlyArray<A> | undefined): ReadonlyArray<A | TextBlock> =>
   content === undefined ? [] : typeof content === "string" ? [{ type: "text", text: content }] : content
+
+/** A block, and its place in the request: `messages.0.content.1`. */
+export interface PlacedBlock {
+  readonly block: ContentBlock
+  readonly at: string
+}
+
+/** All blocks; those within results and documents come after the block that contains them. */
+export const placedBlocks = ({ messages }: Pick<Conversation, "messages">): ReadonlyArray<PlacedBlock> =>
+  messages.flatMap(({ content }, i) => placedIn(blocksOf(content), `messages.${i}.content`))
+
+const placedIn = (blocks: ReadonlyArray<ContentBlock>, content: string): ReadonlyArray<PlacedBlock> =>
+  blocks.flatMap((block, j) => {
+    const at = `${content}.${j}`
+    const inner = block.type === "tool_result" || block.type === "search_result" ?
+      placedIn(blocksOf(block.content), `${at}.content`)
+      : block.type === "document" && block.source.type === "content" ?
+      placedIn(blocksOf(block.source.content), `${at}.source.content`)
+      : []
+    return [{ block, at }, ...inner]
+  })
 
 /** The text that an event adds to the model's output: words, thoughts, arguments. */
 export const writtenIn = (event: MessageEvent): string => {

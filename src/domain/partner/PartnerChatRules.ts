@@ -1,5 +1,13 @@
 import { ServiceError } from "../Errors.ts"
-import { blocksOf, type ContentBlock, type Conversation, type MessageRequest, type ToolUseBlock } from "./PartnerChat.ts"
+import {
+  blocksOf,
+  type ContentBlock,
+  type Conversation,
+  type MessageRequest,
+  type PlacedBlock,
+  placedBlocks,
+  type ToolUseBlock
+} from "./PartnerChat.ts"
 import { contextTokens, partnerModel, partnerModels } from "./PartnerModels.ts"
 import { allBlocks, base64Bytes, countedTokens, estimatedTokens, mostTokens } from "./PartnerTokens.ts"
 import { type Broken, refusalOf } from "../Rule.ts"
@@ -140,31 +148,27 @@ const media: Rule<Conversation> = (request) => {
   const images = allBlocks(request).filter(({ type }) => type === "image").length
   return [
     ...(images > maxImages ? [broken("messages", `has ${images} images; ${maxImages} are allowed in a request`)] : []),
-    ...request.messages.flatMap(({ content }, i) => mediaIn(blocksOf(content), `messages.${i}.content`))
+    ...placedBlocks(request).flatMap(mediaOf)
   ]
 }
 
-const mediaIn = (blocks: ReadonlyArray<ContentBlock>, at: string): ReadonlyArray<Broken> =>
-  blocks.flatMap((block, j) => {
-    const where = `${at}.${j}`
-    if (block.type === "tool_result") return mediaIn(blocksOf(block.content), `${where}.content`)
-    if (block.type === "image") {
-      const { data, mediaType } = block.source
-      return [
-        ...(imageTypes.includes(mediaType) ? [] : [broken(`${where}.source.media_type`, `must be ${imageTypes.join(", ")}`)]),
-        ...badBase64(data, `${where}.source.data`),
-        ...(base64Bytes(data) > maxImageBytes ? [broken(`${where}.source.data`, "is larger than 5 MB", "send a smaller image")] : [])
-      ]
-    }
-    if (block.type !== "document") return []
-    const { source } = block
-    if (source.type === "content") return mediaIn(blocksOf(source.content), `${where}.source.content`)
-    const wanted = source.type === "base64" ? "application/pdf" : "text/plain"
+const mediaOf = ({ at, block }: PlacedBlock): ReadonlyArray<Broken> => {
+  if (block.type === "image") {
+    const { data, mediaType } = block.source
     return [
-      ...(source.mediaType === wanted ? [] : [broken(`${where}.source.media_type`, `must be ${wanted}`)]),
-      ...(source.type === "base64" ? badBase64(source.data, `${where}.source.data`) : [])
+      ...(imageTypes.includes(mediaType) ? [] : [broken(`${at}.source.media_type`, `must be ${imageTypes.join(", ")}`)]),
+      ...badBase64(data, `${at}.source.data`),
+      ...(base64Bytes(data) > maxImageBytes ? [broken(`${at}.source.data`, "is larger than 5 MB", "send a smaller image")] : [])
     ]
-  })
+  }
+  if (block.type !== "document" || block.source.type === "content") return []
+  const { source } = block
+  const wanted = source.type === "base64" ? "application/pdf" : "text/plain"
+  return [
+    ...(source.mediaType === wanted ? [] : [broken(`${at}.source.media_type`, `must be ${wanted}`)]),
+    ...(source.type === "base64" ? badBase64(source.data, `${at}.source.data`) : [])
+  ]
+}
 
 /** Decoding skips characters that are not in the alphabet, and is fast where a pattern would take seconds for 20 images. */
 const badBase64 = (data: string, field: string): ReadonlyArray<Broken> => {

@@ -1,4 +1,4 @@
-import { blocksOf, type ContentBlock, type Conversation } from "./PartnerChat.ts"
+import { blocksOf, type ContentBlock, type Conversation, placedBlocks } from "./PartnerChat.ts"
 
 /** Characters per token, by the platform's rule of thumb. */
 const charactersPerToken = 3.5
@@ -35,20 +35,8 @@ export const mostTokens = (request: Conversation): number =>
 export const estimatedTokens = (request: Conversation): number =>
   tokensOfLength(textsOf(request).reduce((sum, text) => sum + text.length, 0)) + mediaTokens(request)
 
-/** All blocks; those within results and documents come after the block that contains them. */
-export const allBlocks = ({ messages }: Conversation): ReadonlyArray<ContentBlock> =>
-  messages.flatMap(({ content }) => blocksOf(content).flatMap(withInner))
-
-const withInner = (block: ContentBlock): ReadonlyArray<ContentBlock> => {
-  const inner = block.type === "tool_result" ?
-    blocksOf(block.content)
-    : block.type === "search_result" ?
-    block.content
-    : block.type === "document" && block.source.type === "content" ?
-    blocksOf(block.source.content)
-    : []
-  return [block, ...inner.flatMap(withInner)]
-}
+/** All blocks, those within results and documents too. */
+export const allBlocks = (request: Conversation): ReadonlyArray<ContentBlock> => placedBlocks(request).map(({ block }) => block)
 
 const textsIn = (block: ContentBlock): ReadonlyArray<string> => {
   switch (block.type) {

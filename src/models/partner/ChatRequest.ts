@@ -9,6 +9,7 @@ import {
   type MessageRequest,
   type MessageTurn,
   type PartnerTool,
+  placedBlocks,
   type SearchResultBlock
 } from "../../domain/partner/PartnerChat.ts"
 
@@ -82,27 +83,17 @@ const documentsToCite = (
   Result.gen(function*() {
     const documents: Array<CitableDocument> = []
     const next = { document: 0, search_result: 0 }
-    for (const { block, field } of messages.flatMap(({ content }, i) => withResults(blocksOf(content), `messages.${i}.content`))) {
+    for (const { at, block } of placedBlocks({ messages })) {
       if (block.type !== "document" && block.type !== "search_result") continue
       const index = next[block.type]++
       if (!isToBeCited(block)) continue
       if (!cites) {
-        return yield* Result.fail(ServiceError.invalid(`${field}.citations`, "are made by the partner's own service", "leave them out"))
+        return yield* Result.fail(ServiceError.invalid(`${at}.citations`, "are made by the partner's own service", "leave them out"))
       }
-      documents.push(yield* citable(block, index, `${field}.citations`))
+      documents.push(yield* citable(block, index, `${at}.citations`))
     }
     return documents
   })
-
-/** Blocks with their places; those of a tool's result follow it. */
-const withResults = (
-  blocks: ReadonlyArray<ContentBlock>,
-  at: string
-): ReadonlyArray<{ readonly block: ContentBlock; readonly field: string }> =>
-  blocks.flatMap((block, j) => [
-    { block, field: `${at}.${j}` },
-    ...(block.type === "tool_result" ? withResults(blocksOf(block.content), `${at}.${j}.content`) : [])
-  ])
 
 const citable = (block: ToBeCited, index: number, field: string): Result.Result<CitableDocument, ServiceError> => {
   if (block.type === "search_result") {

@@ -11,6 +11,8 @@ export const cached = {
 }
 export const cacheKeys = { cacheControl: "cache_control" } as const
 
+const citable = { citations: optional(Schema.NullOr(Schema.Struct({ enabled: optional(Schema.Boolean) }))) }
+
 export const Text = Schema.Struct({
   type: Schema.Literal("text"),
   text: Schema.String,
@@ -39,7 +41,7 @@ export const Document = Schema.Struct({
   ]),
   title: optional(nullableText),
   context: optional(nullableText),
-  citations: optional(Schema.NullOr(Schema.Struct({ enabled: optional(Schema.Boolean) }))),
+  ...citable,
   ...cached
 }).pipe(Schema.encodeKeys(cacheKeys))
 
@@ -48,7 +50,7 @@ export const SearchResult = Schema.Struct({
   source: Schema.String,
   title: Schema.String,
   content: Schema.Array(Text),
-  citations: optional(Schema.NullOr(Schema.Struct({ enabled: optional(Schema.Boolean) }))),
+  ...citable,
   ...cached
 }).pipe(Schema.encodeKeys(cacheKeys))
 
