@@ -3,7 +3,7 @@ import { Effect, type Redacted } from "effect"
 import { HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServiceError } from "../domain/Errors.ts"
 import { type AccessRules, refusal } from "../server/http/Access.ts"
-import { listening } from "../server/http/Listening.ts"
+import { serveOn } from "../server/http/Listening.ts"
 import { failure, type Reply } from "../server/http/Reply.ts"
 import { apiHttp, pageAt } from "../ui/Http.ts"
 import type { Inspector } from "../ui/Inspector.ts"
@@ -30,7 +30,6 @@ export const serveInspector = Effect.fn("serveInspector")(function*(
     if (path === "/") return HttpServerResponse.redirect("/ui/")
     return path === "/ui" || path.startsWith("/ui/") ? pageAt(path) : missing
   })
-  const server = yield* listening(createServer({ maxHeaderSize: 16 * 1024 }), "127.0.0.1", port)
-  yield* server.serve(app)
+  const server = yield* serveOn(createServer({ maxHeaderSize: 16 * 1024 }), { host: "127.0.0.1", port, app })
   return HttpServer.formatAddress(server.address)
 })

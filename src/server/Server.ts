@@ -29,7 +29,7 @@ import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { type App, makeApp } from "./App.ts"
 import { CachedContents } from "./CachedContents.ts"
 import { type ChatRoutes, corpusChats } from "./CorpusChats.ts"
-import { openAiEmbeddings } from "./Embeddings.ts"
+import { openAiEmbeddings } from "./OpenAiEmbeddings.ts"
 import { vectorStores } from "./VectorStores.ts"
 import type { FaultRule } from "./faults/FaultFile.ts"
 import { Faults } from "./faults/Faults.ts"
@@ -47,7 +47,7 @@ import { modelCatalogHandlers } from "./handlers/ModelCatalog.ts"
 import { operationHandlers } from "./handlers/Operations.ts"
 import { partnerChatHandlers } from "./handlers/PartnerChat.ts"
 import { retrievalHandlers } from "./handlers/Retrieval.ts"
-import { listening } from "./http/Listening.ts"
+import { serveOn } from "./http/Listening.ts"
 import { type HookOptions, hooksEndpoint, noHooks } from "./Hooks.ts"
 import { inspectorEndpoint } from "./Inspector.ts"
 import { mcpEndpoint } from "./Mcp.ts"
@@ -286,11 +286,7 @@ export const serve = (options: ServeOptions): Effect.Effect<Serving, ServiceErro
     }).pipe(Effect.provide(kept))
 
     const listener = nodeServer(limits)
-    const server = yield* listening(listener, host, options.port ?? 8686)
-    yield* server.serve(app.http)
-    // Clients of HTTP/2 offer an upgrade with their first request. With a listener Node takes the offer and leaves the body
-    // unread; without one it answers in HTTP/1.1. No route upgrades.
-    listener.removeAllListeners("upgrade")
+    const server = yield* serveOn(listener, { host, port: options.port ?? 8686, app: app.http })
     const drain = Effect.fnUntraced(function*(milliseconds: number) {
       draining = true
       yield* Effect.sleep(20).pipe(

@@ -29,6 +29,10 @@ export interface EmbeddingMethods extends Pick<Handlers, "embedContent"> {
   ) => Effect.Effect<{ readonly predictions: ReadonlyArray<Json>; readonly metadata: Json }, ServiceError>
 }
 
+/** Length of the vectors where none is asked for: that of the model which the embedder stands in for; undefined means the embedder's own. */
+export const usualDimensions = ({ standsIn }: TextEmbedder["Service"], model: string): number | undefined =>
+  standsIn ? nativeDimensionsOf(modelId(model)) : undefined
+
 export const embeddingHandlers = (countTokens: (text: string) => number): Effect.Effect<EmbeddingMethods, never, TextEmbedder> =>
   Effect.gen(function*() {
     const embedder = yield* TextEmbedder
@@ -51,7 +55,7 @@ export const embeddingHandlers = (countTokens: (text: string) => number): Effect
     const embedAll = Effect.fnUntraced(function*(
       model: string,
       texts: ReadonlyArray<TextToEmbed & { readonly field: string }>,
-      { autoTruncate = true, dimensions = embedder.standsIn ? nativeDimensionsOf(modelId(model)) : undefined }: {
+      { autoTruncate = true, dimensions = usualDimensions(embedder, model) }: {
         readonly autoTruncate?: boolean | undefined
         readonly dimensions?: number | undefined
       }

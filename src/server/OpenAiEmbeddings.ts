@@ -1,12 +1,11 @@
-import { modelId } from "../domain/batch/BatchPrediction.ts"
 import { Effect } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import { nativeDimensionsOf } from "../domain/TextEmbedding.ts"
 import { TextEmbedder } from "../ports/TextEmbedder.ts"
 import { embeddingsFromWire, embeddingsToWire } from "../wire/openai/Embeddings.ts"
 import { completionErrorToWire } from "../wire/openai/OpenAiAnswers.ts"
 import { json, refusing, take } from "./Call.ts"
 import type { ChatRoute, ChatRoutes } from "./CorpusChats.ts"
+import { usualDimensions } from "./handlers/Embeddings.ts"
 
 /** Most tokens of one text, and of all texts of a request, as at OpenAI. */
 const most = { text: 8_192, request: 300_000 }
@@ -29,7 +28,7 @@ export const openAiEmbeddings = Effect.fnUntraced(function*(countTokens: (text: 
         return yield* ServiceError.invalid("input", `has more than ${most.request} tokens`, "send the texts in several requests")
       }
     }
-    const dimensions = asked.dimensions ?? (embedder.standsIn ? nativeDimensionsOf(modelId(model)) : undefined)
+    const dimensions = asked.dimensions ?? usualDimensions(embedder, model)
     const vectors = yield* Effect.mapError(
       embedder.embed(texts, "document", dimensions),
       // The embedder names the field as the platform's own API has it.
