@@ -8,19 +8,13 @@ import { lastSegment } from "../domain/ResourceNames.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { Generator } from "../ports/Generator.ts"
 import { QueryRewriter } from "../ports/QueryRewriter.ts"
-import {
-  type ChatIdentity,
-  type ChatProtocol,
-  completions,
-  type CorpusChat,
-  messages,
-  modelsToWire,
-  modelToWire,
-  responses
-} from "../wire/CorpusChats.ts"
+import { type ChatIdentity, type ChatProtocol, type CorpusChat, modelsToWire, modelToWire } from "../wire/CorpusChats.ts"
+import { completions } from "../wire/openai/CorpusCompletions.ts"
+import { responses } from "../wire/openai/CorpusResponses.ts"
+import { messages } from "../wire/partner/CorpusMessages.ts"
 import { breakingWith, json, type RawAnswer, refusing, take } from "./Call.ts"
 import { awaitFirst } from "./http/AwaitFirst.ts"
-import { bestOf, knowledgeBases, unable, withAllTokens } from "./KnowledgeBases.ts"
+import { knowledgeBases, searchAll, unable, withAllTokens } from "./KnowledgeBases.ts"
 
 export interface CorpusChatOptions {
   /** Limits on what conversations may be answered from. Default: everything. */
@@ -50,35 +44,22 @@ export const corpusChats = Effect.fnUntraced(function*({ countTokens, limits, mo
   const generator = yield* Generator
   const rewriter = yield* QueryRewriter
 
-  const baseNamed = Effect.fnUntraced(function*(model: string) {
+  const corpusOf = Effect.fnUntraced(function*(model: string) {
     const name = models[model] ?? (model.startsWith(prefix) ? model.slice(prefix.length) : undefined)
-    if (name === undefined) {
-      return yield* unknownModel(model)
-    }
-    const corpus = yield* named(name, (id) => `${prefix}${id}`)
-    // The generator has its own limit.
-    return yield* Effect.fromResult(baseOf(corpus, withAllTokens(limits)))
-  })
-
-  const storeNamed = Effect.fnUntraced(function*(store: string) {
-    return yield* Effect.fromResult(baseOf(yield* named(store, (id) => id), withAllTokens(limits)))
+    return name === undefined ? yield* unknownModel(model) : yield* named(name, (id) => `${prefix}${id}`)
   })
 
   const answering = Effect.fnUntraced(function*({ instruction, maxTokens, model, search, temperature, topP, turns }: CorpusChat) {
-    const bases = yield* search === undefined
-      ? Effect.map(baseNamed(model), (base) => [base])
-      : Effect.forEach([...new Set(search.stores)], storeNamed)
-    const { least, limit, where } = search ?? { limit: passagesOfAnswer, where: undefined, least: 0 }
+    const searched = search === undefined
+      ? [yield* corpusOf(model)]
+      : yield* Effect.forEach([...new Set(search.stores)], (store) => named(store, (id) => id))
+    // The generator has its own limit.
+    const bases = yield* Effect.forEach(searched, (corpus) => Effect.fromResult(baseOf(corpus, withAllTokens(limits))))
     const history = exchangesOf(turns).slice(-turnsLeantOn)
     const asked = turns.at(-1)?.text ?? ""
     const question = yield* rewriter.rewrite(asked, history)
     const query = rewriter.searched?.(question, history) ?? question
-    const lists = yield* Effect.forEach(
-      bases,
-      (base) => Effect.map(base.search(query, { limit, ...defined({ where }) }), ({ passages }) => ({ query, contexts: passages })),
-      { concurrency: 4 }
-    )
-    const contexts = bestOf(lists, { limit, least })
+    const contexts = yield* searchAll(bases.map((base) => ({ base, query })), search ?? { limit: passagesOfAnswer })
     return {
       ...(search === undefined ? {} : { found: { search, question, contexts } }),
       parts: generator.stream({ question, contexts, instruction, sampling: { maxTokens, temperature, topP } }),

@@ -1,6 +1,8 @@
 import { Effect, Stream } from "effect"
 import type { Corpus } from "../domain/Corpus.ts"
+import { defined } from "../domain/Defined.ts"
 import { ServiceError } from "../domain/Errors.ts"
+import { lastSegment } from "../domain/ResourceNames.ts"
 import { type Context, fusedByRank } from "../domain/Retrieval.ts"
 import * as KnowledgeBase from "../mcp/KnowledgeBase.ts"
 import { Corpora } from "../ports/Corpora.ts"
@@ -25,12 +27,22 @@ export const withAllTokens = (limits?: KnowledgeBase.Limits): KnowledgeBase.Limi
 export const unable = <A, R>(asked: Effect.Effect<A, KnowledgeBase.KnowledgeError, R>): Effect.Effect<A, ServiceError, R> =>
   Effect.mapError(asked, (error) => (error instanceof ServiceError ? error : ServiceError.internal(error.message)))
 
-/** The best of what several searches found, fused by rank where there are several. */
-export const bestOf = (
-  found: Parameters<typeof fusedByRank>[0],
-  { least, limit }: { readonly least: number; readonly limit: number }
-): ReadonlyArray<Context> =>
-  (found.length === 1 ? found[0]!.contexts : fusedByRank(found)).filter(({ score }) => score >= least).slice(0, limit)
+/** Searches of knowledge bases that run at once. */
+const searchesAtOnce = 4
+
+/** What several searches find, fused by rank where there are several; `least` is the least score of a result. */
+export const searchAll = (
+  searches: ReadonlyArray<{ readonly base: KnowledgeBase.KnowledgeBase["Service"]; readonly query: string }>,
+  { least = -Infinity, limit, where }: { readonly limit: number; readonly where?: string | undefined; readonly least?: number }
+): Effect.Effect<ReadonlyArray<Context>, KnowledgeBase.KnowledgeError> =>
+  Effect.forEach(
+    searches,
+    ({ base, query }) => Effect.map(base.search(query, defined({ limit, where })), ({ passages }) => ({ query, contexts: passages })),
+    { concurrency: searchesAtOnce }
+  ).pipe(
+    Effect.map((found) => (found.length === 1 ? found[0]!.contexts : fusedByRank(found))),
+    Effect.map((contexts) => contexts.filter(({ score }) => score >= least).slice(0, limit))
+  )
 
 /** The server's corpora as knowledge bases. */
 export const knowledgeBases = Effect.gen(function*() {
@@ -53,7 +65,7 @@ export const knowledgeBases = Effect.gen(function*() {
       return yield* ServiceError.invalid(
         "path",
         "it matches several corpora",
-        `name one: ${fitting.map(({ name }) => path(name.slice(name.lastIndexOf("/") + 1))).join(", ")}`
+        `name one: ${fitting.map(({ name }) => path(lastSegment(name))).join(", ")}`
       )
     }),
     baseOf: ({ description, displayName, name, updateTime }: Corpus, limits?: KnowledgeBase.Limits) => {

@@ -6,7 +6,7 @@ import { completionErrorToWire } from "../wire/openai/OpenAiAnswers.ts"
 import { storeResultsToWire, storeSearchFromWire, storesToWire, storeToWire } from "../wire/openai/VectorStores.ts"
 import { json, type RawAnswer, refusing, take } from "./Call.ts"
 import type { ChatRoute } from "./CorpusChats.ts"
-import { bestOf, knowledgeBases, unable, withAllTokens } from "./KnowledgeBases.ts"
+import { knowledgeBases, searchAll, unable, withAllTokens } from "./KnowledgeBases.ts"
 
 const failed = refusing(completionErrorToWire)
 
@@ -19,12 +19,8 @@ export const vectorStores = Effect.fnUntraced(function*(limits: Limits = {}) {
     Effect.fnUntraced(function*(body: Uint8Array) {
       const asked = yield* take(storeSearchFromWire(body))
       const base = yield* Effect.fromResult(baseOf(yield* corpusNamed(store), withAllTokens(limits)))
-      const found = yield* Effect.forEach(asked.queries, (query) =>
-        Effect.map(
-          base.search(query, { limit: asked.limit, ...(asked.where === undefined ? {} : { where: asked.where }) }),
-          ({ passages }) => ({ query, contexts: passages })
-        ), { concurrency: 4 })
-      return json(storeResultsToWire(asked, bestOf(found, asked)))
+      const contexts = yield* searchAll(asked.queries.map((query) => ({ base, query })), asked)
+      return json(storeResultsToWire(asked, contexts))
     }, unable)
 
   const answered = (route: (body: Uint8Array) => Effect.Effect<RawAnswer, ServiceError>): ChatRoute => (body) => failed(route(body))

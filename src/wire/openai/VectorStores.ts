@@ -100,28 +100,28 @@ const optionsOf = (asked: Options, at: string, usualResults: number): Result.Res
     }
     return {
       limit: limit ?? usualResults,
-      where: filters === undefined || filters === null ? undefined : yield* expressionOf(filters, 1),
+      where: filters === undefined || filters === null ? undefined : yield* expressionOf(filters, `${at}filters`, 1),
       least: ranking?.score_threshold ?? 0
     }
   })
 
 /** A filter as an expression over metadata. */
-const expressionOf = (filter: Filter, depth: number): Result.Result<string, ServiceError> =>
+const expressionOf = (filter: Filter, field: string, depth: number): Result.Result<string, ServiceError> =>
   Result.gen(function*() {
-    if (depth > deepest) return yield* Result.fail(ServiceError.invalid("filters", `are nested deeper than ${deepest}`))
+    if (depth > deepest) return yield* Result.fail(ServiceError.invalid(field, `are nested deeper than ${deepest}`))
     if ("filters" in filter) {
-      if (filter.filters.length === 0) return yield* Result.fail(ServiceError.invalid("filters", "has a list without filters"))
+      if (filter.filters.length === 0) return yield* Result.fail(ServiceError.invalid(field, "has a list without filters"))
       const parts: Array<string> = []
-      for (const one of filter.filters) parts.push(`(${yield* expressionOf(one, depth + 1)})`)
+      for (const one of filter.filters) parts.push(`(${yield* expressionOf(one, field, depth + 1)})`)
       return parts.join(filter.type === "and" ? " && " : " || ")
     }
     const { key, type, value } = filter
     if (!/^[\w.-]+$/.test(key)) {
-      return yield* Result.fail(ServiceError.invalid("filters", `key ${JSON.stringify(key)} is no name of metadata`))
+      return yield* Result.fail(ServiceError.invalid(field, `key ${JSON.stringify(key)} is no name of metadata`))
     }
     const isList = type === "in" || type === "nin"
     if (isList !== Array.isArray(value)) {
-      return yield* Result.fail(ServiceError.invalid("filters", `${type} takes ${isList ? "a list of values" : "one value"}`))
+      return yield* Result.fail(ServiceError.invalid(field, `${type} takes ${isList ? "a list of values" : "one value"}`))
     }
     const compared = `${key} ${comparisons[type]} ${JSON.stringify(value)}`
     return type === "nin" ? `!(${compared})` : compared
@@ -150,13 +150,13 @@ export interface FoundFiles {
   readonly contexts: ReadonlyArray<Context>
 }
 
-/** The call of the tool, an item of a response's output; of a call that goes on without what it found. */
-export const fileSearchCallToWire = (id: string, { contexts, question, search }: FoundFiles, status: "in_progress" | "completed") => ({
+/** The call of the tool, an item of a response's output. */
+export const fileSearchCallToWire = (id: string, { contexts, question, search }: FoundFiles) => ({
   id: `fs_${id}`,
   type: "file_search_call",
-  status,
+  status: "completed",
   queries: [question],
-  results: search.shown && status === "completed" ? contexts.map((context) => ({ ...resultOf(context), text: context.text })) : null
+  results: search.shown ? contexts.map((context) => ({ ...resultOf(context), text: context.text })) : null
 })
 
 export const storesToWire = (corpora: ReadonlyArray<Corpus>): object => ({
