@@ -245,7 +245,10 @@ export const importRequest: fc.Arbitrary<ImportRequest> = fc.record({
 
 const unit = fc.float({ min: 0, max: 1, noNaN: true, noDefaultInfinity: true }).map((n) => (n === 0 ? 0 : n)) // no -0: JSON has none
 const distance = unit.map((n) => n * 2)
-const key = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,10}$/).filter((k) => k !== "__proto__")
+/** Words of the filter language, which cannot be quoted there and are refused as keys. */
+const keywords: ReadonlySet<string> = new Set(["AND", "OR", "NOT", "in", "true", "false"])
+/** Keys of metadata that a filter can name. */
+export const key = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,10}$/).filter((k) => k !== "__proto__" && !keywords.has(k))
 export const metadata = fc.dictionary(key, text, { minKeys: 1, maxKeys: 4, noNullPrototype: true })
 
 export const ranking: fc.Arbitrary<Exclude<Ranking, { readonly _tag: "lexical" }>> = fc.oneof(
