@@ -1,4 +1,4 @@
-import { Effect, Layer, Result, Schema, Stdio, Stream } from "effect"
+import { Data, Effect, Layer, Result, Schema, Stdio, Stream } from "effect"
 import { McpProtocol, McpSchema, McpServer, Tool, Toolkit } from "effect/ai"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import type { Citation } from "../domain/Answer.ts"
@@ -244,6 +244,12 @@ const pathIn = (uri: string): { readonly written: string; readonly decoded: stri
   return { written, decoded: percentDecoded(written) }
 }
 
+/**
+ * No document has the requested address. A defect, since all failures of a resource's content become internal errors, and
+ * this is the caller's mistake.
+ */
+class MissingResource extends Data.TaggedError("MissingResource")<{ readonly message: string }> {}
+
 /** Lets the route of the template match slashes, as `{+path}` of RFC 6570 does. By default a parameter ends at a slash. */
 const withSlashes = Layer.effect(
   McpServer.McpServer,
@@ -255,7 +261,14 @@ const withSlashes = Layer.effect(
           ...options,
           template: new McpSchema.ResourceTemplate({ ...template, uriTemplate: `${documentAddress}{+path}` }),
           routerPath: `${documentAddress.replace(":", "::")}*`,
-          handle: (uri) => handle(uri, [pathIn(uri).decoded])
+          handle: (uri) =>
+            handle(uri, [pathIn(uri).decoded]).pipe(
+              Effect.catchDefect((defect) =>
+                defect instanceof MissingResource
+                  ? Effect.fail(new McpSchema.InvalidParams({ message: defect.message }))
+                  : Effect.die(defect)
+              )
+            )
         })
     }))
 )
@@ -281,6 +294,10 @@ const documents = McpServer.resource`sluice://documents/${McpSchema.param("path"
         Effect.catchIf(
           (error) => written !== path && "code" in error && error.code === "NOT_FOUND",
           () => read(written)
+        ),
+        Effect.catchIf(
+          (error) => "code" in error && error.code === "NOT_FOUND",
+          ({ message }) => Effect.die(new MissingResource({ message }))
         )
       )
       const more = next === undefined ? "" : `\n\n[Continued: read ${JSON.stringify({ document: file.displayName, from: next })}]`

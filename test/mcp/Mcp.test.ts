@@ -78,7 +78,8 @@ describe("sluice mcp", () => {
           assert.deepInclude(hotels, { uri, mimeType: "text/plain" })
           assert.match(JSON.stringify(hotels), /Osaka is 150 euros/)
         }
-        await assertRejects(client.readResource({ uri: "sluice://documents/travel/none.md" }), /document "travel\/none\.md"/)
+        // A missing document is the caller's mistake, -32602, and no internal error.
+        await assertRejects(client.readResource({ uri: "sluice://documents/travel/none.md" }), /-32602.*document "travel\/none\.md"/)
         const { completion } = await client.complete({
           ref: { type: "ref/resource", uri: "sluice://documents/{+path}" },
           argument: { name: "path", value: "travel/" }
