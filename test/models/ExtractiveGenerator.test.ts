@@ -378,6 +378,17 @@ describe("ExtractiveGenerator", () => {
       }
     }))
 
+  it.effect("refuses what a thing costs where a text has another number, and when it happened where it has a line of code", () =>
+    Effect.gen(function*() {
+      const contexts = [
+        context("plans.md", "Crane plans\n\n- Small: up to 300 seconds (5 minutes)\n- Pro: up to 800 seconds (~13 minutes)"),
+        context("people.md", "We are run by 46 people and one paid coordinator, Petra Holm, who works three days a week."),
+        context("lines.md", "DeprecationError: derrick.lift is deprecated at wrapper:6:22")
+      ]
+      const questions = ["How much does a Pro crane plan cost?", "How much is the salary of the coordinator?", "When was derrick.lift deprecated?"]
+      for (const question of questions) assert.isFalse((yield* ask(question, contexts)).grounded, question)
+    }))
+
   it.effect("refuses a question whose subject is the title of a file that says nothing else of the question", () =>
     Effect.gen(function*() {
       const guide = (said: string) => [

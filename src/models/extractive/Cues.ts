@@ -251,12 +251,12 @@ export const writtenForms = formsOf([
   ["phone telephone fax telefon telefonnummer rufnummer", /(?:\+|\b0)\d[\d ()/-]{5,}\d|\bext(?:ension|\.)? ?\d/iu],
   ["website url link webseite", /\bhttps?:\/\/|\bwww\.\p{L}/u],
   ["option flag switch schalter", /^--?[A-Za-z][\w-]*(?![\w-])/],
-  ["price cost fee preis kosten kostet", money]
+  ["price cost fee salary wage stipend preis kosten kostet gehalt lohn", money]
 ])
 
 /** The same where the question is about a number: an allowance is an amount of money, and what is allowed at most is "up to 99 MB". */
 export const quantityForms = formsOf([
-  ["allowance amount budget salary stipend betrag", money],
+  ["allowance amount budget betrag", money],
   ["port", /\bport\W{0,3}\d{2,5}\b|:\d{2,5}\b(?!:)/iu],
   ["size", /\d ?(?:[kmgt]i?b|bytes?|(?:mega)?pixels?|px)\b|\d ?[x×] ?\d/iu],
   ["max maximum limit", /\b(?:up to|at most|(?:no|not) more than|exceed|no larger than|no longer than) [^.]{0,12}\d/iu],
@@ -331,7 +331,8 @@ export const absoluteDate = anyOf(
   "iu",
   /\bmay \d|\d(?:st|nd|rd|th)? may\b/,
   /\b(?:1\d{3}|20\d\d)\b/,
-  /\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2} ?(?:am|pm|uhr)\b|\d\s*(?:am|pm|uhr)/,
+  // Not the line and column of a file: "index.js:6:22".
+  /(?<!:)\b\d{1,2}:\d{2}\b|\b\d{1,2}\.\d{2} ?(?:am|pm|uhr)\b|\d\s*(?:am|pm|uhr)/,
   /\b\d{1,2}\/\d{1,2}\b|\b\d{1,2}\. ?\d{1,2}\. ?(?:\d{4}|\d{2})\b|\b(?:am|vom|bis|zum|ab|seit|de[mnr]) \d{1,2}\. ?\d{1,2}\.(?!\d)/,
   /\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b/,
   /\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b/,

@@ -8,6 +8,7 @@ import {
   condition,
   frequency,
   fullName,
+  lasting,
   money,
   relativeDate,
   release,
@@ -26,15 +27,15 @@ const asksCondition = ({ text, type }: Question): boolean => type === "date" && 
 
 /**
  * Whether a quote contains an answer of the question's type that the question itself does not contain. A price `inTable` may stand there
- * without its currency.
+ * without its currency; a length of time is none.
  */
 export const holdsType = (question: Question, quote: string, inTable = false): boolean => {
   const { measure } = question
   switch (question.type) {
     case "number":
-      return measure !== undefined && !(inTable && measure === money)
-        ? measure.test(quote)
-        : bringsWord(question, spelledNumbers, quote) || bringsWord(question, frequencies, quote) || bringsNumber(question, quote)
+      return measure === undefined
+        ? bringsWord(question, spelledNumbers, quote) || bringsWord(question, frequencies, quote) || bringsNumber(question, quote)
+        : measure.test(quote) || (inTable && measure === money && bringsNumber(question, quote.replace(lengths, "")))
     case "date":
       // Where the question is when a version was released, another version is not a date.
       return absoluteDate.test(quote) || (release.test(quote) && !asksRelease.test(question.text)) ||
@@ -47,6 +48,7 @@ export const holdsType = (question: Question, quote: string, inTable = false): b
   }
 }
 
+const lengths = new RegExp(`[\\d.,]*(?:${lasting.source})`, `${lasting.flags}g`)
 const spelledNumbers = new RegExp(spelledNumber, `${spelledNumber.flags}g`)
 const frequencies = new RegExp(frequency, `${frequency.flags}g`)
 
