@@ -95,15 +95,18 @@ export interface FaultySource {
   readonly listings: number
 }
 
-/** Creates a source of texts whose listings and reads fail as the test says. */
-export const faultySource = (texts: Readonly<Record<string, string>> = {}): FaultySource => {
+/**
+ * Creates a source of texts whose listings and reads fail as the test says. Several sources of one pipeline need different kinds, which are
+ * also the hosts of their documents' addresses. Default `faulty`.
+ */
+export const faultySource = (texts: Readonly<Record<string, string>> = {}, kind = "faulty"): FaultySource => {
   const items = new Map(Object.entries(texts))
   const reads: Array<string> = []
   const readFaults = new Map<string, Array<ServiceError>>()
   const listFaults: Array<{ readonly after: number; readonly error: ServiceError | undefined }> = []
   let listings = 0
   const connector: Connector = {
-    kind: "faulty",
+    kind,
     check: Effect.void,
     list: () =>
       Stream.suspend((): Stream.Stream<Listed, ServiceError> => {
@@ -111,7 +114,7 @@ export const faultySource = (texts: Readonly<Record<string, string>> = {}): Faul
         const fault = listFaults.shift()
         const events = [...items].map(([path, text]): Listed => ({
           _tag: "item",
-          item: { path, uri: `memory:///${encodeURI(path)}`, displayName: path, revision: text, size: Buffer.byteLength(text) }
+          item: { path, uri: `memory://${kind}/${encodeURI(path)}`, displayName: path, revision: text, size: Buffer.byteLength(text) }
         }))
         if (fault === undefined) return Stream.fromIterable([...events, { _tag: "complete" }])
         const some = Stream.fromIterable(events.slice(0, fault.after))
@@ -131,7 +134,7 @@ export const faultySource = (texts: Readonly<Record<string, string>> = {}): Faul
       })
   }
   const definition = defineConnector({
-    kind: "faulty",
+    kind,
     description: "Texts of a test.",
     fields: { name: Schema.String.annotate({ description: "Any name." }) },
     connect: () => Effect.succeed(connector)

@@ -30,6 +30,15 @@ export const extensionsIn = (exports: object): Extensions => {
   }
 }
 
+/** The same definitions, each with its name: one of a name would stand in for another. */
+export const definitionsIn = (exports: object): ReadonlyArray<readonly [name: string, definition: unknown]> =>
+  Object.values(exports).flatMap((value: unknown) => [
+    ...(isConnectorDefinition(value) ? [[`connector ${value.kind}`, value] as const] : []),
+    ...(isParserDefinition(value) ? [[`parser ${value.kind}`, value] as const] : []),
+    ...(isChunkerDefinition(value) ? [[`chunker ${value.kind}`, value] as const] : []),
+    ...(isStageDefinition(value) ? [[`stage ${value.kind}`, value] as const] : [])
+  ])
+
 export const mergeExtensions = (all: ReadonlyArray<Extensions>): Extensions => ({
   connectors: Object.assign({}, ...all.map(({ connectors }) => connectors)),
   parsers: Object.assign({}, ...all.map(({ parsers }) => parsers)),

@@ -196,7 +196,7 @@ export const make = <
   { chunking: { chunker, ...chunking } = {}, parsers, sources, stages, ...options }: PipelineOptions<C, S, Out, E, R, P, K>
 ): Pipeline<keyof S & string, Out, E, SourceNeeds<S> | ParserNeeds<P> | ChunkerNeeds<K> | CorpusNeeds<C> | Exclude<R, Provided>> => {
   const parts = stages?.parts ?? (stages === undefined ? [] : [stages as AnyStage])
-  const strangers = strangersIn(sources, parsers ?? [], chunker, parts)
+  const strangers = [...strangersIn(sources, parsers ?? [], chunker, parts), ...namesakesIn(sources, parsers ?? [])]
   const isKnown = (...path: ValuePath): boolean => !strangers.some((problem) => formatPath(problem.path) === formatPath(path))
   const given = Object.entries(sources).filter(([id]) => isKnown("sources", id))
   const givenParsers = (parsers ?? []).filter((_, at) => isKnown("parsers", at))
@@ -264,6 +264,44 @@ const strangersIn = (
     typeof stage === "function" ? [] : [{ path: ["stages", at], rule: "is no stage", fix: "write compose(retrieve(), generate())" }]
   )
 ]
+
+/**
+ * Sources and parsers whose kind is another definition's. A definition is found by its kind: one of them would stand in for the other, with
+ * the other's documents.
+ */
+const namesakesIn = (
+  sources: Readonly<Record<string, Source<unknown>>>,
+  parsers: ReadonlyArray<Parser<unknown>>
+): ReadonlyArray<Problem> => {
+  const problemsOf = (uses: ReadonlyArray<readonly [ValuePath, Source<unknown> | Parser<unknown>]>): ReadonlyArray<Problem> => {
+    const first = new Map<string, { readonly definition: unknown; readonly path: ValuePath }>()
+    return uses.flatMap(([path, use]): ReadonlyArray<Problem> => {
+      const definition = use?.definition
+      if (definition === undefined) return []
+      const known = first.get(definition.kind)
+      if (known === undefined) first.set(definition.kind, { definition, path })
+      return known === undefined || known.definition === definition ? [] : [{
+        path,
+        rule: `is of kind ${definition.kind}, which ${formatPath(known.path)} has of another definition`,
+        fix: "give each its own kind, or make both with one definition"
+      }]
+    })
+  }
+  const ofBuiltIn = Object.entries(sources).flatMap(([id, source]): ReadonlyArray<Problem> => {
+    const definition = source?.definition
+    const builtIn = definition === undefined ? undefined : Object.entries(builtInSources).find(([kind]) => kind === definition.kind)
+    return builtIn === undefined || builtIn[1] === definition?.settings ? [] : [{
+      path: ["sources", id],
+      rule: `is of kind ${builtIn[0]}, which is the name of a source that comes with Sluice`,
+      fix: "give it another kind"
+    }]
+  })
+  return [
+    ...ofBuiltIn,
+    ...problemsOf(Object.entries(sources).map(([id, source]) => [["sources", id], source] as const)),
+    ...problemsOf(parsers.map((parser, at) => [["parsers", at], parser] as const))
+  ]
+}
 
 const hasDefinition = (value: unknown, isDefinition: (value: unknown) => boolean): boolean =>
   typeof value === "object" && value !== null && "definition" in value && isDefinition(value.definition)

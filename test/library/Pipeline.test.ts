@@ -1,23 +1,26 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Result, Schema, Stream } from "effect"
-import { mkdirSync, writeFileSync } from "node:fs"
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expectTypeOf } from "vitest"
-import { connectors, local } from "../../connectors/index.ts"
+import { connectors, local, records } from "../../connectors/index.ts"
 import type { Answer } from "../../src/domain/Answer.ts"
 import {
   compose,
   type Connector,
   defineConnector,
+  defineParser,
   Embedded,
   generate,
   type Host,
   type HostedModels,
+  type Parser,
   Pipeline,
   type PipelineInvalid,
   rank,
   retrieve,
   type Retrieved,
+  type Source,
   type Stage,
   Vertex
 } from "../../src/index.ts"
@@ -165,6 +168,28 @@ describe("Pipeline.make", () => {
     ])
     assert.deepStrictEqual(problemsOf([retrieve()]), ["stages[0] is no stage"])
     assert.deepStrictEqual(problemsOf(compose(retrieve(), undefined as never)), ["stages[1] is no stage"])
+  })
+
+  it("refuses two definitions of one kind: one would be read in the place of the other", () => {
+    const pipelineOf = (sources: Readonly<Record<string, Source>>, parsers: ReadonlyArray<Parser> = []) => () =>
+      Pipeline.make("p", { corpus: { displayName: "P" }, sources, parsers })
+    const apples = records("fruit", new Map([["a.md", "Apples."]]))
+    const pears = records("fruit", new Map([["a.md", "Pears."]]))
+    const reads = (extension: string) =>
+      defineParser({
+        kind: "reads",
+        description: "Reads.",
+        version: 1,
+        extensions: [extension],
+        fields: {},
+        make: () => Effect.succeed(() => Effect.succeed("# Read"))
+      })({})
+    assert.throws(
+      pipelineOf({ apples, pears, more: local("docs"), most: local("more") }, [reads("a"), reads("b")]),
+      /: 2 problems[^]*sources\.pears\n {2}is of kind fruit, which sources\.apples has of another definition[^]*parsers\[1\]\n {2}is of kind reads/
+    )
+    assert.throws(pipelineOf({ mine: records("local", new Map()) }), /sources\.mine\n {2}is of kind local, .* comes with Sluice/)
+    assert.doesNotThrow(pipelineOf({ apples, pears: records("pears", new Map()) }, [reads("a")]))
   })
 
   it("does not compile where the engine lacks something", () => {
@@ -323,5 +348,14 @@ export default Pipeline.make("typed", {
         connectors
       ))
       assert.match(missing.message, /exports no connector, parser, chunker or stage/)
+      // One definition may come by two ways, but not two with one name.
+      writeFileSync(join(folder, "again.ts"), "export { firstOnly as again } from './own.ts'\n")
+      const twice = file(folder, "sources: {}\n").replace("pipeline.yaml", "twice.yaml")
+      writeFileSync(twice, "name: p\ncorpus: { displayName: P }\nsources: {}\nuse: [./own.ts, ./again.ts]\n")
+      yield* Pipeline.load(twice, connectors)
+      writeFileSync(join(folder, "copy.ts"), readFileSync(join(folder, "own.ts")))
+      writeFileSync(twice, "name: p\ncorpus: { displayName: P }\nsources: {}\nuse: [./own.ts, ./copy.ts]\n")
+      const refusal = yield* Effect.flip(Pipeline.load(twice, connectors))
+      assert.match(refusal.message, /use\[1\]\n {2}exports connector lines, of which there is another definition/)
     })))
 })

@@ -43,6 +43,24 @@ describe("sluice/testing", () => {
     }))
 })
 
+describe("faultySource", () => {
+  it.live("makes several sources of a pipeline, each with a kind of its own", () =>
+    Effect.gen(function*() {
+      const sources = {
+        a: faultySource({ "x.md": "Kiwis are green." }).source,
+        b: faultySource({ "x.md": "Mangos are not." }, "more").source
+      }
+      const pipeline = Pipeline.make("two", { corpus: { displayName: "Two" }, sources, stages: retrieve() })
+      const { totals } = yield* pipeline.run
+      assert.strictEqual(totals.added, 2)
+      const { contexts } = yield* pipeline.retrieve("kiwis mangos")
+      assert.sameMembers(contexts.map(({ sourceUri, text }) => `${sourceUri} ${text}`), [
+        "memory://faulty/x.md Kiwis are green.",
+        "memory://more/x.md Mangos are not."
+      ])
+    }).pipe(Effect.provide(isolatedEngine())))
+})
+
 describe("testServices", () => {
   it.effect("runs stages without an engine: the contexts of the test, a model that is scripted, or none", () =>
     Effect.gen(function*() {

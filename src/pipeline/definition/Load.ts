@@ -4,7 +4,7 @@ import type { VectorDb } from "../../domain/Corpus.ts"
 import { defined } from "../../domain/Defined.ts"
 import { isModelFolder } from "../../domain/LocalModel.ts"
 import { builtInSources } from "../../domain/sources/BuiltInSources.ts"
-import { type Extensions, extensionsIn, mergeExtensions, noExtensions } from "../Extensions.ts"
+import { definitionsIn, type Extensions, extensionsIn, mergeExtensions, noExtensions } from "../Extensions.ts"
 import type { EmbeddingChoice } from "./CorpusSettings.ts"
 import type { Definition } from "./Definition.ts"
 import { builtInStageNames, type StageSettings } from "./StageSettings.ts"
@@ -143,6 +143,7 @@ const usedExtensions = Effect.fnUntraced(function*(
   if (!Array.isArray(names) || names.length === 0) return noExtensions
   const path = yield* Path.Path
   const refused = (at: number, rule: string, fix: string) => placed(file, source, [{ path: ["use", at], rule, fix }])
+  const known = new Map<string, unknown>()
   const all = yield* Effect.forEach(
     names,
     Effect.fnUntraced(function*(name: unknown, at: number) {
@@ -178,6 +179,12 @@ const usedExtensions = Effect.fnUntraced(function*(
       const taken = kinds.find((kind) => kind in builtInSources || builtInStageNames.has(kind))
       if (taken !== undefined) {
         return yield* refused(at, `exports ${taken}, which is the name of a source or stage that comes with Sluice`, "give it another kind")
+      }
+      for (const [name, definition] of definitionsIn(exports)) {
+        if ((known.get(name) ?? definition) !== definition) {
+          return yield* refused(at, `exports ${name}, of which there is another definition`, "give each its own kind")
+        }
+        known.set(name, definition)
       }
       return found
     })
