@@ -1,5 +1,6 @@
 /**
- * Sluice for programs that do not use Effect: promises, async iterables and `AbortSignal`.
+ * Sluice for programs that do not use Effect: promises, async iterables and `AbortSignal`. `open` opens a pipeline on an engine; `stage`,
+ * `rankBy`, `retrieveEach`, `generateBy`, `embedder`, `parser` and `chunker` make parts of a pipeline of plain and async functions.
  *
  * @example
  * ```ts
@@ -12,45 +13,89 @@
 import { Cause, Effect, Exit, type Layer, ManagedRuntime, Stream } from "effect"
 import type { StreamPart } from "./domain/Answer.ts"
 import { ServiceError } from "./domain/Errors.ts"
-import type { Report } from "./domain/Report.ts"
+import type { Report, SyncEvent } from "./domain/Report.ts"
+import type { BatchQuestion } from "./pipeline/BatchPipeline.ts"
 import type { Host } from "./pipeline/Host.ts"
 import type { Pipeline, RunOptions } from "./pipeline/Pipeline.ts"
-import type { EvaluateOptions, Evaluation } from "./pipeline/eval/Evaluation.ts"
+import type { EvaluateOptions, Evaluation, TestResult } from "./pipeline/eval/Evaluation.ts"
+import type { BatchAnswered } from "./pipeline/stages/Batch.ts"
 import type { FollowUp } from "./pipeline/stages/Condense.ts"
 import type { Answered } from "./pipeline/stages/Generate.ts"
 import type { Question, Retrieved, RetrieveOptions } from "./pipeline/stages/Retrieve.ts"
+import type { Diff } from "./pipeline/sync/Diff.ts"
+import type { GenerationStatus, Switched } from "./pipeline/sync/Generations.ts"
 import type { Plan, PlanOptions } from "./pipeline/sync/Plan.ts"
 import type { WatchOptions } from "./pipeline/watch/Watch.ts"
+import type { WatchEvent } from "./pipeline/watch/WatchEvent.ts"
+import type { Generation } from "./ports/Ledger.ts"
 
 export * as Embedded from "./compose/EmbeddedEntry.ts"
 export * as Vertex from "./compose/VertexEntry.ts"
-export type { AnswerPart, ContextsPart, StreamPart } from "./domain/Answer.ts"
+export {
+  chunker,
+  type ChunkerOptions,
+  embedder,
+  type EmbedderOptions,
+  generateBy,
+  parser,
+  type ParserOptions,
+  type PromptRequest,
+  rankBy,
+  retrieveEach,
+  type RetrieveEachOptions,
+  stage,
+  type TextModel
+} from "./compose/PromiseParts.ts"
+export type { Answer, AnswerPart, Citation, ContextsPart, StreamPart } from "./domain/Answer.ts"
+export type { TextSpan, TextToCut } from "./domain/Chunking.ts"
+export type { Report, SyncEvent } from "./domain/Report.ts"
+export type { Context } from "./domain/Retrieval.ts"
 export { DocumentError, SecretError, ServiceError, StateError } from "./domain/Errors.ts"
 export { PipelineInvalid } from "./pipeline/definition/PipelineInvalid.ts"
 export * as Pipeline from "./pipeline/Pipeline.ts"
-export { compose, defineStage } from "./pipeline/stages/Stage.ts"
+export { compose, defineStage, type Stage } from "./pipeline/stages/Stage.ts"
 export { diversify } from "./pipeline/stages/Diversify.ts"
 export { expand } from "./pipeline/stages/Expand.ts"
-export { generate } from "./pipeline/stages/Generate.ts"
+export { type Answered, generate, generateFromCorpus } from "./pipeline/stages/Generate.ts"
 export { rank } from "./pipeline/stages/Rank.ts"
-export { retrieve } from "./pipeline/stages/Retrieve.ts"
+export { type Question, retrieve, type Retrieved } from "./pipeline/stages/Retrieve.ts"
+export { queriesBy } from "./pipeline/stages/RetrieveEach.ts"
+export type { FileToParse, ParsedMarkdown } from "./ports/Parser.ts"
 
 /** Ends a call early: its promise rejects with the signal's reason, and work under way is stopped cleanly. */
 export interface Abortable {
   readonly signal?: AbortSignal
 }
 
+/** Reports what happens during a call. What it throws ends the call. */
+export interface Observable<Event> {
+  readonly observe?: (event: Event) => void
+}
+
 /**
  * A pipeline on an engine. Calls reject with the error classes that this module exports: each has a `message` and, where
- * known, `code`, `fix` and `violations` (`ServiceError`), `issues` (`PipelineInvalid`), `problem` (`StateError`).
+ * known, `code`, `fix` and `violations` (`ServiceError`), `issues` (`PipelineInvalid`), `problem` (`StateError`). What a
+ * function of the program throws, they reject with as it is.
  */
 export interface App<Out> extends AsyncDisposable {
   /** Brings the corpus in line with the sources. The failure of a single file does not reject: it is in the report. */
-  readonly run: (options?: Omit<RunOptions, "observe" | "waiting"> & Abortable) => Promise<Report>
+  readonly run: (options?: Omit<RunOptions, "observe" | "waiting"> & Observable<SyncEvent> & Abortable) => Promise<Report>
   /** Returns what {@link run} would do. Changes nothing. */
   readonly plan: (options?: Pick<PlanOptions, "all" | "retryFailed"> & Abortable) => Promise<Plan>
+  /** Compares the corpus with what the ledger says was stored there. */
+  readonly diff: (options?: Abortable) => Promise<Diff>
   /** Keeps the corpus in line with its sources until the signal ends it. */
-  readonly watch: (options: Pick<WatchOptions, "timing"> & { readonly signal: AbortSignal }) => Promise<void>
+  readonly watch: (
+    options: Pick<WatchOptions, "timing" | "strict"> & Observable<WatchEvent> & { readonly signal: AbortSignal }
+  ) => Promise<void>
+  /** Makes the candidate that `run({ candidate: true })` built the live corpus, in one step. `yes` as for the pipeline's `promote`. */
+  readonly promote: (options?: { readonly yes?: boolean } & Abortable) => Promise<Switched>
+  /** Makes the previous live corpus live again; the corpus that was live becomes the candidate. */
+  readonly rollback: (options?: Abortable) => Promise<Switched>
+  /** Deletes the candidate. */
+  readonly dropCandidate: (options?: Abortable) => Promise<Generation>
+  /** The pipeline's corpora: the live one, a candidate, and those kept. */
+  readonly generations: (options?: Abortable) => Promise<ReadonlyArray<GenerationStatus>>
   readonly retrieve: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Retrieved>
   readonly ask: (question: string | Question, options?: RetrieveOptions & Abortable) => Promise<Out>
   /**
@@ -61,8 +106,13 @@ export interface App<Out> extends AsyncDisposable {
     : never
   /** Answers a question of a conversation, which may refer to the earlier exchanges passed with it, in the same parts. */
   readonly chat: (question: FollowUp, options?: RetrieveOptions & Abortable) => AsyncIterable<StreamPart>
+  /** Answers many questions, `concurrency` at a time (default 4), each with its citations or the reason it has no answer. */
+  readonly batch: (
+    questions: Iterable<BatchQuestion> | AsyncIterable<BatchQuestion>,
+    options?: { readonly concurrency?: number } & Abortable
+  ) => AsyncIterable<BatchAnswered>
   /** Runs the pipeline's tests, or those given, and compares the results with what the tests expect. */
-  readonly evaluate: (options?: Partial<Omit<EvaluateOptions, "observe">> & Abortable) => Promise<Evaluation>
+  readonly evaluate: (options?: Partial<Omit<EvaluateOptions, "observe">> & Observable<TestResult> & Abortable) => Promise<Evaluation>
   /** Closes everything that is open. Called by `await using`. */
   readonly close: () => Promise<void>
 }
@@ -83,7 +133,7 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
     if (signal?.aborted === true) throw signal.reason
     throw isClosed && Cause.hasInterruptsOnly(exit.cause) ? closed(pipeline.name) : thrownBy(exit.cause)
   }
-  const iterable = <E2>(parts: Stream.Stream<StreamPart, E2, R>, signal?: AbortSignal): AsyncIterable<StreamPart> => {
+  const iterable = <A, E2>(parts: Stream.Stream<A, E2, R>, signal?: AbortSignal): AsyncIterable<A> => {
     const open = Stream.concat(Stream.fromEffectDrain(whileOpen), parts)
     return Stream.toAsyncIterableWith(signal === undefined ? open : Stream.interruptWhen(open, aborted(signal)), context)
   }
@@ -94,12 +144,18 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
     return runtime.dispose()
   }
   const app: App<Answered> = {
-    run: ({ signal, ...options } = {}) => promise(on.runWith(options) as Effect.Effect<Report, unknown, R>, signal),
+    run: ({ observe, signal, ...options } = {}) =>
+      promise(on.runWith({ ...options, ...observing(observe) }) as Effect.Effect<Report, unknown, R>, signal),
     plan: ({ signal, ...options } = {}) => promise(on.plan(options) as Effect.Effect<Plan, unknown, R>, signal),
-    watch: ({ signal, ...options }) =>
-      promise(on.watch(options) as Effect.Effect<never, unknown, R>, signal).catch((error: unknown) => {
+    diff: ({ signal } = {}) => promise(on.diff as Effect.Effect<Diff, unknown, R>, signal),
+    watch: ({ observe, signal, ...options }) =>
+      promise(on.watch({ ...options, ...observing(observe) }) as Effect.Effect<never, unknown, R>, signal).catch((error: unknown) => {
         if (!signal.aborted) throw error
       }),
+    promote: ({ signal, ...options } = {}) => promise(on.promote(options) as Effect.Effect<Switched, unknown, R>, signal),
+    rollback: ({ signal } = {}) => promise(on.rollback as Effect.Effect<Switched, unknown, R>, signal),
+    dropCandidate: ({ signal } = {}) => promise(on.dropCandidate as Effect.Effect<Generation, unknown, R>, signal),
+    generations: ({ signal } = {}) => promise(on.generations as Effect.Effect<ReadonlyArray<GenerationStatus>, unknown, R>, signal),
     retrieve: (question, { signal, ...options } = {}) =>
       promise(on.retrieve(question, options) as Effect.Effect<Retrieved, unknown, R>, signal),
     ask: (question, { signal, ...options } = {}) => promise(on.ask(question, options) as Effect.Effect<Answered, unknown, R>, signal),
@@ -114,12 +170,26 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
           ) as Stream.Stream<StreamPart, unknown, R>,
         signal
       ),
-    evaluate: ({ signal, ...options } = {}) => promise(on.evaluate(options) as Effect.Effect<Evaluation, unknown, R>, signal),
+    batch: (questions, { signal, ...options } = {}) =>
+      iterable(
+        on.batch(
+          Symbol.asyncIterator in questions
+            ? Stream.fromAsyncIterable(questions, (thrown) => thrown)
+            : Stream.fromIterable(questions),
+          options
+        ) as Stream.Stream<BatchAnswered, unknown, R>,
+        signal
+      ),
+    evaluate: ({ observe, signal, ...options } = {}) =>
+      promise(on.evaluate({ ...options, ...observing(observe) }) as Effect.Effect<Evaluation, unknown, R>, signal),
     close,
     [Symbol.asyncDispose]: close
   }
   return app as unknown as App<Out> // `on` stands for the pipeline: what it gives is `Out`
 }
+
+const observing = <Event>(observe: ((event: Event) => void) | undefined) =>
+  observe === undefined ? {} : { observe: (event: Event) => Effect.sync(() => observe(event)) }
 
 const closed = (name: string): ServiceError =>
   new ServiceError({

@@ -27,8 +27,13 @@ export type RecordContent = string | Uint8Array | AsyncIterable<Uint8Array>
 
 /** The documents of a program, wherever it keeps them. */
 export interface RecordSource {
-  /** All documents. What is missing is deleted from the corpus, unless the listing throws. Nothing of it is kept in memory. */
-  readonly list: () => Iterable<RecordListed> | AsyncIterable<RecordListed> | Promise<Iterable<RecordListed> | AsyncIterable<RecordListed>>
+  /**
+   * All documents. What is missing is deleted from the corpus, unless the listing throws. Nothing of it is kept in memory. `signal` aborts
+   * once the rest is not wanted, as where the run is interrupted.
+   */
+  readonly list: (
+    signal: AbortSignal
+  ) => Iterable<RecordListed> | AsyncIterable<RecordListed> | Promise<Iterable<RecordListed> | AsyncIterable<RecordListed>>
   /** The content of a document that was listed; `undefined` where it is gone. */
   readonly read: (path: string, signal: AbortSignal) => RecordContent | undefined | Promise<RecordContent | undefined>
 }
@@ -46,8 +51,8 @@ export const records = (kind: string, documents: RecordSource | ReadonlyMap<stri
       fix: `see the function that the program gave to records("${kind}", ...)`
     })
 
-  async function* listed(): AsyncGenerator<Listed> {
-    for await (const record of await list()) {
+  async function* listed(signal: AbortSignal): AsyncGenerator<Listed> {
+    for await (const record of await list(signal)) {
       const item = itemOf(kind, record)
       yield item instanceof ServiceError ? { _tag: "failed", path: String(record.path), error: item } : { _tag: "item", item }
     }
@@ -57,7 +62,11 @@ export const records = (kind: string, documents: RecordSource | ReadonlyMap<stri
   return {
     kind,
     check: Effect.void,
-    list: () => Stream.fromAsyncIterable(listed(), failure("the listing")),
+    list: () =>
+      Stream.unwrap(Effect.map(
+        Effect.acquireRelease(Effect.sync(() => new AbortController()), (controller) => Effect.sync(() => controller.abort())),
+        ({ signal }) => Stream.fromAsyncIterable(listed(signal), failure("the listing"))
+      )).pipe(Stream.scoped),
     read: ({ path }, maxBytes) =>
       Stream.unwrap(
         Effect.tryPromise({ try: async (signal) => read(path, signal), catch: failure(`reading ${path}`) }).pipe(

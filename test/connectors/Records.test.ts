@@ -1,10 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Stream } from "effect"
+import { Effect, Fiber, Stream } from "effect"
 import { records as connector, type RecordListed, type RecordSource } from "../../connectors/records/Records.ts"
 import { records } from "../../connectors/index.ts"
 import { connectorSuite } from "../../src/ConnectorKit.ts"
 import { Pipeline } from "../../src/index.ts"
 import { isolatedEngine } from "../../src/Testing.ts"
+import { eventually } from "../support/Eventually.ts"
 
 const documents = () => new Map([["a.md", "the first"], ["b/c.md", "the second"], ["d.md", "the third"]])
 
@@ -140,4 +141,21 @@ describe("records", () => {
       versions.set("gone.md", 1)
       assert.deepInclude(yield* totals, { failed: 0, unchanged: 2 })
     }).pipe(Effect.provide(isolatedEngine())))
+
+  it.live("aborts a listing that is not wanted any more", () =>
+    Effect.gen(function*() {
+      const signals: Array<AbortSignal> = []
+      const { list } = connector("rows", {
+        list: (signal) => {
+          signals.push(signal)
+          return new Promise(() => {})
+        },
+        read: () => undefined
+      })
+      const fiber = yield* Effect.forkChild(Stream.runDrain(list()))
+      yield* eventually("the listing starts", Effect.sync(() => signals.length > 0))
+      assert.isFalse(signals[0]?.aborted)
+      yield* Fiber.interrupt(fiber)
+      assert.isTrue(signals[0]?.aborted)
+    }))
 })

@@ -3,10 +3,27 @@ import { Effect } from "effect"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expectTypeOf } from "vitest"
-import { local } from "../../connectors/index.ts"
-import { generateBy, type Retrieved, type Stage } from "../../src/index.ts"
-import { compose, Embedded, generate, open, Pipeline, retrieve, ServiceError } from "../../src/Promise.ts"
+import { local, records } from "../../connectors/index.ts"
+import { generateBy as generateByGenerator, type Retrieved, type Stage } from "../../src/index.ts"
+import {
+  chunker,
+  compose,
+  DocumentError,
+  Embedded,
+  embedder,
+  generate,
+  generateBy,
+  open,
+  parser,
+  Pipeline,
+  rankBy,
+  retrieve,
+  retrieveEach,
+  ServiceError,
+  stage
+} from "../../src/Promise.ts"
 import { scriptedModel } from "../../src/Testing.ts"
+import { until } from "../support/Eventually.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 
 const inFolder = (test: (folder: string) => Promise<void>) =>
@@ -57,7 +74,7 @@ describe("sluice/promise", () => {
   it.live("does not converse where a function answers: another model would speak", () =>
     inFolder(async (folder) => {
       const { generator } = scriptedModel(["Five. [1]"])
-      const pipeline = Pipeline.make("own", { ...partsIn(folder), stages: compose(retrieve(), generateBy(generator)) })
+      const pipeline = Pipeline.make("own", { ...partsIn(folder), stages: compose(retrieve(), generateByGenerator(generator)) })
       await using app = await open(pipeline, Embedded.layer({ dataDir: join(folder, "data") }))
       await app.run()
       const { code, message } = await rejection(app.chat({ question: "And leave?", history: [] })[Symbol.asyncIterator]().next())
@@ -140,5 +157,147 @@ describe("sluice/promise", () => {
         const { code, message } = await rejection(call)
         assert.deepStrictEqual([code, message], ["FAILED_PRECONDITION", "the app of pipeline p is closed"])
       }
+    }))
+
+  it.live("takes every part of a pipeline as a function: parser, chunker, embedder, queries, ranker, stage and model", () =>
+    inFolder(async (folder) => {
+      const embedded: Array<number> = []
+      const seen: Array<string> = []
+      let reply: AsyncIterable<string> | string = "Six days carry over in Japan [1: \"six days in Japan\"]. Pigs fly [1: \"pigs fly\"]."
+      let failing = true
+      const pipeline = Pipeline.make("all", {
+        corpus: { displayName: "All" },
+        sources: {
+          calls: records("calls", new Map([["a.call", "five days at home|six days in Japan"], ["b.call", "broken"], ["c.call", "bug"]]))
+        },
+        parsers: [parser({
+          kind: "calls",
+          version: 1,
+          extensions: ["call"],
+          parse: async ({ content, path }) => {
+            const text = new TextDecoder().decode(content)
+            if (text === "broken") throw new DocumentError({ problem: "corrupt", message: `${path} has no turns` })
+            if (text === "bug") throw new TypeError("a bug of the parser")
+            return text.split("|").join("\n\n")
+          }
+        })],
+        chunking: {
+          chunker: chunker({ kind: "turns", version: 1, cut: ({ blocks }) => blocks.map(({ end, start }) => ({ start, end })) })
+        },
+        stages: compose(
+          retrieveEach({ queries: async (question) => [question, "days in Japan"] }),
+          rankBy(async (_, contexts) => contexts.map(({ text }) => text.includes("Japan") ? 1 : 0)),
+          stage(async (input: Retrieved) => ({ ...input, contexts: input.contexts.slice(0, 1) })),
+          generateBy({
+            model: "mine",
+            write: async ({ messages }) => {
+              seen.push(...messages.map(({ role }) => role))
+              return reply
+            }
+          })
+        )
+      })
+      const words = embedder({
+        id: "words-v1",
+        dimensions: 2,
+        batch: 1,
+        embed: async (texts) => {
+          embedded.push(texts.length)
+          if (failing && texts[0]?.startsWith("five") === true) throw new TypeError("fetch failed")
+          return texts.map((text) => text.includes("Japan") ? [1, 0] : [0, 3])
+        }
+      })
+      await using app = await open(pipeline, Embedded.layer({ dataDir: join(folder, "data"), embedder: words }))
+      const events: Array<string> = []
+      const first = await app.run({ observe: ({ type }) => events.push(type) })
+      assert.deepInclude(first.totals, { added: 0, failed: 3 })
+      assert.includeMembers(events, ["listed", "file", "report"])
+      failing = false
+      const second = await app.run()
+      assert.deepInclude(second.totals, { added: 1 })
+      // A call whose vectors came was not made again.
+      assert.strictEqual(embedded.length, 3)
+      assert.isTrue(embedded.every((count) => count === 1))
+
+      const { answer, contexts } = await app.ask("How many days?")
+      assert.deepStrictEqual(contexts.map(({ text }) => text), ["six days in Japan"])
+      assert.deepStrictEqual(seen, ["system", "user"])
+      assert.strictEqual(answer.model, "mine")
+      assert.deepStrictEqual(answer.citations.map(({ quote, sourceDisplayName }) => [sourceDisplayName, quote]), [[
+        "a.call",
+        "six days in Japan"
+      ]])
+      assert.match(answer.text, /^Six days carry over in Japan \[1\]\. Pigs fly \[unverified\]/)
+
+      // Whoever leaves a stream stops the model.
+      let stopped = false
+      reply = (async function*() {
+        try {
+          for (;;) yield "Six days in Japan. "
+        } finally {
+          stopped = true
+        }
+      })()
+      for await (const part of app.stream("How many days?")) if (part._tag === "text") break
+      assert.isTrue(stopped)
+
+      assert.strictEqual((await app.generations()).length, 1)
+      assert.deepStrictEqual((await rejection(app.promote())).code, "FAILED_PRECONDITION")
+      assert.strictEqual(typeof (await app.diff()), "object")
+      reply = "Six days [1: \"six days in Japan\"]."
+      const answered: Array<string> = []
+      for await (
+        const { answer, customId } of app.batch([{ customId: "a", question: "How many?" }, { customId: "b", question: "Where?" }])
+      ) {
+        answered.push(`${customId} ${answer?.text}`)
+      }
+      assert.deepStrictEqual(answered, ["a Six days [1].", "b Six days [1]."])
+    }))
+
+  it.live("rejects with what a function threw, and aborts it with the signal of the call", () =>
+    inFolder(async (folder) => {
+      const bug = new TypeError("a bug of the stage")
+      let waiting: AbortSignal | undefined
+      const parts = partsIn(folder)
+      const fails = Pipeline.make("p", {
+        ...parts,
+        stages: compose(
+          retrieve(),
+          stage((_: Retrieved): Retrieved => {
+            throw bug
+          }),
+          generate()
+        )
+      })
+      const waits = Pipeline.make("p", {
+        ...parts,
+        stages: compose(
+          retrieve(),
+          rankBy((_, __, signal) => {
+            waiting = signal
+            return new Promise(() => {})
+          }),
+          generate()
+        )
+      })
+      const wrong = Pipeline.make("p", {
+        ...parts,
+        stages: compose(retrieve(), generateBy({ model: "mine", write: () => Promise.reject(new TypeError("fetch failed")) }))
+      })
+      const engine = Embedded.layer({ dataDir: join(folder, "data") })
+      await using first = await open(fails, engine)
+      await first.run()
+      assert.strictEqual(await first.ask("How many days?").catch((error: unknown) => error), bug)
+      await using second = await open(waits, engine)
+      const controller = new AbortController()
+      const asked = second.ask("How many days?", { signal: controller.signal }).catch((error: unknown) => error)
+      await until("the ranker is asked", () => waiting !== undefined)
+      const reason = new Error("enough")
+      controller.abort(reason)
+      assert.strictEqual(await asked, reason)
+      assert.isTrue(waiting?.aborted)
+      await using third = await open(wrong, engine)
+      const { code, message } = await rejection(third.ask("How many days?"))
+      assert.deepStrictEqual([code, message], ["UNAVAILABLE", "mine failed: fetch failed"])
     }))
 })
