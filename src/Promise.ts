@@ -118,22 +118,22 @@ export interface App<Out> extends AsyncDisposable {
 }
 
 /** Opens a pipeline on an engine. The engine is only checked when it is first needed. */
-export const open = async <Sources extends string, Out, E, R extends Host>(
-  pipeline: Pipeline<Sources, Out, E, Exclude<R, Host>>,
-  engine: Layer.Layer<R, unknown>
+export const open = async <Sources extends string, Out, E, Needs>(
+  pipeline: Pipeline<Sources, Out, E, Needs>,
+  engine: Layer.Layer<Host | NoInfer<Needs>, unknown>
 ): Promise<App<Out>> => {
   const runtime = ManagedRuntime.make(engine)
   const context = await runtime.context()
   let isClosed = false
   const whileOpen = Effect.suspend(() => isClosed ? Effect.fail(closed(pipeline.name)) : Effect.void)
-  const promise = async <A, E2>(effect: Effect.Effect<A, E2, R>, signal?: AbortSignal): Promise<A> => {
+  const promise = async <A, E2>(effect: Effect.Effect<A, E2, Host | Needs>, signal?: AbortSignal): Promise<A> => {
     if (isClosed) throw closed(pipeline.name)
     const exit = await runtime.runPromiseExit(effect, signal === undefined ? {} : { signal })
     if (Exit.isSuccess(exit)) return exit.value
     if (signal?.aborted === true) throw signal.reason
     throw isClosed && Cause.hasInterruptsOnly(exit.cause) ? closed(pipeline.name) : thrownBy(exit.cause)
   }
-  const iterable = <A, E2>(parts: Stream.Stream<A, E2, R>, signal?: AbortSignal): AsyncIterable<A> => {
+  const iterable = <A, E2>(parts: Stream.Stream<A, E2, Host | Needs>, signal?: AbortSignal): AsyncIterable<A> => {
     const open = Stream.concat(Stream.fromEffectDrain(whileOpen), parts)
     return Stream.toAsyncIterableWith(signal === undefined ? open : Stream.interruptWhen(open, aborted(signal)), context)
   }
@@ -145,29 +145,33 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
   }
   const app: App<Answered> = {
     run: ({ observe, signal, ...options } = {}) =>
-      promise(on.runWith({ ...options, ...observing(observe) }) as Effect.Effect<Report, unknown, R>, signal),
-    plan: ({ signal, ...options } = {}) => promise(on.plan(options) as Effect.Effect<Plan, unknown, R>, signal),
-    diff: ({ signal } = {}) => promise(on.diff as Effect.Effect<Diff, unknown, R>, signal),
+      promise(on.runWith({ ...options, ...observing(observe) }) as Effect.Effect<Report, unknown, Host | Needs>, signal),
+    plan: ({ signal, ...options } = {}) => promise(on.plan(options) as Effect.Effect<Plan, unknown, Host | Needs>, signal),
+    diff: ({ signal } = {}) => promise(on.diff as Effect.Effect<Diff, unknown, Host | Needs>, signal),
     watch: ({ observe, signal, ...options }) =>
-      promise(on.watch({ ...options, ...observing(observe) }) as Effect.Effect<never, unknown, R>, signal).catch((error: unknown) => {
-        if (!signal.aborted) throw error
-      }),
-    promote: ({ signal, ...options } = {}) => promise(on.promote(options) as Effect.Effect<Switched, unknown, R>, signal),
-    rollback: ({ signal } = {}) => promise(on.rollback as Effect.Effect<Switched, unknown, R>, signal),
-    dropCandidate: ({ signal } = {}) => promise(on.dropCandidate as Effect.Effect<Generation, unknown, R>, signal),
-    generations: ({ signal } = {}) => promise(on.generations as Effect.Effect<ReadonlyArray<GenerationStatus>, unknown, R>, signal),
+      promise(on.watch({ ...options, ...observing(observe) }) as Effect.Effect<never, unknown, Host | Needs>, signal).catch(
+        (error: unknown) => {
+          if (!signal.aborted) throw error
+        }
+      ),
+    promote: ({ signal, ...options } = {}) => promise(on.promote(options) as Effect.Effect<Switched, unknown, Host | Needs>, signal),
+    rollback: ({ signal } = {}) => promise(on.rollback as Effect.Effect<Switched, unknown, Host | Needs>, signal),
+    dropCandidate: ({ signal } = {}) => promise(on.dropCandidate as Effect.Effect<Generation, unknown, Host | Needs>, signal),
+    generations: ({ signal } = {}) =>
+      promise(on.generations as Effect.Effect<ReadonlyArray<GenerationStatus>, unknown, Host | Needs>, signal),
     retrieve: (question, { signal, ...options } = {}) =>
-      promise(on.retrieve(question, options) as Effect.Effect<Retrieved, unknown, R>, signal),
-    ask: (question, { signal, ...options } = {}) => promise(on.ask(question, options) as Effect.Effect<Answered, unknown, R>, signal),
+      promise(on.retrieve(question, options) as Effect.Effect<Retrieved, unknown, Host | Needs>, signal),
+    ask: (question, { signal, ...options } = {}) =>
+      promise(on.ask(question, options) as Effect.Effect<Answered, unknown, Host | Needs>, signal),
     stream: (question, { signal, ...options } = {}) =>
-      iterable(on.stream(question, options) as Stream.Stream<StreamPart, unknown, R>, signal),
+      iterable(on.stream(question, options) as Stream.Stream<StreamPart, unknown, Host | Needs>, signal),
     chat: (question, { signal, ...options } = {}) =>
       iterable(
         Stream.unwrap(Effect.flatMap(on.chat(options), (converse) =>
           Effect.map(converse(question), ({ contexts, parts }) =>
             Stream.concat(Stream.succeed<StreamPart>({ _tag: "contexts", contexts }), parts)))).pipe(
             Stream.scoped
-          ) as Stream.Stream<StreamPart, unknown, R>,
+          ) as Stream.Stream<StreamPart, unknown, Host | Needs>,
         signal
       ),
     batch: (questions, { signal, ...options } = {}) =>
@@ -177,11 +181,11 @@ export const open = async <Sources extends string, Out, E, R extends Host>(
             ? Stream.fromAsyncIterable(questions, (thrown) => thrown)
             : Stream.fromIterable(questions),
           options
-        ) as Stream.Stream<BatchAnswered, unknown, R>,
+        ) as Stream.Stream<BatchAnswered, unknown, Host | Needs>,
         signal
       ),
     evaluate: ({ observe, signal, ...options } = {}) =>
-      promise(on.evaluate({ ...options, ...observing(observe) }) as Effect.Effect<Evaluation, unknown, R>, signal),
+      promise(on.evaluate({ ...options, ...observing(observe) }) as Effect.Effect<Evaluation, unknown, Host | Needs>, signal),
     close,
     [Symbol.asyncDispose]: close
   }

@@ -20,7 +20,8 @@ import {
   retrieve,
   retrieveEach,
   ServiceError,
-  stage
+  stage,
+  Vertex
 } from "../../src/Promise.ts"
 import { scriptedModel } from "../../src/Testing.ts"
 import { until } from "../support/Eventually.ts"
@@ -300,4 +301,23 @@ describe("sluice/promise", () => {
       const { code, message } = await rejection(third.ask("How many days?"))
       assert.deepStrictEqual([code, message], ["UNAVAILABLE", "mine failed: fetch failed"])
     }))
+
+  it("opens a pipeline that names a hosted model on the engine that has it, and on no other", () => {
+    const hosted = Pipeline.make("p", {
+      corpus: { displayName: "P" },
+      sources: {},
+      stages: compose(retrieve(), generate({ model: "gemini-2.0-flash-001" }))
+    })
+    const plain = Pipeline.make("p", { corpus: { displayName: "P" }, sources: {} })
+    const vertex = Vertex.layer({ dataDir: "d", project: "p", location: "us-central1" })
+    const embedded = Embedded.layer({ dataDir: "d" })
+    const compiled = () => [
+      open(hosted, vertex),
+      open(plain, vertex),
+      open(plain, embedded),
+      // @ts-expect-error The embedded engine has no hosted models.
+      open(hosted, embedded)
+    ]
+    assert.isFunction(compiled)
+  })
 })
