@@ -1,5 +1,5 @@
 /**
- * Uses models of `effect/ai` in pipelines, and models of Sluice as models of `effect/ai`.
+ * Uses models of `effect/ai`, and chat models of your own, in pipelines, and models of Sluice as models of `effect/ai`.
  *
  * @example
  * ```ts
@@ -11,4 +11,4 @@
  * })
  * ```
  */
-export { chatModelOf, fromEmbeddingModel, fromLanguageModel, toEmbeddingModel, toLanguageModel } from "./models/EffectAi.ts"
+export { chatModelOf, fromChatModel, fromEmbeddingModel, fromLanguageModel, toEmbeddingModel, toLanguageModel } from "./models/EffectAi.ts"

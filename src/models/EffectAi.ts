@@ -20,6 +20,18 @@ export const fromLanguageModel = (
   { maxContextCharacters, name = "language-model" }: { readonly name?: string; readonly maxContextCharacters?: number } = {}
 ): Generator["Service"] => makeGrounded(chatModelOf(model, name), maxContextCharacters)
 
+/**
+ * Makes a chat model of your own a generator, for `generateBy`: it answers from the contexts and nothing else, and every citation is
+ * verified word for word. A `ChatModel` is a name, and a function from a request to the stream of what the model writes; the request has the
+ * stage's sampling settings.
+ *
+ * `maxContextCharacters`: most UTF-16 units of all contexts in a prompt. Default 100,000.
+ */
+export const fromChatModel = (
+  chat: ChatModel["Service"],
+  { maxContextCharacters }: { readonly maxContextCharacters?: number } = {}
+): Generator["Service"] => makeGrounded(chat, maxContextCharacters)
+
 /** Request fields that `effect/ai` leaves to the provider: a request with one of these cannot be served. */
 const unserved = [
   "tools",

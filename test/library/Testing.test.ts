@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { AiError, EmbeddingModel, LanguageModel } from "effect/ai"
-import { fromEmbeddingModel, fromLanguageModel, toEmbeddingModel, toLanguageModel } from "../../src/Ai.ts"
+import { fromChatModel, fromEmbeddingModel, fromLanguageModel, toEmbeddingModel, toLanguageModel } from "../../src/Ai.ts"
 import { chat, compose, Embedder, generate, generateBy, Pipeline, rank, retrieve, ServiceError } from "../../src/index.ts"
 import { faultySource, isolatedEngine, scriptedModel, testContexts, testServices } from "../../src/Testing.ts"
 import { Layer } from "effect"
@@ -157,6 +157,17 @@ describe("sluice/ai", () => {
       assert.strictEqual(parts.map((part) => part.type === "text-delta" ? part.delta : "").join(""), "Three four.")
       assert.deepStrictEqual(requests[1], { system: "Be brief.", turns: [{ role: "user", parts: [{ type: "text", text: "On." }] }] })
       assert.strictEqual((yield* Effect.flip(model.generateText({ prompt: "More." }))).reason._tag, "RateLimitError")
+    }))
+
+  it.effect("a chat model of one's own answers, verified, with the settings of the stage", () =>
+    Effect.gen(function*() {
+      const { chat, requests } = scriptedModel([answer])
+      const stage = compose(retrieve(), generateBy(fromChatModel(chat), { temperature: 0.5 }))
+      const { answer: given } = yield* stage({ question: "How many days?" }).pipe(
+        Effect.provide(testServices({ contexts: [{ text: texts["leave.md"], file: "leave.md" }] }))
+      )
+      assert.deepStrictEqual(given.citations.map(({ quote }) => quote), ["Five unused days of leave carry over."])
+      assert.strictEqual(requests[0]?.temperature, 0.5)
     }))
 
   it.live("an EmbeddingModel is an Embedder, and ours is one", () =>
