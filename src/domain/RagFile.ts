@@ -13,8 +13,9 @@ export const corpusOf = (name: RagFileName): CorpusName =>
   CorpusName.make(name.slice(0, Math.max(0, name.lastIndexOf("/ragFiles/"))) || name)
 
 /**
- * Who may read a file: everyone (`public`), or any of `principals` (exact, lower-case: `user:a@b.c`, `group:x`,
- * `domain:b.c`, or the source's own names). Absent on a file: everyone who may read the corpus.
+ * Who may read a file: everyone (`public`), or any of `principals` (`user:a@b.c`, `group:x`, `domain:b.c`, or the source's
+ * own names; stored in lower case, and a question's `principal` is compared in lower case too). Absent on a file: everyone
+ * who may read the corpus.
  */
 export const Permissions = Schema.Struct({
   public: Schema.Boolean,

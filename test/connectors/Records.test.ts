@@ -3,7 +3,7 @@ import { Effect, Fiber, Stream } from "effect"
 import { records as connector, type RecordListed, type RecordSource } from "../../connectors/records/Records.ts"
 import { records } from "../../connectors/index.ts"
 import { connectorSuite } from "../../src/ConnectorKit.ts"
-import { Pipeline } from "../../src/index.ts"
+import { Pipeline, retrieve } from "../../src/index.ts"
 import { isolatedEngine } from "../../src/Testing.ts"
 import { eventually } from "../support/Eventually.ts"
 
@@ -158,4 +158,26 @@ describe("records", () => {
       yield* Fiber.interrupt(fiber)
       assert.isTrue(signals[0]?.aborted)
     }))
+
+  it.live("is read by the principals it names, in whatever case", () =>
+    Effect.gen(function*() {
+      const permissions = { public: false, principals: ["user:Ann@Acme.com"] }
+      const pipeline = Pipeline.make("p", {
+        corpus: { displayName: "P" },
+        sources: {
+          rows: records("rows", {
+            list: () => [{ path: "a.md", revision: 1, permissions }],
+            read: () => "Five unused days of leave carry over."
+          })
+        },
+        stages: retrieve()
+      })
+      yield* pipeline.run
+      const found = (principal: string) =>
+        Effect.map(pipeline.retrieve({ question: "unused days", principal }), ({ contexts }) => contexts.length)
+      assert.strictEqual(yield* found("user:Ann@Acme.com"), 1)
+      assert.strictEqual(yield* found("user:ann@acme.com"), 1)
+      assert.strictEqual(yield* found("user:ben@acme.com"), 0)
+      assert.deepInclude((yield* pipeline.run).totals, { unchanged: 1 })
+    }).pipe(Effect.provide(isolatedEngine())))
 })

@@ -109,7 +109,17 @@ const nameOf = (value: unknown): string => {
   return typeof name === "string" && name !== "" && name !== "Object" ? `a value of class ${name}` : "an object"
 }
 
-const isSound = (event: Listed): boolean => event?._tag === "item" && flawOf(event.item) === undefined
+const isSound = (event: Listed): boolean =>
+  event?._tag === "item" && flawOf(event.item) === undefined && event.item.permissions?.principals.some(hasCapitals) !== true
+
+const hasCapitals = (principal: string): boolean => principal !== principal.toLowerCase()
+
+/** Principals are compared in lower case: as the source spells them, nobody could read the item. */
+const withPlainPrincipals = (item: SourceItem): SourceItem =>
+  item.permissions?.principals.some(hasCapitals) !== true ? item : {
+    ...item,
+    permissions: { ...item.permissions, principals: item.permissions.principals.map((principal) => principal.toLowerCase()) }
+  }
 
 const checkedAll = (events: ReadonlyArray<Listed>) => events.map(checked) as [Listed, ...Array<Listed>] // as many as there were
 
@@ -117,7 +127,7 @@ const checked = (event: Listed): Listed => {
   switch (event?._tag) {
     case "item": {
       const flaw = flawOf(event.item)
-      if (flaw === undefined) return event
+      if (flaw === undefined) return { ...event, item: withPlainPrincipals(event.item) }
       const { displayName, path, uri }: Partial<Record<keyof SourceItem, unknown>> = event.item ?? {}
       const named = isText(path)
       return {
