@@ -248,3 +248,11 @@ export class SecretError extends advised(
 /** Turns a secret error into a service error, for ports that know no secrets: access that needs the secret is denied. */
 export const asServiceError = (error: ServiceError | SecretError): ServiceError =>
   error._tag === "ServiceError" ? error : new ServiceError({ code: "PERMISSION_DENIED", message: error.message, fix: error.fix })
+
+/** What an error of anybody's says, or its name where it says nothing. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Error
+    ? error.message === "" ? error.name : error.message
+    : typeof error === "string"
+    ? error
+    : "failed with something that is no Error"

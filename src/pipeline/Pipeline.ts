@@ -117,11 +117,14 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
     PipelineError,
     Host | R | Scope.Scope
   >
-  /** Answers many questions concurrently, each with its citations or the reason it has no answer. */
+  /**
+   * Answers many questions concurrently, each with its citations or the reason it has no answer, which may be an error of a custom
+   * stage. An error of the engine that every question would meet ends the batch.
+   */
   readonly batch: <E2, R2>(
     questions: Stream.Stream<BatchQuestion, E2, R2>,
     options?: Pick<BatchPipelineOptions, "concurrency" | "done">
-  ) => Stream.Stream<BatchAnswered, PipelineError | E | E2, Host | R | R2>
+  ) => Stream.Stream<BatchAnswered, PipelineError | E2, Host | R | R2>
   /** Runs the pipeline's tests, or those given, and compares the results with what the tests expect. */
   readonly evaluate: (options?: Partial<EvaluateOptions>) => Effect.Effect<Evaluation, PipelineError, Host | R>
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Stream } from "effect"
+import { Data, Effect, Result, Stream } from "effect"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expectTypeOf } from "vitest"
@@ -183,6 +183,45 @@ describe("a batch", () => {
         const answers = yield* Stream.runCollect(p.batch(asked))
         assert.deepStrictEqual(answers.map(({ answer, customId }) => [customId, answer?.grounded]), [["1", true], ["2", false]])
         assert.isTrue(answers.every((answered) => !("carried" in answered)))
+      })
+    ))
+})
+
+describe("a custom stage that fails", () => {
+  class Odd extends Data.TaggedError("Odd") {}
+  const failing: Stage<Retrieved, Retrieved, Odd | Error | string> = (input) =>
+    input.question.startsWith("Odd")
+      ? Effect.fail(new Odd())
+      : input.question.startsWith("Plain")
+      ? Effect.fail(new Error("no such table"))
+      : input.question.startsWith("Text")
+      ? Effect.fail("just text")
+      : Effect.succeed(input)
+  const questions = ["Odd?", "Plain?", "Text?", "Do unused days of leave carry over?"]
+
+  it.live("costs its question, in a batch and in an evaluation, which says how it failed", () =>
+    inCorpus((parts) =>
+      Effect.gen(function*() {
+        const p = Pipeline.make("p", { ...parts, stages: compose(retrieve(), failing, generate()) })
+        const answers = yield* Stream.runCollect(
+          p.batch(Stream.fromIterable(questions.map((question) => ({ customId: question, question }))))
+        )
+        assert.deepStrictEqual(
+          answers.map(({ answer, error }) => error === undefined ? answer?.grounded : `${error.code} ${error.message}`),
+          [
+            "UNKNOWN Odd",
+            "UNKNOWN no such table",
+            "UNKNOWN just text",
+            true
+          ]
+        )
+        const { results } = yield* p.evaluate({ tests: questions.map((question) => ({ question, answer: { contains: ["carry"] } })) })
+        assert.deepStrictEqual(results.map(({ error }) => error === undefined ? undefined : `${error.code} ${error.message}`), [
+          "Odd Odd",
+          "UNKNOWN no such table",
+          "UNKNOWN just text",
+          undefined
+        ])
       })
     ))
 })

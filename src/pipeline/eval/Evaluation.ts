@@ -1,7 +1,7 @@
 import { Clock, Effect, Stream } from "effect"
 import { type Answer, outcomeOf } from "../../domain/Answer.ts"
 import { defined } from "../../domain/Defined.ts"
-import { ServiceError } from "../../domain/Errors.ts"
+import { messageOf, ServiceError } from "../../domain/Errors.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { Ledger } from "../../ports/Ledger.ts"
 import { answerStages, askPipeline, cannotAnswer, retrieveFrom } from "../AskPipeline.ts"
@@ -219,9 +219,14 @@ const evaluateTest = (
     })
   })
 
-const codeOf = (error: { readonly _tag: string; readonly message: string }): { readonly code: string; readonly message: string } => ({
-  code: error instanceof ServiceError ? error.code : error._tag,
-  message: error.message
+/** A custom stage may fail with anything. */
+const codeOf = (error: unknown): { readonly code: string; readonly message: string } => ({
+  code: error instanceof ServiceError
+    ? error.code
+    : typeof error === "object" && error !== null && "_tag" in error && typeof error._tag === "string"
+    ? error._tag
+    : "UNKNOWN",
+  message: messageOf(error)
 })
 
 interface FoundFile {

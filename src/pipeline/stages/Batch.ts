@@ -3,7 +3,7 @@ import type { Answer } from "../../domain/Answer.ts"
 import { type BatchJob, batchModelName, type BatchSpec } from "../../domain/batch/BatchPrediction.ts"
 import { type BatchResult, completionText, type RowFailure } from "../../domain/batch/BatchRow.ts"
 import type { ChatEvent, ChatRequest, JsonRecord } from "../../domain/Chat.ts"
-import { ServiceError } from "../../domain/Errors.ts"
+import { messageOf, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import { parseExactly } from "../../domain/Json.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { BatchPrediction } from "../../ports/BatchPrediction.ts"
@@ -15,6 +15,7 @@ import { TableStore } from "../../ports/TableStore.ts"
 import { gatherResults } from "../../text/rows/JoinResults.ts"
 import { lineGroups } from "../../text/rows/ReadRows.ts"
 import type { BatchQuestion } from "../batch/Questions.ts"
+import { PipelineInvalid } from "../definition/PipelineInvalid.ts"
 
 /** A question of a batch with the contexts retrieved for it. */
 export interface BatchRetrieved extends BatchQuestion {
@@ -29,15 +30,24 @@ export interface BatchAnswered extends BatchQuestion {
 
 type Options = Pick<GroundedRequest, "instruction" | "sampling">
 
-/** Turns a failure of one question into its result; a failure that would hit every other question too fails the batch. */
+/**
+ * Turns a failure of one question into its result, that of a custom stage too; a failure that would hit every other question too
+ * fails the batch.
+ */
 export const orFailed = <A, E, R>(
   question: BatchQuestion,
   done: Effect.Effect<A, E | ServiceError, R>
 ): Effect.Effect<A | BatchAnswered, E | ServiceError, R> =>
-  Effect.catchIf(done, isOfQuestion, ({ code, message }) => Effect.succeed<BatchAnswered>({ ...question, error: { code, message } }))
+  Effect.catchIf(done, isOfQuestion, (error) =>
+    Effect.succeed<BatchAnswered>({
+      ...question,
+      error: { code: error instanceof ServiceError ? error.code : "UNKNOWN", message: messageOf(error) }
+    }))
 
-const isOfQuestion = (error: unknown): error is ServiceError =>
-  error instanceof ServiceError && error.code !== "UNAUTHENTICATED" && error.code !== "PERMISSION_DENIED"
+const isOfQuestion = (error: unknown): boolean =>
+  error instanceof ServiceError
+    ? error.code !== "UNAUTHENTICATED" && error.code !== "PERMISSION_DENIED"
+    : !(error instanceof StateError || error instanceof SecretError || error instanceof PipelineInvalid)
 
 /** Answers a question at once, with the generator in context. */
 export const answerNow = (options: Options) => (retrieved: BatchRetrieved): Effect.Effect<BatchAnswered, ServiceError, Generator> =>
