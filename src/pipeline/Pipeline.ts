@@ -111,9 +111,12 @@ export interface Pipeline<out Sources extends string = string, out Out = Answere
   readonly stream: Out extends Answered
     ? (question: string | Question, options?: RetrieveOptions) => Stream.Stream<StreamPart, PipelineError | E, Host | R>
     : never
-  /** Opens a conversation, for as long as the scope is open: a question may refer to the earlier exchanges passed with it. */
+  /**
+   * Opens a conversation, for as long as the scope is open: a question may refer to the earlier exchanges passed with it. The stage that
+   * answers is one that streams: `generate`, or `generateBy` as the last one, before which questions are completed without a model.
+   */
   readonly chat: (options?: RetrieveOptions) => Effect.Effect<
-    (question: FollowUp) => Effect.Effect<ConversationTurn, PipelineError>,
+    (question: FollowUp) => Effect.Effect<ConversationTurn, PipelineError | E>,
     PipelineError,
     Host | R | Scope.Scope
   >

@@ -6,6 +6,7 @@ import { expectTypeOf } from "vitest"
 import { local, records } from "../../connectors/index.ts"
 import { generateBy as generateByGenerator, type Retrieved, type Stage } from "../../src/index.ts"
 import {
+  type Answered,
   chunker,
   compose,
   DocumentError,
@@ -31,7 +32,7 @@ const inFolder = (test: (folder: string) => Promise<void>) =>
   Effect.scoped(Effect.flatMap(tempFolder, (folder) => Effect.promise(() => test(folder))))
 
 const partsIn = (folder: string) => {
-  mkdirSync(join(folder, "docs"))
+  mkdirSync(join(folder, "docs"), { recursive: true })
   writeFileSync(join(folder, "docs/leave.md"), "# Leave\n\nFive unused days of leave carry over.\n")
   return { corpus: { displayName: "P" }, sources: { docs: local(join(folder, "docs")) } }
 }
@@ -72,16 +73,28 @@ describe("sluice/promise", () => {
       assert.strictEqual(kinds.filter((kind) => kind === "contexts").length, 1)
     }))
 
-  it.live("does not converse where a function answers: another model would speak", () =>
+  it.live("converses with the model of one's own that answers, and with no function that gives its answer whole", () =>
     inFolder(async (folder) => {
-      const { generator } = scriptedModel(["Five. [1]"])
+      const { generator, requests } = scriptedModel(["Five [1: \"Five unused days of leave carry over.\"]."])
       const pipeline = Pipeline.make("own", { ...partsIn(folder), stages: compose(retrieve(), generateByGenerator(generator)) })
       await using app = await open(pipeline, Embedded.layer({ dataDir: join(folder, "data") }))
       await app.run()
-      const { code, message } = await rejection(app.chat({ question: "And leave?", history: [] })[Symbol.asyncIterator]().next())
+      const question = "How many days of leave carry over?"
+      const history = [{ question, standalone: question, answer: "Five." }]
+      const texts: Array<string> = []
+      for await (const part of app.chat({ question: "And unused ones?", history })) if (part._tag === "done") texts.push(part.answer.text)
+      assert.deepStrictEqual(texts, ["Five [1]."])
+      assert.strictEqual(requests.length, 1)
+
+      const whole = Pipeline.make("own", {
+        ...partsIn(folder),
+        stages: compose(retrieve(), generateByGenerator(generator), stage((input: Answered) => input))
+      })
+      await using other = await open(whole, Embedded.layer({ dataDir: join(folder, "data") }))
+      const { code, message } = await rejection(other.chat({ question: "And leave?", history: [] })[Symbol.asyncIterator]().next())
       assert.deepStrictEqual([code, message], [
         "FAILED_PRECONDITION",
-        "pipeline own answers with a function, and a conversation needs the settings of generate"
+        "pipeline own answers with a function that does not stream, and a conversation needs one that does"
       ])
     }))
 
@@ -96,8 +109,15 @@ describe("sluice/promise", () => {
       const [cited] = answer.citations
       assert.strictEqual(cited?.offsets, "file")
       assert.strictEqual(readFileSync(file).toString("utf8", cited?.byteStart, cited?.byteEnd), written)
-      for await (const part of app.stream("How many days of leave carry over?")) {
-        if (part._tag === "done") assert.deepStrictEqual(part.answer.citations, answer.citations)
+      for (
+        const parts of [
+          app.stream("How many days of leave carry over?"),
+          app.chat({ question: "How many days of leave carry over?", history: [] })
+        ]
+      ) {
+        let cited: unknown
+        for await (const part of parts) if (part._tag === "done") cited = part.answer.citations
+        assert.deepStrictEqual(cited, answer.citations)
       }
       const { nearest = [] } = (await app.ask("How many days of sick leave are paid in Peru?")).answer
       assert.isTrue(nearest.every(({ offsets }) => offsets === "file"))
