@@ -11,12 +11,13 @@
  * ```
  */
 import { Cause, Effect, Exit, type Layer, ManagedRuntime, Stream } from "effect"
+import { fromBundle } from "./compose/EmbeddedEntry.ts"
 import type { StreamPart } from "./domain/Answer.ts"
 import { ServiceError } from "./domain/Errors.ts"
 import type { Report, SyncEvent } from "./domain/Report.ts"
 import type { BatchQuestion } from "./pipeline/BatchPipeline.ts"
 import type { Host } from "./pipeline/Host.ts"
-import type { Pipeline, RunOptions } from "./pipeline/Pipeline.ts"
+import { load as loadPipeline, type Pipeline, type RunOptions } from "./pipeline/Pipeline.ts"
 import type { EvaluateOptions, Evaluation, TestResult } from "./pipeline/eval/Evaluation.ts"
 import type { BatchAnswered } from "./pipeline/stages/Batch.ts"
 import type { FollowUp } from "./pipeline/stages/Condense.ts"
@@ -28,6 +29,7 @@ import type { Plan, PlanOptions } from "./pipeline/sync/Plan.ts"
 import type { WatchOptions } from "./pipeline/watch/Watch.ts"
 import type { WatchEvent } from "./pipeline/watch/WatchEvent.ts"
 import type { Generation } from "./ports/Ledger.ts"
+import type { AnyConnectorDefinition } from "./ports/Source.ts"
 
 export * as Embedded from "./compose/EmbeddedEntry.ts"
 export * as Vertex from "./compose/VertexEntry.ts"
@@ -115,6 +117,25 @@ export interface App<Out> extends AsyncDisposable {
   readonly evaluate: (options?: Partial<Omit<EvaluateOptions, "observe">> & Observable<TestResult> & Abortable) => Promise<Evaluation>
   /** Closes everything that is open. Called by `await using`. */
   readonly close: () => Promise<void>
+}
+
+/**
+ * Loads a pipeline from a file (YAML, JSON, or a module that exports one), with the connectors that its sources may name:
+ * `await load("pipeline.yaml", connectors)`, with `connectors` of `sluice/connectors`. Rejects with `PipelineInvalid`, which has every broken
+ * rule of the file, each with line and column.
+ */
+export const load = (
+  file: string,
+  connectors: Readonly<Record<string, AnyConnectorDefinition>>
+): Promise<Pipeline<string, Answered, never, never>> => settled(loadPipeline(file, connectors))
+
+/** Loads the pipeline of a bundle, which answers from the bundle instead of from a corpus of an engine. Rejects with `StateError`. */
+export const loadBundle = (path: string): Promise<Pipeline> => settled(fromBundle(path))
+
+const settled = async <A, E>(effect: Effect.Effect<A, E>): Promise<A> => {
+  const exit = await Effect.runPromiseExit(effect)
+  if (Exit.isSuccess(exit)) return exit.value
+  throw thrownBy(exit.cause)
 }
 
 /** Opens a pipeline on an engine. The engine is only checked when it is first needed. */

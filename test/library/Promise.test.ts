@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expectTypeOf } from "vitest"
-import { local, records } from "../../connectors/index.ts"
+import { connectors, local, records } from "../../connectors/index.ts"
 import { generateBy as generateByGenerator, type Retrieved, type Stage } from "../../src/index.ts"
 import {
   type Answered,
@@ -14,14 +14,18 @@ import {
   embedder,
   generate,
   generateBy,
+  load,
+  loadBundle,
   open,
   parser,
   Pipeline,
+  PipelineInvalid,
   rankBy,
   retrieve,
   retrieveEach,
   ServiceError,
   stage,
+  StateError,
   Vertex
 } from "../../src/Promise.ts"
 import { scriptedModel } from "../../src/Testing.ts"
@@ -320,6 +324,21 @@ describe("sluice/promise", () => {
       await using third = await open(wrong, engine)
       const { code, message } = await rejection(third.ask("How many days?"))
       assert.deepStrictEqual([code, message], ["UNAVAILABLE", "mine failed: fetch failed"])
+    }))
+
+  it.live("loads a pipeline from a file, and a bundle, or rejects with what is wrong with it", () =>
+    inFolder(async (folder) => {
+      partsIn(folder)
+      const file = join(folder, "pipeline.yaml")
+      writeFileSync(file, "name: p\ncorpus: { displayName: P }\nsources: { docs: { local: { path: ./docs } } }\n")
+      await using app = await open(await load(file, connectors), Embedded.layer({ dataDir: join(folder, "data") }))
+      assert.strictEqual((await app.run()).totals.added, 1)
+      assert.match((await app.ask("How many days of leave carry over?")).answer.text, /^Five unused days/)
+      writeFileSync(file, "name: p\nsources: {}\n")
+      const invalid = await load(file, connectors).catch((error: unknown) => error)
+      assert.instanceOf(invalid, PipelineInvalid)
+      assert.match(String(invalid), /corpus\n {2}is required/)
+      assert.instanceOf(await loadBundle(file).catch((error: unknown) => error), StateError)
     }))
 
   it("opens a pipeline that names a hosted model on the engine that has it, and on no other", () => {
