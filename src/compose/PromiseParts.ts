@@ -5,6 +5,7 @@ import { defined } from "../domain/Defined.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
 import type { Context } from "../domain/Retrieval.ts"
 import { make as makeGrounded } from "../models/GroundedGenerator.ts"
+import { retry } from "../net/Retry.ts"
 import { type Answered, type AnswerOptions, generateBy as generateByGenerator } from "../pipeline/stages/Generate.ts"
 import { rankBy as rankByEffect } from "../pipeline/stages/Rank.ts"
 import type { CorpusInUse, Retrieved, Unanswered, Unretrieved } from "../pipeline/stages/Retrieve.ts"
@@ -160,9 +161,12 @@ export interface EmbedderOptions {
   readonly batch?: number
   /** Calls at the same time, at most. Default 4. */
   readonly concurrency?: number
+  /** Times that a call is tried again which failed with `UNAVAILABLE`, `RESOURCE_EXHAUSTED` or the like. Default 5. */
+  readonly retries?: number
   /**
    * Returns a vector for each text, in order; they are scaled to length 1. What it throws becomes `UNAVAILABLE`, unless it is a
-   * `ServiceError`: the texts of that call fail, and the next run tries them again.
+   * `ServiceError`, whose `retryAfter` (milliseconds) is waited for. Where a call fails for good, its texts do, and the next run tries them
+   * again.
    */
   readonly embed: (
     texts: ReadonlyArray<string>,
@@ -179,13 +183,14 @@ export interface EmbedderOptions {
  * const mine = embedder({ id: "mine-v1", dimensions: 384, batch: 32, embed: async (texts, task, signal) => await vectorsOf(texts, signal) })
  * ```
  */
-export const embedder = ({ batch = 128, concurrency = 4, dimensions, embed, id }: EmbedderOptions): Layer.Layer<Embedder> =>
+export const embedder = ({ batch = 128, concurrency = 4, dimensions, embed, id, retries = 5 }: EmbedderOptions): Layer.Layer<Embedder> =>
   Layer.effect(
     Embedder,
     Effect.sync(() => {
       const places = Semaphore.makeUnsafe(concurrency)
+      const again = retry({ times: retries })
       const call = (texts: ReadonlyArray<string>, task: EmbeddingTask) =>
-        places.withPermit(awaited((signal) => embed(texts, task, signal), unavailable(`embedder ${id}`))).pipe(
+        again(places.withPermit(awaited((signal) => embed(texts, task, signal), unavailable(`embedder ${id}`)))).pipe(
           Effect.flatMap((vectors) =>
             vectors.length === texts.length && vectors.every(({ length }) => length === dimensions)
               ? Effect.succeed(vectors.map((vector) => Float32Array.from(vector)))

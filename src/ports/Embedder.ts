@@ -20,7 +20,7 @@ export interface SparseVector {
 export class Embedder extends Context.Service<Embedder, {
   readonly id: string
   readonly dimensions: number
-  /** Embeds texts, at most 128 in a call, and up to four calls at the same time: an embedder splits further, and limits its own rate. */
+  /** Embeds texts, at most 128 in a call, and up to four calls at the same time: an embedder splits further, limits its own rate, and retries. */
   readonly embed: (
     texts: ReadonlyArray<string>,
     task: EmbeddingTask

@@ -226,6 +226,7 @@ describe("sluice/promise", () => {
         id: "words-v1",
         dimensions: 2,
         batch: 1,
+        retries: 0,
         embed: async (texts) => {
           embedded.push(texts.length)
           if (failing && texts[0]?.startsWith("five") === true) throw new TypeError("fetch failed")
@@ -277,6 +278,34 @@ describe("sluice/promise", () => {
         answered.push(`${customId} ${answer?.text}`)
       }
       assert.deepStrictEqual(answered, ["a Six days [1].", "b Six days [1]."])
+    }))
+
+  it.live("calls an embedder again that is asked to wait, with so many texts and calls at a time", () =>
+    inFolder(async (folder) => {
+      let running = 0
+      let most = 0
+      let refused = 0
+      const sizes = new Set<number>()
+      const slow = embedder({
+        id: "slow",
+        dimensions: 2,
+        batch: 4,
+        concurrency: 2,
+        embed: async (texts) => {
+          if (refused++ < 2) throw new ServiceError({ code: "RESOURCE_EXHAUSTED", message: "slow down", retryAfter: 1 })
+          most = Math.max(most, ++running)
+          sizes.add(texts.length)
+          await new Promise((resolve) => setImmediate(resolve))
+          running--
+          return texts.map(() => [3, 4])
+        }
+      })
+      const docs = new Map(Array.from({ length: 12 }, (_, at) => [`${at}.md`, `Text ${at}.`]))
+      const pipeline = Pipeline.make("p", { corpus: { displayName: "P" }, sources: { docs: records("docs", docs) }, stages: retrieve() })
+      await using app = await open(pipeline, Embedded.layer({ dataDir: join(folder, "data"), embedder: slow }))
+      assert.deepInclude((await app.run()).totals, { added: 12 })
+      assert.isAtMost(most, 2)
+      assert.isAtMost(Math.max(...sizes), 4)
     }))
 
   it.live("rejects with what a function threw, and aborts it with the signal of the call", () =>
