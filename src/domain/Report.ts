@@ -165,9 +165,9 @@ export interface Others {
 /** Events of a run; the lines of `--json`. */
 export type SyncEvent =
   | { readonly type: "corpus"; readonly corpus: string; readonly action: "created" | "found" | "building" | "replaced" }
-  /** The corpus was found by its name, and has only files of others. */
   /** The pipeline was renamed, and files of its former name are its own now. */
   | { readonly type: "takesOver"; readonly pipeline: string; readonly files: number }
+  /** The corpus was found by its name, and has only files of others. */
   | { readonly type: "joins"; readonly corpus: string; readonly others: Others }
   /** The corpus was unknown here, and these files were found in its database and taken in as they are. */
   | { readonly type: "foundInDatabase"; readonly corpus: string; readonly place: string; readonly files: number }
