@@ -189,11 +189,12 @@ describe("a batch", () => {
 
 describe("a custom stage that fails", () => {
   class Odd extends Data.TaggedError("Odd") {}
-  const failing: Stage<Retrieved, Retrieved, Odd | Error | string> = (input) =>
+  class NoTable extends Error {}
+  const failing: Stage<Retrieved, Retrieved, Odd | NoTable | string> = (input) =>
     input.question.startsWith("Odd")
       ? Effect.fail(new Odd())
       : input.question.startsWith("Plain")
-      ? Effect.fail(new Error("no such table"))
+      ? Effect.fail(new NoTable("no such table"))
       : input.question.startsWith("Text")
       ? Effect.fail("just text")
       : Effect.succeed(input)
