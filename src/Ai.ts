@@ -1,5 +1,5 @@
 /**
- * Uses models of `effect/ai`, and chat models of your own, in pipelines, and models of Sluice as models of `effect/ai`.
+ * Uses models of `effect/ai`, and custom chat models, in pipelines, and models of Sluice as models of `effect/ai`.
  *
  * @example
  * ```ts

@@ -19,7 +19,7 @@ import type { TextPool } from "../text/TextPool.ts"
 
 type Awaitable<A> = A | Promise<A>
 
-/** What a function gives; its signal aborts where the call is interrupted. What it throws is the error, unless `errorOf` makes another of it. */
+/** Awaits what a function returns; its signal aborts where the call is interrupted. What it throws is the error, unless `errorOf` makes another of it. */
 const awaited = <A, E = unknown>(
   call: (signal: AbortSignal) => Awaitable<A>,
   errorOf: (thrown: unknown) => E = (thrown) => thrown as E // `unknown` where nothing is made of it
@@ -91,7 +91,7 @@ export const retrieveEach = <R = never>(
       )
   })
 
-/** What a model is asked, in the form of most services. */
+/** A prompt, in the form that most services take. */
 export interface PromptRequest extends Pick<ChatRequest, "temperature" | "topP" | "seed"> {
   readonly messages: ReadonlyArray<{ readonly role: "system" | "user" | "assistant"; readonly content: string }>
 }
@@ -108,7 +108,7 @@ export interface TextModel {
 }
 
 /**
- * Answers from the contexts with a model of your own. The prompt asks for a quote with every sentence, and every citation is verified word
+ * Answers from the contexts with a custom model. The prompt asks for a quote with every sentence, and every citation is verified word
  * for word: write what the model writes, unchanged. Contexts of a prompt have at most `maxContextCharacters` UTF-16 units, by default 100,000.
  *
  * @example
@@ -151,7 +151,7 @@ const chatOf = ({ model, write }: TextModel) => {
   }
 }
 
-/** An embedder of your own. */
+/** Options of a custom embedder. */
 export interface EmbedderOptions {
   /** Names everything that determines the numbers (model, version, dimensions): a corpus remembers it, and another id requires a rebuild. */
   readonly id: string
@@ -219,7 +219,7 @@ export const embedder = ({ batch = 128, concurrency = 4, dimensions, embed, id, 
     })
   )
 
-/** A parser of your own. */
+/** Options of a custom parser. */
 export interface ParserOptions {
   /** Names the parser in errors and reports: letters and digits, starting with a letter. */
   readonly kind: string
@@ -256,7 +256,7 @@ export const parser = ({ kind, parse, version, ...files }: ParserOptions): Parse
     ...files
   })({})
 
-/** A chunker of your own. */
+/** Options of a custom chunker. */
 export interface ChunkerOptions {
   /** Names the chunker in errors and reports: letters and digits, starting with a letter. */
   readonly kind: string

@@ -21,7 +21,7 @@ export const fromLanguageModel = (
 ): Generator["Service"] => makeGrounded(chatModelOf(model, name), maxContextCharacters)
 
 /**
- * Makes a chat model of your own a generator, for `generateBy`: it answers from the contexts and nothing else, and every citation is
+ * Makes a custom chat model a generator, for `generateBy`: it answers from the contexts and nothing else, and every citation is
  * verified word for word. A `ChatModel` is a name, and a function from a request to the stream of what the model writes; the request has the
  * stage's sampling settings.
  *

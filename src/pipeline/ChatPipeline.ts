@@ -53,7 +53,7 @@ const bySettings = Effect.fnUntraced(function*(pipeline: Definition) {
   return { turns, rewriter: yield* models.rewriter(model), answer } satisfies Conversing
 })
 
-/** The stage that answers is asked what is to be answered; any other model would be one that the pipeline does not name. */
+/** The last stage answers, and questions are completed without a model: the pipeline names none. */
 const byFunction = Effect.fnUntraced(function*(pipeline: Definition, { parts = [] }: AnyStage) {
   const answer = parts.at(-1)?.stream as Conversing["answer"] | undefined // of `generateBy`
   if (answer === undefined) return yield* ofFunctions(pipeline)
