@@ -194,6 +194,7 @@ describe("a custom stage that fails", () => {
     input.question.startsWith("Odd")
       ? Effect.fail(new Odd())
       : input.question.startsWith("Plain")
+      // @effect-diagnostics-next-line globalErrorInEffectFailure:off
       ? Effect.fail(new NoTable("no such table"))
       : input.question.startsWith("Text")
       ? Effect.fail("just text")
