@@ -1,4 +1,4 @@
-import { Effect, Stream } from "effect"
+import { Clock, Effect, Stream } from "effect"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
 import { Held, ignoreMissing } from "./Failures.ts"
@@ -16,19 +16,30 @@ const namedPaths = 20
 const deleteLimit = (maxDelete: SyncSpec["maxDelete"], known: number): number =>
   Math.max(freeDeletes, "percent" in maxDelete ? Math.floor((known * maxDelete.percent) / 100) : maxDelete.count)
 
+/** What the guard compares the deletes of a source with. */
+interface Loss {
+  /** Number of files known before the run. */
+  readonly known: number
+  readonly missing: number
+  /** Number of files that the source had lately, at least `known`: those that it lost since then count too. Default: `known`. */
+  readonly lately?: number | undefined
+}
+
 /**
- * Why the deletes of a source wait for a person: there are too many, relative to the files known before the run, or they
- * are all of its files, as when a disk is not mounted. A source that was removed from the pipeline is expected to lose
- * all.
+ * Why the deletes of a source wait for a person: there are too many, relative to the files it had, or they are all of its
+ * files, as when a disk is not mounted. A source that was removed from the pipeline is expected to lose all.
  */
 const holdReason = (
-  { known, missing }: { readonly known: number; readonly missing: number },
+  { known, lately = known, missing }: Loss,
   maxDelete: SyncSpec["maxDelete"],
   inPipeline: boolean
 ): string | undefined => {
-  const limit = deleteLimit(maxDelete, known)
-  if (missing > limit) {
-    return `${missing} of ${known} files are gone at the source, more than maxDelete allows (${limit}); --yes deletes them`
+  const limit = deleteLimit(maxDelete, lately)
+  const before = lately - known
+  if (missing + before > limit) {
+    return `${missing} of ${known} files are gone at the source${
+      before === 0 ? "" : `, and ${before} more within the last hour`
+    }, more than maxDelete allows (${limit}); --yes deletes them`
   }
   return inPipeline && missing >= known
     ? `${known === 1 ? "the only file is" : `all ${known} files are`} gone at the source; --yes deletes what the corpus has of it`
@@ -45,13 +56,17 @@ export interface Missing {
 /** Finds the sources with missing files, among the pipeline's and those still in the ledger. `plan` and `run` both use this decision. */
 export const findMissing = Effect.fn("sync.findMissing")(function*(scan: Scan) {
   const ledger = yield* Ledger
-  const { scope, spec, yes } = yield* Session
+  const { recentSizes, scope, spec, yes } = yield* Session
+  const now = yield* Clock.currentTimeMillis
   const missing: Array<Missing> = []
   const own = new Set(spec.sources.map(({ id }) => id))
   for (const source of new Set([...yield* ledger.sources(scope), ...own])) {
     const counted = yield* scan.countMissing(source)
-    if (counted.missing === 0) continue
-    missing.push({ source, count: counted.missing, held: yes ? undefined : holdReason(counted, spec.maxDelete, own.has(source)) })
+    if (yes) recentSizes?.forget(source)
+    const lately = yes ? undefined : recentSizes?.lately(source, counted.known, now)
+    const held = yes || counted.missing === 0 ? undefined : holdReason({ ...counted, lately }, spec.maxDelete, own.has(source))
+    recentSizes?.hold(source, held !== undefined)
+    if (counted.missing > 0) missing.push({ source, count: counted.missing, held })
   }
   return missing
 })

@@ -13,6 +13,7 @@ import { Engine } from "../../ports/Engine.ts"
 import type { LedgerEntry } from "../../ports/Ledger.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import type { FileParser } from "./Parsers.ts"
+import type { RecentSizes } from "./RecentSizes.ts"
 import { Tally } from "./Tally.ts"
 
 /** Input of sync: a pipeline with its sources made into connectors. */
@@ -91,6 +92,8 @@ export interface SyncOptions {
    * files. Default true.
    */
   readonly checkTarget?: boolean
+  /** Sizes of the sources, where this run is one of a watch's batches: their deletes are counted together. */
+  readonly recentSizes?: RecentSizes
   readonly observe?: (event: SyncEvent) => Effect.Effect<void>
 }
 
@@ -110,6 +113,8 @@ export class Session extends Context.Service<Session, {
   readonly tally: Tally
   /** Whether deletes are made that the guard would hold. */
   readonly yes: boolean
+  /** Sizes that a watch's sources had lately; absent in other runs. */
+  readonly recentSizes: RecentSizes | undefined
   readonly retryFailed: boolean
   readonly strict: boolean
   readonly missesFor: number
@@ -141,6 +146,7 @@ export const makeSession = (spec: SyncSpec, scope: string, options: SessionOptio
       rules: spec.metadata === undefined ? undefined : Fingerprint.rulesHash(spec.metadata),
       tally: new Tally(),
       yes: options.yes ?? false,
+      recentSizes: options.recentSizes,
       retryFailed: options.retryFailed ?? false,
       strict: options.strict ?? false,
       missesFor: options.missesFor ?? 0,

@@ -6,6 +6,7 @@ import type { Files } from "../../ports/Files.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
 import { checkSources } from "../sync/Sources.ts"
 import { findScope } from "../sync/Generations.ts"
+import { RecentSizes } from "../sync/RecentSizes.ts"
 import { generationSwitched } from "../sync/Target.ts"
 import { sync } from "../sync/Sync.ts"
 import type { SyncSpec } from "../sync/Session.ts"
@@ -98,6 +99,7 @@ export const watch = Effect.fn("watch")(function*(
     Effect.forkScoped
   )
 
+  const recentSizes = new RecentSizes()
   let batch = 0
   let targetDue = -Infinity
   const one = Effect.fnUntraced(function*(due: ReadonlyArray<string>) {
@@ -115,6 +117,7 @@ export const watch = Effect.fn("watch")(function*(
     }, {
       yes,
       checkTarget,
+      recentSizes,
       missesFor: listChangesFor,
       strict: options.strict ?? false,
       observe: (event) => {

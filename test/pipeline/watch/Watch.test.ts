@@ -26,6 +26,7 @@ const setUpWith = Effect.fnUntraced(function*(more: ReadonlyArray<SyncSource>, o
   drive.items = { d: { text: "drive" } }
   const hints = yield* Queue.unbounded<Hint>()
   const events = yield* Queue.unbounded<WatchEvent>()
+  const releases = yield* Queue.unbounded<void>()
   const listings = { docs: 0, drive: 0 }
   let gone: ServiceError | undefined
   let young = false
@@ -67,6 +68,7 @@ const setUpWith = Effect.fnUntraced(function*(more: ReadonlyArray<SyncSource>, o
     onFileError: "continue"
   }, {
     interval: (source) => source === "drive" ? 60_000 : undefined,
+    release: Stream.fromQueue(releases),
     observe: (event) => Queue.offer(events, event)
   }).pipe(
     Effect.provide(Layer.mergeAll(
@@ -94,6 +96,7 @@ const setUpWith = Effect.fnUntraced(function*(more: ReadonlyArray<SyncSource>, o
     fiber,
     next,
     tell: (hint: Hint = { _tag: "changed" }) => Queue.offer(hints, hint),
+    release: Queue.offer(releases, undefined),
     /** Every hint told has arrived; the clock does not move meanwhile. */
     heard: Effect.repeat(Effect.andThen(Effect.yieldNow, Queue.size(hints)), { until: (waiting) => waiting === 0 }),
     /** Whether items are too young for their revisions to be trusted. */
@@ -124,6 +127,46 @@ describe("watch", () => {
       assert.strictEqual(second.report.totals.changed, 1)
       assert.deepStrictEqual(engine.content, { a: "two", d: "drive" })
       assert.deepStrictEqual(listings, { docs: 2, drive: 1 })
+    }).pipe(Effect.scoped))
+
+  it.effect("counts what a source loses over many batches together, and holds it until it is released", () =>
+    Effect.gen(function*() {
+      const { docs, engine, next, release, tell } = yield* setUp
+      const files = (from: number, to = 60) =>
+        Object.fromEntries(Array.from({ length: to - from }, (_, i) => [`f${from + i}`, { text: `${from + i}` }]))
+      const stored = () => Object.keys(engine.content).filter((path) => path.startsWith("f")).length
+      const batch = Effect.gen(function*() {
+        yield* tell()
+        yield* TestClock.adjust("1 second")
+        const { report } = yield* next("batch")
+        return [report.totals.deleted, report.totals.held]
+      })
+      docs.items = files(0)
+      yield* next("batch")
+      assert.strictEqual(stored(), 60)
+      docs.items = files(10)
+      assert.deepStrictEqual(yield* batch, [10, 0])
+      // Replaced files are no loss.
+      docs.items = files(20, 70)
+      assert.deepStrictEqual(yield* batch, [10, 0])
+      docs.items = files(30, 70)
+      assert.deepStrictEqual(yield* batch, [10, 0])
+      docs.items = files(31, 70)
+      yield* tell()
+      yield* TestClock.adjust("1 second")
+      const { report } = yield* next("batch")
+      assert.strictEqual(
+        report.sources[0]?.heldBecause,
+        "1 of 40 files are gone at the source, and 20 more within the last hour, more than maxDelete allows (20); --yes deletes them"
+      )
+      // What is held stays so.
+      yield* TestClock.adjust("61 minutes")
+      assert.strictEqual(stored(), 40)
+      yield* next("batch")
+      yield* release
+      yield* TestClock.adjust("1 second")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(stored(), 39)
     }).pipe(Effect.scoped))
 
   it.effect("ten thousand hints are one batch", () =>
