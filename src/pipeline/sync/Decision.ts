@@ -3,7 +3,8 @@ import type { SecretError, ServiceError, StateError } from "../../domain/Errors.
 import type { FileOutcome } from "../../domain/Report.ts"
 import type { Connector, SourceItem } from "../../ports/Connector.ts"
 import { Engine } from "../../ports/Engine.ts"
-import type { LedgerEntry, Scan } from "../../ports/Ledger.ts"
+import { type LedgerEntry, recoveredPath, type Scan } from "../../ports/Ledger.ts"
+import { readAlike } from "../../text/parse/Formats.ts"
 import { unreadableOutcome } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { readPieces } from "./Guarded.ts"
@@ -105,7 +106,9 @@ const decideReadable = Effect.fnUntraced(function*(
     if (from?.file !== undefined) {
       const moved: LedgerEntry = { ...entry, file: from.file }
       const stored = Fingerprint.parse(from.fingerprint)
-      return stored.settings === settings && mayChange(stored.facts)
+      // Under a name of another format the same bytes are read differently. The old name of a recovered entry is not known.
+      const isAlike = from.path.startsWith(recoveredPath("")) || readAlike(from.path, item.path)
+      return stored.settings === settings && mayChange(stored.facts) && isAlike
         ? { _tag: "facts", entry: moved, from }
         : { _tag: "upload", outcome: "changed", content, entry: moved, from }
     }

@@ -345,6 +345,9 @@ export const formatOfName = (path: string): FormatKey | undefined =>
   extensions.get(extensionOf(path)) ??
     (codeNames.test((/[^/\\]*$/.exec(path)?.[0] ?? "").toLowerCase()) ? "code" : undefined)
 
+/** Whether files of these names are read in the same way where their bytes are equal. */
+export const readAlike = (a: string, b: string): boolean => extensionOf(a) === extensionOf(b) && formatOfName(a) === formatOfName(b)
+
 /** The format by a media type alone, ignoring its parameters; undefined where it is unknown. */
 export const formatOfMimeType = (mimeType: string): FormatKey | undefined =>
   mimeTypes.get((mimeType.split(";", 1)[0] ?? "").trim().toLowerCase())

@@ -181,6 +181,18 @@ describe("sync", () => {
       expectCounts(yield* run(), { unchanged: 3 })
     }).pipe(Effect.scoped))
 
+  it.effect("a file renamed to another format's name is read again, and stored once", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { "a.txt": { text: "# One" }, "b.MD": { text: "# Two" }, Makefile: { text: "all:" } }
+      yield* run()
+      source.items = { "a.md": { text: "# One" }, "b.md": { text: "# Two" }, Notes: { text: "all:" } }
+      expectCounts(yield* run(), { changed: 2, moved: 1 })
+      assert.strictEqual(engine.calls.uploads, 5)
+      assert.deepStrictEqual(engine.content, { "a.md": "# One", "b.md": "# Two", Notes: "all:" })
+      expectCounts(yield* run(), { unchanged: 3 })
+    }).pipe(Effect.scoped))
+
   it.effect("a file moved from one source to another is a move too", () =>
     Effect.gen(function*() {
       const { engine, other, run, source } = yield* setUp
