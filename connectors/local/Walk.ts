@@ -17,7 +17,10 @@ export type IgnoreFiles = ReadonlyArray<{ readonly folder: string; readonly rule
 export interface Rules {
   /** Why a file or folder is left out; undefined where it is taken. */
   readonly reject: (path: string, name: string, folder: boolean, ignores: IgnoreFiles) => string | undefined
-  /** The ignore files that apply inside `folder` (`""` is the root), given those outside it. */
+  /**
+   * The ignore files that apply inside `folder` (`""` is the root), given those outside it. Throws where one is there and
+   * cannot be read: what it leaves out must not be taken.
+   */
   readonly enter: (folder: string, outer: IgnoreFiles) => IgnoreFiles
 }
 
@@ -34,11 +37,15 @@ export const makeRules = (config: SettingsOf<"local">): Rules => {
     reject: (path, name, folder, ignores) => {
       if (!config.hidden && name.startsWith(".")) return "hidden"
       if (excluded(path) || (folder && excludedFolder(path))) return "exclude"
+      let ignoredBy: string | undefined
+      // As in Git, the innermost file that has a rule for the path decides, with a negation too.
       for (const { folder: at, rules } of ignores) {
         const relative = at === "" ? path : path.slice(at.length + 1)
-        const verdict = rules.test(folder ? `${relative}/` : relative)
-        if (verdict.ignored) return join(at, ignoreFile)
+        const { ignored, unignored } = rules.test(folder ? `${relative}/` : relative)
+        if (ignored) ignoredBy = join(at, ignoreFile)
+        else if (unignored) ignoredBy = undefined
       }
+      if (ignoredBy !== undefined) return ignoredBy
       if (!folder && included !== undefined && !included(path)) return "include"
       return undefined
     },
@@ -52,10 +59,14 @@ export const makeRules = (config: SettingsOf<"local">): Rules => {
 const readIfThere = (path: string): string | undefined => {
   try {
     return readFileSync(path, "utf8")
-  } catch {
-    return undefined
+  } catch (cause) {
+    if (isNodeError(cause) && absentCodes.has(cause.code ?? "")) return undefined
+    throw asServiceError(cause, path)
   }
 }
+
+/** Error codes of a file that is not there. */
+const absentCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"])
 
 /** Milliseconds during which a new file may change again within the clock's resolution, so its revision cannot be trusted. */
 const unsettledMs = 2_000
@@ -92,8 +103,7 @@ export function* walk(
   const stack: Array<Folder> = [{ real: "", path: "", ignores: [], above: [root] }]
   for (let folder = stack.pop(); folder !== undefined; folder = stack.pop()) {
     let out: Array<Listed> = []
-    const entries = readFolder(config.path, folder, out)
-    const ignores = rules.enter(folder.real, folder.ignores)
+    const { entries, ignores } = openFolder(config.path, folder, rules, out)
     const names = new Set(entries.map((entry) => entry.name))
     const at = join(config.path, folder.real)
     const address = addressOf(at)
@@ -129,6 +139,10 @@ export function* walk(
         out.push({ _tag: "skipped", path: kind === "folder" ? `${path}/` : path, reason: "ignored", detail: because })
         continue
       }
+      if (typeof kind === "object") {
+        out.push({ _tag: "failed", path, error: asServiceError(kind.cause, path) })
+        continue
+      }
       const linked = entry.isSymbolicLink() ? realIfThere(absolute) : undefined
       if (linked !== undefined && linked !== root && !linked.startsWith(root + sep)) {
         skip("link", "a symbolic link that leads out of the folder")
@@ -151,24 +165,40 @@ export function* walk(
   }
 }
 
-const readFolder = (root: string, folder: Folder, out: Array<Listed>): ReadonlyArray<Dirent> => {
+/** The entries of a folder and the ignore files that apply in it. Where either cannot be read, that is listed instead. */
+const openFolder = (
+  root: string,
+  folder: Folder,
+  rules: Rules,
+  out: Array<Listed>
+): { readonly entries: ReadonlyArray<Dirent>; readonly ignores: IgnoreFiles } => {
   try {
-    return readdirSync(join(root, folder.real), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1))
+    return {
+      entries: readdirSync(join(root, folder.real), { withFileTypes: true }).sort((a, b) => (a.name < b.name ? -1 : 1)),
+      ignores: rules.enter(folder.real, folder.ignores)
+    }
   } catch (cause) {
     const error = asServiceError(cause, folder.path === "" ? root : folder.path)
     if (folder.path === "") throw error
     out.push({ _tag: "failed", path: `${folder.path}/`, error })
-    return []
+    return { entries: [], ignores: folder.ignores }
   }
 }
 
-const kindOf = (entry: Dirent, absolute: string, follow: boolean): "file" | "folder" | "link" | "broken" | "special" => {
+type Kind = "file" | "folder" | "link" | "broken" | "special"
+
+/** What an entry is, or why that cannot be found out: a link may lead to a place that may not be read. */
+const kindOf = (entry: Dirent, absolute: string, follow: boolean): Kind | { readonly cause: unknown } => {
   if (entry.isFile()) return "file"
   if (entry.isDirectory()) return "folder"
   if (!entry.isSymbolicLink()) return "special"
   if (!follow) return "link"
-  const target = statSync(absolute, { throwIfNoEntry: false })
-  return target === undefined ? "broken" : target.isFile() ? "file" : target.isDirectory() ? "folder" : "special"
+  try {
+    const target = statSync(absolute, { throwIfNoEntry: false })
+    return target === undefined ? "broken" : target.isFile() ? "file" : target.isDirectory() ? "folder" : "special"
+  } catch (cause) {
+    return isNodeError(cause) && cause.code === "ELOOP" ? "broken" : { cause }
+  }
 }
 
 /** Names that need no escape in an address: constructing a URL for each of very many files takes longer than reading its size. */

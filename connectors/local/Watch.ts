@@ -100,17 +100,21 @@ const identityOf = (path: string): { readonly at: string; readonly root: string 
   }
 }
 
-/** Whether a listing would not enter the folder, or one above it. */
+/** Whether a listing would not enter the folder, or one above it. One whose ignore file cannot be read now is watched. */
 const folderRejected = (rules: Rules, path: string): boolean => {
-  let ignores: IgnoreFiles = rules.enter("", [])
-  let above = ""
-  for (const name of path.split(sep)) {
-    const here = above === "" ? name : `${above}/${name}`
-    if (rules.reject(here, name, true, ignores) !== undefined) return true
-    ignores = rules.enter(here, ignores)
-    above = here
+  try {
+    let ignores: IgnoreFiles = rules.enter("", [])
+    let above = ""
+    for (const name of path.split(sep)) {
+      const here = above === "" ? name : `${above}/${name}`
+      if (rules.reject(here, name, true, ignores) !== undefined) return true
+      ignores = rules.enter(here, ignores)
+      above = here
+    }
+    return false
+  } catch {
+    return false
   }
-  return false
 }
 
 /** Whether changes to this name matter. Editors keep hidden files beside the ones they edit. */

@@ -130,6 +130,37 @@ describe("the local source", () => {
       assert.deepStrictEqual(paths(listed).toSorted(), ["keep.log", "secret.md", "sub/build/in.md"])
     }).pipe(Effect.scoped))
 
+  it.live("lets the innermost ignore file decide, as Git does", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, {
+        ".sluiceignore": "*.log\n/off/\n",
+        "sub/.sluiceignore": "!important.log\n",
+        "sub/deep/.sluiceignore": "important.log\n",
+        "off/.sluiceignore": "!*\n",
+        "off/x.md": "",
+        "important.log": "",
+        "sub/important.log": "",
+        "sub/other.log": "",
+        "sub/deep/important.log": ""
+      })
+      assert.deepStrictEqual(paths(yield* list({ path })), ["sub/important.log"])
+    }).pipe(Effect.scoped))
+
+  it.live("takes nothing of a folder whose ignore file cannot be read", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, { "a.md": "", "sub/secret.md": "", "sub/deep/x.md": "" })
+      symlinkSync(".sluiceignore", join(path, "sub/.sluiceignore"))
+      const listed = yield* list({ path })
+      assert.deepStrictEqual(paths(listed), ["a.md"])
+      const failed = listed.filter((event) => event._tag === "failed")
+      assert.deepStrictEqual(failed.map((event) => event.path), ["sub/"])
+      assert.match(failed[0]?.error.message ?? "", /sub\/\.sluiceignore: ELOOP/)
+      symlinkSync(".sluiceignore", join(path, ".sluiceignore"))
+      assert.strictEqual((yield* Effect.exit(list({ path })))._tag, "Failure")
+    }).pipe(Effect.scoped))
+
   it.live("leaves hidden files alone unless asked", () =>
     Effect.gen(function*() {
       const path = yield* tempFolder
@@ -156,10 +187,11 @@ describe("the local source", () => {
       symlinkSync("a/x.md", join(path, "in.md"))
       symlinkSync("..", join(path, "a/loop"))
       symlinkSync("nowhere", join(path, "broken"))
+      symlinkSync("itself", join(path, "itself"))
       assert.deepStrictEqual(paths(yield* list({ path })), ["a/x.md"])
       const listed = yield* list({ path, followLinks: true })
       assert.deepStrictEqual(paths(listed).toSorted(), ["a/x.md", "in.md"])
-      assert.deepStrictEqual(skipped(listed), { "out.md": "link", outdir: "link", "a/loop": "link", broken: "link" })
+      assert.deepStrictEqual(skipped(listed), { "out.md": "link", outdir: "link", "a/loop": "link", broken: "link", itself: "link" })
     }).pipe(Effect.scoped))
 
   it.live("does not read through a file that became a link after it was listed", () =>
