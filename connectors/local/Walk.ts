@@ -71,8 +71,12 @@ const absentCodes = new Set(["ENOENT", "ENOTDIR", "EISDIR"])
 /** Milliseconds during which a new file may change again within the clock's resolution, so its revision cannot be trusted. */
 const unsettledMs = 2_000
 
+/**
+ * Whether a file was changed just now. Its modification time may be set to any time, also one that lies ahead; the change
+ * time cannot, and so decides then.
+ */
 export const isYoung = ({ ctimeMs, mtimeMs }: BigIntStats, now: number): boolean =>
-  now - Number(mtimeMs > ctimeMs ? mtimeMs : ctimeMs) < unsettledMs
+  now - Number(mtimeMs > ctimeMs && mtimeMs <= now ? mtimeMs : ctimeMs) < unsettledMs
 
 interface Folder {
   /** The path as the file system spells it, relative to the root. */

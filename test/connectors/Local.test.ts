@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { execFileSync } from "node:child_process"
-import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
 import { local as connectLocal } from "../../connectors/local/Local.ts"
@@ -259,6 +259,17 @@ describe("the local source", () => {
       assert.isFalse(yield* settled(young!))
       rmSync(join(path, "a.md"))
       assert.isFalse(yield* settled(young!))
+    }).pipe(Effect.scoped))
+
+  it.effect("trusts the revision of a file whose modification time lies ahead once its change time is old enough", () =>
+    Effect.gen(function*() {
+      const path = yield* tempFolder
+      write(path, { "a.md": "one" })
+      utimesSync(join(path, "a.md"), 4_000_000_000, 4_000_000_000)
+      yield* TestClock.setTime(Date.now())
+      assert.isTrue(items(yield* list({ path }))[0]?.unsettled)
+      yield* TestClock.adjust(3_000)
+      assert.isUndefined(items(yield* list({ path }))[0]?.unsettled)
     }).pipe(Effect.scoped))
 
   it.live("refuses to read more than it may, and files that change while they are read", () =>
