@@ -1,5 +1,5 @@
 import { Effect, Queue, Stream } from "effect"
-import { realpathSync, statSync } from "node:fs"
+import { accessSync, constants, realpathSync, statSync } from "node:fs"
 import { basename, relative, sep } from "node:path"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Hint } from "../../src/ports/Connector.ts"
@@ -25,6 +25,13 @@ export const watchFolder = (config: SettingsOf<"local">, context: { readonly dat
       const tell = (hint: Hint) => void Queue.offerUnsafe(queue, hint)
       let open: { readonly root: string; readonly close: () => Promise<void> } | undefined
       let told: string | undefined
+      /** Folders that may not be read, and so cannot be watched: another watcher is opened once one of them may be. */
+      const closed = new Set<string>()
+      const isClosed = (path: string) => {
+        if (mayBeRead(path)) return false
+        closed.add(path)
+        return true
+      }
       const close = Effect.suspend(() => {
         const closing = open
         open = undefined
@@ -33,6 +40,7 @@ export const watchFolder = (config: SettingsOf<"local">, context: { readonly dat
       yield* Effect.addFinalizer(() => close)
 
       const start = (at: string, root: string) => {
+        closed.clear()
         const rules = makeRules(config)
         const ignoreFile = config.ignoreFile ?? defaultIgnoreFile
         const dataDir = context.dataDir === undefined ? undefined : realIfThere(context.dataDir)
@@ -43,7 +51,7 @@ export const watchFolder = (config: SettingsOf<"local">, context: { readonly dat
           atomic: false,
           ignored: (path, stats) =>
             stats !== undefined && path !== at &&
-            (!stats.isDirectory() || path === dataDir || folderRejected(rules, relative(at, path)))
+            (!stats.isDirectory() || path === dataDir || folderRejected(rules, relative(at, path)) || isClosed(path))
         })
         let whole = true
         /** Closes the watcher; the next check of the root opens another one. */
@@ -76,7 +84,7 @@ export const watchFolder = (config: SettingsOf<"local">, context: { readonly dat
           yield* close
           if (told !== found.missing) tell({ _tag: "blind", message: found.missing })
           told = found.missing
-        } else if (found.root !== open?.root) {
+        } else if (found.root !== open?.root || [...closed].some(mayBeRead)) {
           yield* close
           told = undefined
           start(found.at, found.root)
@@ -92,11 +100,21 @@ const identityOf = (path: string): { readonly at: string; readonly root: string 
   try {
     const at = realpathSync(path)
     const stats = statSync(at, { bigint: true })
-    return stats.isDirectory()
+    if (!stats.isDirectory()) return { missing: `${path} is not a folder any more` }
+    return mayBeRead(at)
       ? { at, root: `${at}\n${stats.dev}:${stats.ino}` }
-      : { missing: `${path} is not a folder any more` }
+      : { missing: `${path} may not be read; nothing is deleted, and watching goes on when it may be` }
   } catch {
     return { missing: `${path} is not there any more; nothing is deleted, and watching goes on when it is back` }
+  }
+}
+
+const mayBeRead = (folder: string): boolean => {
+  try {
+    accessSync(folder, constants.R_OK | constants.X_OK)
+    return true
+  } catch {
+    return false
   }
 }
 

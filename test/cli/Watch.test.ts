@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
+import { chmodSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Readable } from "node:stream"
 import { fakeVertex } from "../fakes/Vertex.ts"
@@ -20,8 +20,8 @@ const totalsOf = (line: WatchLine | undefined): Record<string, number> => {
 const sumOf = (watching: Watching, key: string): number =>
   watching.lines.filter(isBatch).reduce((sum, line) => sum + (totalsOf(line)[key] ?? 0), 0)
 
-const watchIn = (cwd: string) =>
-  Effect.acquireRelease(Effect.sync(() => new Watching(cwd)), (watching) => Effect.promise(() => watching.kill("SIGKILL")))
+const watchIn = (cwd: string, as: { readonly uid?: number } = {}) =>
+  Effect.acquireRelease(Effect.sync(() => new Watching(cwd, [], as)), (watching) => Effect.promise(() => watching.kill("SIGKILL")))
 
 const promised = <A>(body: () => Promise<A>): Effect.Effect<A> => Effect.promise(body)
 
@@ -54,6 +54,27 @@ describe.concurrent("watch", () => {
       assert.strictEqual(code, 130)
       assert.strictEqual((yield* promised(() => sluice(["run"], { cwd }))).code, 0)
       assert.deepStrictEqual(yield* filesOf(cwd), ["batteries.txt", "leave.md", "travel/hotels.md", "travel/renamed.md"])
+    }).pipe(Effect.scoped))
+
+  it.live("watches a folder that could not be read once it can be", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const closed = join(cwd, "docs/closed")
+      write(closed, { "a.md": "# Closed\n\nNot for all.\n" })
+      chmodSync(closed, 0o700)
+      // Somebody whom permissions bind, where this process is root.
+      const as = process.getuid?.() === 0 ? { uid: 65_534 } : {}
+      if (as.uid === undefined) chmodSync(closed, 0)
+      else chmodSync(cwd, 0o777)
+      const watching = yield* watchIn(cwd, as)
+      const first = yield* promised(() => watching.until((line) => line["type"] === "quiet"))
+      assert.strictEqual(sumOf(watching, "added"), 3)
+      chmodSync(closed, 0o755)
+      yield* promised(() => watching.settledAfter("closed/a.md", first))
+      const before = watching.lines.length
+      write(closed, { "a.md": "# Closed\n\nFor all now.\n" })
+      yield* promised(() => watching.settledAfter("closed/a.md", before))
+      assert.deepStrictEqual([sumOf(watching, "added"), sumOf(watching, "changed")], [4, 1])
     }).pipe(Effect.scoped))
 
   it.live("takes up an edited pipeline file, and keeps what it had where that is not valid or cannot be run", () =>

@@ -10,9 +10,9 @@ export class Watching extends WatchLog {
   readonly child: ChildProcess
   readonly finished: Promise<Finished>
 
-  constructor(cwd: string, args: ReadonlyArray<string> = []) {
+  constructor(cwd: string, args: ReadonlyArray<string> = [], as: { readonly uid?: number } = {}) {
     super()
-    const { child, finished } = start(["watch", "pipeline.yaml", "--json", ...args], { cwd })
+    const { child, finished } = start(["watch", "pipeline.yaml", "--json", ...args], { cwd, ...as })
     this.child = child
     this.finished = finished
     let rest = ""
