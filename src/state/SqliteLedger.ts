@@ -1,6 +1,7 @@
 import { Effect, Layer, Option, Schema, Stream } from "effect"
+import { statSync } from "node:fs"
 import type { SQLInputValue } from "node:sqlite"
-import type { StateError } from "../domain/Errors.ts"
+import { StateError } from "../domain/Errors.ts"
 import { Report } from "../domain/Report.ts"
 import { Ledger, type LedgerEntry, type RunRecord, type Scan } from "../ports/Ledger.ts"
 import { asStateError, transaction } from "./Database.ts"
@@ -16,6 +17,12 @@ const keptRuns = 100
 /** Deleted generations kept per pipeline. */
 const keptGone = 100
 
+/** The file behind a path; undefined where there is none. */
+const identityOf = (path: string): string | undefined => {
+  const stats = statSync(path, { bigint: true, throwIfNoEntry: false })
+  return stats === undefined ? undefined : `${stats.dev}:${stats.ino}`
+}
+
 const decodeReport = Schema.decodeUnknownOption(Schema.fromJsonString(Report))
 
 const make = Effect.gen(function*() {
@@ -26,6 +33,18 @@ const make = Effect.gen(function*() {
   /** Runs statements in one transaction, in the writing thread where there is one. */
   const execute = (...statements: ReadonlyArray<Statement>): Effect.Effect<ReadonlyArray<number>, StateError> =>
     Effect.suspend(() => writes.through(statements) ?? run(() => transaction(db, () => runStatements(db, statements))))
+
+  const opened = identityOf(path)
+  /** Fails where the database's file is not the one that was opened. */
+  const assertInPlace = Effect.suspend(() =>
+    identityOf(path) === opened ? Effect.void : Effect.fail(
+      new StateError({
+        problem: "other",
+        message: `${path} was removed or replaced while it was in use, so that nothing would be kept`,
+        fix: "end this program and start it again: it then opens the database that is there, or makes one"
+      })
+    )
+  )
 
   const scopesOf = "(SELECT scope FROM generations WHERE pipeline = ?)"
 
@@ -218,13 +237,17 @@ const make = Effect.gen(function*() {
       ),
     startRun: (scope, started) =>
       Effect.map(
-        execute(
-          { sql: "INSERT INTO runs (scope, started) VALUES (?, ?)", parameters: [scope, started] },
-          // Runs are many: a watch makes one of every batch.
-          {
-            sql: "DELETE FROM runs WHERE scope = ? AND id <= (SELECT id FROM runs WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?)",
-            parameters: [scope, scope, keptRuns]
-          }
+        // What is written to a removed file is lost, and nothing else would say so: a watch is open for weeks.
+        Effect.andThen(
+          assertInPlace,
+          execute(
+            { sql: "INSERT INTO runs (scope, started) VALUES (?, ?)", parameters: [scope, started] },
+            // Runs are many: a watch makes one of every batch.
+            {
+              sql: "DELETE FROM runs WHERE scope = ? AND id <= (SELECT id FROM runs WHERE scope = ? ORDER BY id DESC LIMIT 1 OFFSET ?)",
+              parameters: [scope, scope, keptRuns]
+            }
+          )
         ),
         ([run]) => run!
       ),

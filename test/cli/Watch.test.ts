@@ -56,6 +56,18 @@ describe.concurrent("watch", () => {
       assert.deepStrictEqual(yield* filesOf(cwd), ["batteries.txt", "leave.md", "travel/hotels.md", "travel/renamed.md"])
     }).pipe(Effect.scoped))
 
+  it.live("says so where its database was removed, instead of writing to a file that is gone", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project()
+      const watching = yield* watchIn(cwd)
+      const first = yield* promised(() => watching.until((line) => line["type"] === "quiet"))
+      rmSync(join(cwd, ".sluice"), { recursive: true })
+      write(join(cwd, "docs"), { "new.md": "# New\n\nA new page.\n" })
+      const trouble = yield* promised(() => watching.until((line) => line["type"] === "trouble", first))
+      assert.match(String(watching.lines[trouble]?.["message"]), /sluice\.db was removed or replaced while it was in use/)
+      assert.strictEqual(sumOf(watching, "added"), 3)
+    }).pipe(Effect.scoped))
+
   it.live("watches a folder that could not be read once it can be", () =>
     Effect.gen(function*() {
       const cwd = yield* project()
