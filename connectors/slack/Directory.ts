@@ -2,7 +2,7 @@ import { Effect, Option, Stream } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Permissions } from "../../src/domain/RagFile.ts"
 import type { Names } from "./Mrkdwn.ts"
-import { AuthTest, ChannelInfo, type Failure, MemberList, type SlackApi, type User, UserInfo, UserList } from "./SlackApi.ts"
+import { AuthTest, ChannelInfo, type Failure, GroupList, MemberList, type SlackApi, type User, UserInfo, UserList } from "./SlackApi.ts"
 
 export interface ChannelFacts {
   readonly id: string
@@ -18,7 +18,7 @@ export interface Directory {
   readonly channel: (id: string) => Effect.Effect<ChannelFacts, Failure>
   readonly userName: (id: string) => Effect.Effect<string, Failure>
   /** The names of all these ids; an unknown id is its own name. */
-  readonly names: (ids: { readonly users: Iterable<string>; readonly channels: Iterable<string> }) => Effect.Effect<Names, Failure>
+  readonly names: (ids: { readonly [K in "users" | "channels" | "groups"]: ReadonlySet<string> }) => Effect.Effect<Names, Failure>
 }
 
 /** How long people and names are cached. */
@@ -62,6 +62,14 @@ export const makeDirectory = Effect.fnUntraced(function*(api: SlackApi): Effect.
     return name
   })
 
+  /** Names of groups of people; undefined for a token without the scope usergroups:read. */
+  const groupNames = yield* kept(orUndefined(
+    Effect.map(
+      api.call("usergroups.list", "", { include_disabled: "true" }, GroupList),
+      ({ usergroups }) => new Map(usergroups.map(({ handle, id, name }) => [id, handle || name || id]))
+    )
+  ))
+
   /** A person's principal: `user:` and the email address; without one, or without the scope to see it, Slack's own id. */
   const principal = (id: string, teamId: string) =>
     Effect.map(person(id), ({ email }) => (email === undefined ? `slack:${teamId}/${id}` : `user:${email}`).toLowerCase())
@@ -89,12 +97,17 @@ export const makeDirectory = Effect.fnUntraced(function*(api: SlackApi): Effect.
       return { id, name, permissions: { public: false, principals: principals.toSorted() } }
     }),
     userName: (id) => Effect.map(person(id), ({ name }) => name),
-    names: Effect.fnUntraced(function*({ channels, users }) {
+    names: Effect.fnUntraced(function*({ channels, groups, users }) {
       const userNames = new Map<string, string>()
       for (const id of users) userNames.set(id, (yield* person(id)).name)
       const ofChannels = new Map<string, string>()
       for (const id of channels) ofChannels.set(id, yield* channelName(id))
-      return { user: (id) => userNames.get(id) ?? id, channel: (id) => ofChannels.get(id) ?? id }
+      const ofGroups = groups.size === 0 ? undefined : yield* groupNames
+      return {
+        user: (id) => userNames.get(id) ?? id,
+        channel: (id) => ofChannels.get(id) ?? id,
+        group: (id) => ofGroups?.get(id) ?? id
+      }
     })
   }
 })

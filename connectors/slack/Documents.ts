@@ -1,7 +1,7 @@
-import { Predicate } from "effect"
 import { createHash } from "node:crypto"
 import type { Metadata } from "../../src/domain/RagFile.ts"
 import type { Listed, SourceItem } from "../../src/ports/Connector.ts"
+import { blocksText, isLayout } from "./Blocks.ts"
 import type { ChannelFacts } from "./Directory.ts"
 import { mentionsOf, type Names, toMarkdown } from "./Mrkdwn.ts"
 import type { Attachment, File, Message } from "./SlackApi.ts"
@@ -59,25 +59,19 @@ export const placeOf = (message: Message, range: Range): "thread" | "day" | unde
   return typeof thread === "string" && thread !== ts && microsOf(thread) >= range.from ? undefined : "day"
 }
 
-/** The message's own text, in mrkdwn, or that of its blocks where an app sent no other. */
-const textOf = ({ blocks, text }: Message): string =>
-  typeof text === "string" && text.trim() !== ""
-    ? text
-    : (blocks ?? []).map((block) => blockText(block, 0)).filter((part) => part !== "").join("\n")
-
-/** The words in a block of any kind (Block Kit nests texts, fields and elements). */
-const blockText = (block: unknown, depth: number): string => {
-  if (!Predicate.isObject(block) || depth > 8) return ""
-  const text = "text" in block ? block.text : undefined
-  if (Predicate.isString(text)) return text
-  const own = blockText(text, depth + 1)
-  const parts = (["fields", "elements"] as const).flatMap((name) => {
-    const list: unknown = Reflect.get(block, name)
-    return Array.isArray(list) ? list.map((part) => blockText(part, depth + 1)) : []
-  })
-  const inline = "type" in block && /^rich_text_(?:section|quote|preformatted)$/.test(String(block.type))
-  return [own, ...parts].filter((part) => part !== "").join(inline ? "" : "\n")
+/**
+ * The words of a message or an attachment, in mrkdwn. Beside an app's layout, Slack shows the text in notifications only: it is left out
+ * where it says nothing else.
+ */
+const textOf = ({ blocks, text }: Pick<Message, "blocks" | "text">): string => {
+  const own = typeof text === "string" && text.trim() !== "" ? text : ""
+  if (own !== "" && !isLayout(blocks ?? [])) return own
+  const shown = blocksText(blocks ?? [])
+  const words = new Set(wordsIn(shown))
+  return own === "" || wordsIn(own).every((word) => words.has(word)) ? shown : [own, shown].filter((part) => part !== "").join("\n\n")
 }
+
+const wordsIn = (text: string): ReadonlyArray<string> => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 
 /** When a message was sent or last edited, in microseconds. */
 const modifiedOf = ({ edited, ts }: Message): number => Math.max(microsOf(ts), microsOf(edited?.ts ?? "0"))
@@ -98,7 +92,8 @@ const attachmentFacts = (attachment: Attachment) => [
   attachment.pretext ?? null,
   attachment.title ?? null,
   attachment.title_link ?? null,
-  attachment.text ?? null,
+  textOf(attachment),
+  (attachment.files ?? []).map(({ id }) => id),
   attachment.fallback ?? null,
   attachment.fields ?? null
 ]
@@ -254,18 +249,26 @@ const nameOf = (file: File): string => {
 }
 
 /** The ids whose names are needed to render these messages. */
-export const idsIn = (messages: ReadonlyArray<Message>): { readonly users: Set<string>; readonly channels: Set<string> } => {
+export const idsIn = (messages: ReadonlyArray<Message>): { readonly [K in "users" | "channels" | "groups"]: Set<string> } => {
   const users = new Set<string>()
+  const groups = new Set<string>()
   const channels = new Set<string>()
   for (const message of messages) {
     if (typeof message.user === "string") users.add(message.user)
-    for (const text of [textOf(message), ...(message.attachments ?? []).flatMap(({ pretext, text }) => [pretext ?? "", text ?? ""])]) {
+    const attached = (message.attachments ?? []).flatMap((attachment) => [
+      attachment.pretext ?? "",
+      textOf(attachment),
+      attachment.fallback ?? "",
+      ...(attachment.fields ?? []).map(({ value }) => value ?? "")
+    ])
+    for (const text of [textOf(message), ...attached]) {
       const mentioned = mentionsOf(text)
       for (const id of mentioned.users) users.add(id)
       for (const id of mentioned.channels) channels.add(id)
+      for (const id of mentioned.groups) groups.add(id)
     }
   }
-  return { users, channels }
+  return { users, channels, groups }
 }
 
 /** Messages as Markdown, oldest first, each with its author and time. */
@@ -279,24 +282,28 @@ const renderMessage = (message: Message, names: Names): string => {
   const said = [
     toMarkdown(textOf(message), names),
     ...(message.attachments ?? []).map((attachment) => renderAttachment(attachment, names)),
-    ...(message.files ?? []).flatMap(({ mode, name, title }) => mode === "tombstone" ? [] : [`Attached: ${title ?? name ?? "a file"}`])
+    ...attachedNames(message.files)
   ]
   return [`**${authorOf(message, names)}** (${when}):`, ...said.filter((part) => part !== "")].join("\n\n")
 }
+
+const attachedNames = (files: Message["files"]): ReadonlyArray<string> =>
+  (files ?? []).flatMap(({ mode, name, title }) => mode === "tombstone" ? [] : [`Attached: ${title ?? name ?? "a file"}`])
 
 const authorOf = (message: Message, names: Names): string =>
   [message.username, message.bot_profile?.name].find((name) => typeof name === "string" && name !== "") ??
     (typeof message.user === "string" ? names.user(message.user) : message.bot_id ?? "Slack")
 
 const renderAttachment = (attachment: Attachment, names: Names): string => {
-  const { author_name, fallback, fields, pretext, text, title, title_link } = attachment
+  const { author_name, fallback, fields, files, pretext, title, title_link } = attachment
   const heading = typeof title !== "string" || title === "" ? "" : title_link ? `[${title}](${title_link})` : title
   const parts = [
     toMarkdown(pretext ?? "", names),
     author_name ?? "",
     heading,
-    toMarkdown(text ?? "", names),
-    ...(fields ?? []).map((field) => [field.title ?? "", toMarkdown(field.value ?? "", names)].filter((part) => part !== "").join(": "))
+    toMarkdown(textOf(attachment), names),
+    ...(fields ?? []).map((field) => [field.title ?? "", toMarkdown(field.value ?? "", names)].filter((part) => part !== "").join(": ")),
+    ...attachedNames(files)
   ].filter((part) => part !== "")
   const body = parts.length === 0 ? toMarkdown(fallback ?? "", names) : parts.join("\n\n")
   return body === "" ? "" : body.replace(/^/gm, "> ").replace(/^> $/gm, ">")

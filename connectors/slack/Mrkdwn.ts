@@ -2,12 +2,14 @@
 export interface Names {
   readonly user: (id: string) => string
   readonly channel: (id: string) => string
+  readonly group: (id: string) => string
 }
 
-/** Ids of the people and of the unlabelled channels that a text mentions. */
-export const mentionsOf = (text: string): { readonly users: ReadonlyArray<string>; readonly channels: ReadonlyArray<string> } => ({
+/** Ids of the people and of the unlabelled channels and groups that a text mentions. */
+export const mentionsOf = (text: string): { readonly [K in "users" | "channels" | "groups"]: ReadonlyArray<string> } => ({
   users: [...text.matchAll(/<@([A-Z0-9]+)(?:\|[^>]*)?>/g)].map(([, id = ""]) => id),
-  channels: [...text.matchAll(/<#([A-Z0-9]+)\|?>/g)].map(([, id = ""]) => id)
+  channels: [...text.matchAll(/<#([A-Z0-9]+)\|?>/g)].map(([, id = ""]) => id),
+  groups: [...text.matchAll(/<!subteam\^([A-Z0-9]+)\|?>/g)].map(([, id = ""]) => id)
 })
 
 /**
@@ -74,8 +76,8 @@ const reference = (inner: string, names: Names): { readonly label: string; reado
     case "#":
       return { label: `#${label === "" ? names.channel(id) : label}` }
     case "!":
-      // <!here>, <!subteam^S1|@group>, <!date^…|as text>
-      return { label: label === "" ? `@${id.replace(/\^.*$/, "")}` : label }
+      // <!here>, <!subteam^S1>, <!subteam^S1|@group>, <!date^…|as text>
+      return { label: label === "" ? `@${id.startsWith("subteam^") ? names.group(id.slice(8)) : id.replace(/\^.*$/, "")}` : label }
     default:
       return /^(?:https?:\/\/|mailto:|tel:)/i.test(target)
         ? { label: label === target ? "" : label, url: target }

@@ -113,7 +113,7 @@ const readPlace = (
     const first = messages[0]
     if (first === undefined) return yield* ServiceError.notFound(what, "its messages were deleted")
     const ids = idsIn(messages)
-    const names = yield* directory.names({ users: ids.users, channels: ids.channels.add(id) })
+    const names = yield* directory.names({ ...ids, channels: ids.channels.add(id) })
     const name = channelTitle(id, names.channel(id))
     const [title, ordered] = place._tag === "thread"
       ? [threadTitle(name, first), messages] as const

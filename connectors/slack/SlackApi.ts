@@ -46,7 +46,10 @@ export const Attachment = Schema.Struct({
   title_link: text,
   text,
   fallback: text,
-  fields: maybe(Schema.Array(Schema.Struct({ title: text, value: text })))
+  fields: maybe(Schema.Array(Schema.Struct({ title: text, value: text }))),
+  blocks: maybe(Schema.Array(Schema.Unknown)),
+  /** Files of a message that was shared. */
+  files: maybe(Schema.Array(File))
 })
 export type Attachment = typeof Attachment.Type
 
@@ -81,6 +84,10 @@ export type User = typeof User.Type
 
 export const UserInfo = Schema.Struct({ user: User })
 export const UserList = Schema.Struct({ members: Schema.Array(User), ...paging })
+
+export const GroupList = Schema.Struct({
+  usergroups: Schema.Array(Schema.Struct({ id: Schema.String, handle: text, name: text }))
+})
 
 export const ChannelInfo = Schema.Struct({
   channel: Schema.Struct({

@@ -393,6 +393,77 @@ describe("the slack source", () => {
         ) assert.include(said, part)
       }))
 
+    it.effect("reads an app's layout beside the text of its notice, layouts of attachments, and shared messages", () =>
+      Effect.gen(function*() {
+        const fake = yield* office()
+        const section = (words: string) => ({ type: "section", text: { type: "mrkdwn", text: words } })
+        const rich = (...elements: ReadonlyArray<object>) => ({
+          type: "rich_text",
+          elements: [{ type: "rich_text_section", elements }]
+        })
+        fake.groups.push({ id: "S1", handle: "sre", name: "Site reliability" })
+        fake.channels.get("C1")!.messages = [
+          {
+            ts: at("2026-10-12T10:00:00Z"),
+            username: "Deploys",
+            text: "Deploy finished",
+            blocks: [
+              { type: "header", text: { type: "plain_text", text: "Release 4.2" } },
+              { ...section("Rolled out"), accessory: { type: "button", text: { type: "plain_text", text: "Open" } } },
+              { type: "image", title: { type: "plain_text", text: "Load" }, alt_text: "falls at noon" },
+              { type: "table", rows: [[{ type: "raw_text", text: "a < b" }, rich({ type: "text", text: "cell" })]] }
+            ]
+          },
+          { ts: at("2026-10-12T10:00:01Z"), username: "Repeats", text: "Rolled out.", blocks: [section("*Rolled* out")] },
+          {
+            ts: at("2026-10-12T10:00:02Z"),
+            username: "Alerts",
+            text: "",
+            attachments: [{ fallback: "[no preview available]", blocks: [section("Incident solved by <@U1> and <!subteam^S1>")] }]
+          },
+          {
+            ts: at("2026-10-12T10:00:03Z"),
+            username: "Rich",
+            text: "",
+            blocks: [
+              rich(
+                { type: "text", text: "see " },
+                { type: "link", url: "https://acme.com/1" },
+                { type: "text", text: " <b> by " },
+                { type: "user", user_id: "U2" },
+                { type: "usergroup", usergroup_id: "S2" },
+                { type: "emoji", name: "wave" }
+              )
+            ]
+          },
+          {
+            ts: at("2026-10-12T10:00:04Z"),
+            user: "U1",
+            text: "look",
+            attachments: [{ text: "shared words", files: [{ id: "F9", name: "plan.txt" }] }]
+          }
+        ]
+        const connector = yield* connect(fake)
+        const item = items(yield* collect(connector))[0]
+        const said = yield* text(connector, item)
+        for (
+          const part of [
+            "Deploy finished\n\nRelease 4.2\nRolled out\nOpen\nLoad\nfalls at noon\na &lt; b | cell",
+            "**Repeats** (2026-10-12 10:00 UTC):\n\n**Rolled** out\n",
+            "> Incident solved by @Egon and @sre",
+            "see <https://acme.com/1> &lt;b&gt; by @Grace Hopper@S2:wave:",
+            "> shared words\n>\n> Attached: plan.txt"
+          ]
+        ) assert.include(said, part)
+        assert.notInclude(said, "no preview")
+        // Names of groups need a scope that a token may lack.
+        fake.lacking.set("usergroups.list", "usergroups:read")
+        assert.include(yield* text(yield* connect(fake), item), "by @Egon and @S1")
+        const blocks = [section("Incident goes on")]
+        fake.channels.get("C1")!.messages[2]!["attachments"] = [{ fallback: "[no preview available]", blocks }]
+        assert.notStrictEqual(items(yield* collect(connector))[0]?.revision, item?.revision)
+      }))
+
     it.effect("lists 50,000 items in flat memory", () =>
       Effect.gen(function*() {
         const fake = yield* fakeSlack()

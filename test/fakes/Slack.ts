@@ -17,6 +17,8 @@ export interface FakeChannel {
 export interface FakeSlack extends FakeServer {
   readonly channels: Map<string, FakeChannel>
   readonly users: Map<string, object>
+  /** Groups of people, `usergroups.list`. */
+  readonly groups: Array<object>
   /** Files by id, and what `/files-pri/{id}` sends. */
   readonly files: Map<string, { readonly facts: Record<string, unknown>; readonly data: Buffer }>
   /** The one that is taken. */
@@ -33,6 +35,7 @@ export interface FakeSlack extends FakeServer {
 export const fakeSlack = (pageSize = 200): Effect.Effect<FakeSlack, never, Scope.Scope> => {
   const channels: FakeSlack["channels"] = new Map()
   const users: FakeSlack["users"] = new Map()
+  const groups: FakeSlack["groups"] = []
   const files: FakeSlack["files"] = new Map()
   const lacking: FakeSlack["lacking"] = new Map()
   const state = { token: "xoxb-fake-token", epoch: 0, origin: "" }
@@ -83,6 +86,7 @@ export const fakeSlack = (pageSize = 200): Effect.Effect<FakeSlack, never, Scope
       })
     }
     if (method === "users.list") return page(response, query, "members", [...users.values()])
+    if (method === "usergroups.list") return sendJson(response, 200, { ok: true, usergroups: groups })
     if (method === "users.info") return fail(response, "user_not_found")
     if (method === "files.info") {
       const found = files.get(query.get("file") ?? "")
@@ -125,6 +129,7 @@ export const fakeSlack = (pageSize = 200): Effect.Effect<FakeSlack, never, Scope
       ...server,
       channels,
       users,
+      groups,
       files,
       lacking,
       get token() {

@@ -143,7 +143,7 @@ const Slack = Schema.Struct({
   ).annotate({ description: "The channels to read, each once." }),
   token: SecretName.annotate({
     description:
-      "The name of a secret version, never the secret itself. It contains a bot or user token with the scopes channels:history, channels:read, users:read and files:read; for private channels groups:history, groups:read and users:read.email too."
+      "The name of a secret version, never the secret itself. It contains a bot or user token with the scopes channels:history, channels:read, users:read and files:read; for private channels groups:history, groups:read and users:read.email too. With usergroups:read, mentioned groups have their names."
   }),
   endpoint: endpoint("Slack's Web API"),
   listing,
