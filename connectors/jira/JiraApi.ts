@@ -5,6 +5,7 @@ import { codeOfHttp } from "../../src/domain/Codes.ts"
 import { type SecretError, ServiceError } from "../../src/domain/Errors.ts"
 import type { SecretVersion } from "../../src/domain/Secret.ts"
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
+import { discard } from "../../src/net/Download.ts"
 import { bodyText, retryAfterOf } from "../../src/net/HttpErrors.ts"
 import { redactText } from "../../src/net/Redact.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
@@ -134,19 +135,25 @@ const jiraError = (what: string, answer: {
 }): ServiceError => {
   const { body, loginReason, retryAfter, status } = answer
   const said = wordsOf(body)
-  const fix = fixOf(status, loginReason)
   return new ServiceError({
     code: status === 410 ? "NOT_FOUND" : codeOfHttp(status),
     message: `${what} answered ${status}${said === "" ? "" : `: ${said}`}`,
     ...(retryAfter === undefined ? {} : { retryAfter }),
-    ...(fix === undefined ? {} : { fix })
+    ...fixOf(status, loginReason)
   })
 }
 
-const fixOf = (status: number, loginReason: string | undefined): string | undefined => {
-  if (/AUTHENTICATION_DENIED/i.test(loginReason ?? "")) {
-    return "Jira wants a CAPTCHA after failed logins: log in once in a browser with that account"
-  }
+/** Whether a login was refused. Jira then answers as to anyone, often with status 200: with fewer issues, or none. */
+const isNobody = (loginReason = ""): boolean => /FAILED|DENIED/i.test(loginReason) && !/\bOK\b/i.test(loginReason)
+
+const fixOf = (status: number, loginReason: string | undefined): { readonly fix?: string } => {
+  const fix = /AUTHENTICATION_DENIED/i.test(loginReason ?? "")
+    ? "Jira wants a CAPTCHA after failed logins: log in once in a browser with that account"
+    : fixOfStatus(status)
+  return fix === undefined ? {} : { fix }
+}
+
+const fixOfStatus = (status: number): string | undefined => {
   switch (status) {
     case 400:
       return "correct the query; try it in Jira's own search"
@@ -215,11 +222,21 @@ export const jiraApi = Effect.fnUntraced(function*(
   const attempt = Effect.fnUntraced(
     function*(what: string, request: HttpClientRequest.HttpClientRequest, secret: Redacted.Redacted<string>) {
       const response = yield* callOnce(caller, what, HttpClientRequest.basicAuth(request, email, secret), () => true)
-      if (response.status >= 200 && response.status < 300) return response
+      const loginReason = response.headers["x-seraph-loginreason"]
+      const isSuccess = response.status >= 200 && response.status < 300
+      if (isSuccess && isNobody(loginReason)) {
+        yield* discard(response)
+        return yield* new ServiceError({
+          code: "UNAUTHENTICATED",
+          message: `${what} was answered as for nobody: the login failed`,
+          ...fixOf(401, loginReason)
+        })
+      }
+      if (isSuccess) return response
       return yield* jiraError(what, {
         status: response.status,
         body: yield* bodyText(response),
-        loginReason: response.headers["x-seraph-loginreason"],
+        loginReason,
         retryAfter: retryAfterOf(response.headers, yield* Clock.currentTimeMillis)
       })
     }

@@ -331,6 +331,21 @@ describe("the jira source", () => {
         assert.deepStrictEqual(failures(yield* collect(connector)), [["project OPS", "INTERNAL"]])
       }))
 
+    it.effect("takes what nobody may see for no listing", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeJira("Cloud")
+        fake.add("OPS-1")
+        const connector = yield* connect(fake)
+        const seen = (reason: string) => {
+          fake.fault(1, isSearch, (response) => sendJson(response, 200, { issues: [], isLast: true }, { "x-seraph-loginreason": reason }))
+          return collect(connector)
+        }
+        const error = yield* Effect.flip(seen("AUTHENTICATED_FAILED"))
+        assert.deepInclude(error, { code: "UNAUTHENTICATED" })
+        assert.include(JSON.stringify(error), "store a new API token")
+        assert.isTrue(complete(yield* seen("OK")))
+      }))
+
     it.effect("lists 50,000 issues in flat memory", () =>
       Effect.gen(function*() {
         const fake = yield* fakeJira("Cloud", 1000)
