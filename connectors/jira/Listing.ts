@@ -35,7 +35,7 @@ interface Position {
   readonly token?: string
   /** How many issues Server has listed. */
   readonly startAt?: number
-  /** The ids on the last page of Server. */
+  /** The ids on the last page. */
   readonly recent?: ReadonlyArray<string>
 }
 
@@ -55,24 +55,36 @@ export const search = (api: JiraApi, what: string, jql: string, position: Positi
   Stream.paginate<Position, FoundPage, Failure>(
     position,
     (at) =>
-      Effect.flatMap(api.cloud, (cloud) => cloud ? byToken(api, what, jql, at) : byNumber(api, what, jql, at)).pipe(
+      Effect.flatMap(api.cloud, (cloud) => cloud ? byToken(api, what, jql, at, at === position) : byNumber(api, what, jql, at)).pipe(
         Effect.map((page) => [[page], page.next === undefined ? Option.none() : Option.some(page.next)] as const)
       )
   )
 
+/** A page of a search by token. `resumed`: the token is an earlier listing's. */
 const byToken = Effect.fnUntraced(
-  function*(api: JiraApi, what: string, jql: string, { token }: Position): Effect.fn.Return<FoundPage, Failure> {
+  function*(
+    api: JiraApi,
+    what: string,
+    jql: string,
+    { recent = [], token }: Position,
+    resumed: boolean
+  ): Effect.fn.Return<FoundPage, Failure> {
     const body = { jql, fields, maxResults: pageSize }
     const page = yield* api.ask(what, "/rest/api/3/search/jql", token === undefined ? body : { ...body, nextPageToken: token }, Found).pipe(
       // Tokens expire after some days. Issues that are listed again are known by then.
       Effect.catchIf(
-        (error) => token !== undefined && error._tag === "ServiceError" && error.code === "INVALID_ARGUMENT",
+        (error) => token !== undefined && resumed && error._tag === "ServiceError" && error.code === "INVALID_ARGUMENT",
         () => api.ask(what, "/rest/api/3/search/jql", body, Found)
       )
     )
     const next = page.nextPageToken ?? ""
-    if (next !== "" && next === token) return yield* ServiceError.internal(`${what} goes round in circles`)
-    return next === "" || page.isLast === true ? { issues: page.issues } : { issues: page.issues, next: { token: next } }
+    if (next === "" || page.isLast === true) return { issues: page.issues }
+    const ids = page.issues.map(idOf)
+    // Jira has answered with one page over and over, each time with another token.
+    if (next === token || (!resumed && ids[0] !== undefined && ids[0] === recent[0])) {
+      return yield* ServiceError.internal(`${what} goes round in circles`)
+    }
+    return { issues: page.issues, next: { token: next, recent: ids } }
   }
 )
 

@@ -346,6 +346,29 @@ describe("the jira source", () => {
         assert.isTrue(complete(yield* seen("OK")))
       }))
 
+    it.effect("ends where pages repeat, or a page's token is refused at once", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeJira("Cloud", 1)
+        for (const n of [1, 2, 3]) fake.add(`OPS-${n}`)
+        const connector = yield* connect(fake)
+        let asked = 0
+        const repeats = fake.fault(
+          9,
+          isSearch,
+          (response) => sendJson(response, 200, { issues: fake.issues.slice(0, 1), nextPageToken: `t${++asked}` })
+        )
+        assert.deepStrictEqual(failures(yield* collect(connector)), [["project OPS", "INTERNAL"]])
+        assert.strictEqual(asked, 2)
+        repeats()
+        fake.fault(9, ({ body, url }) => isSearch({ url }) && body.includes("nextPageToken"), (response) => {
+          asked++
+          sendJson(response, 400, { errorMessages: ["nextPageToken is invalid"] })
+        })
+        asked = 0
+        assert.deepStrictEqual(failures(yield* collect(connector)), [["project OPS", "INVALID_ARGUMENT"]])
+        assert.strictEqual(asked, 1)
+      }))
+
     it.effect("lists 50,000 issues in flat memory", () =>
       Effect.gen(function*() {
         const fake = yield* fakeJira("Cloud", 1000)
