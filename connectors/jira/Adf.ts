@@ -79,7 +79,7 @@ const block = (node: Node, depth: number): string | undefined => {
       return inlines(children(node), depth)
     case "blockCard":
     case "embedCard":
-      return link("", attribute(node, "url"))
+      return card(node)
     default:
       return children(node).length > 0 ? blocksOf(node, depth) : undefined
   }
@@ -106,7 +106,7 @@ const inline = (node: Node, depth: number): string => {
       return Number.isNaN(date.getTime()) ? "" : date.toISOString().slice(0, 10)
     }
     case "inlineCard":
-      return link("", attribute(node, "url"))
+      return card(node)
     case "media":
     case "mediaInline": {
       const name = attribute(node, "alt") || attribute(node, "__fileName")
@@ -115,8 +115,17 @@ const inline = (node: Node, depth: number): string => {
         : `[Attachment${name === "" ? "" : `: ${escapeText(name)}`}]`
     }
     default:
-      return depth > maxDepth ? "" : block(node, depth + 1) ?? ""
+      // A macro of an app has its words as a text for those who lack the app.
+      return depth > maxDepth ? "" : block(node, depth + 1) ?? escapeText(attribute(node, "text"))
   }
+}
+
+/** A link by its address, or by the linked data that came instead. */
+const card = (node: Node): string => {
+  const attrs = node["attrs"]
+  const data = Predicate.hasProperty(attrs, "data") && Predicate.isObject(attrs.data) ? attrs.data : {}
+  const [name, url] = ["name", "url"].map((key): unknown => Reflect.get(data, key)).map((text) => Predicate.isString(text) ? text : "")
+  return link(escapeText(name ?? ""), attribute(node, "url") || (url ?? ""))
 }
 
 /** Text with its marks as Markdown. Spaces at its ends are moved outside, since Markdown would not recognise the marks otherwise. */

@@ -117,6 +117,8 @@ describe("Atlassian Document Format", () => {
     ],
     ["media", node("mediaSingle", {}, node("media", { type: "file", alt: "shot.png" })), "[Attachment: shot.png]"],
     ["expands", node("expand", { title: "More" }, paragraph(text("hid"))), "**More**\n\nhid"],
+    ["a card's linked data", paragraph(node("inlineCard", { data: { name: "Plan", url: "https://e.com/1" } })), "[Plan](https://e.com/1)"],
+    ["a macro's text", node("extension", { extensionKey: "toc", text: "the macro" }), "the macro"],
     ["nodes that are not known", node("extension", {}, paragraph(text("inside"))), "inside"],
     ["text that looks like markup", paragraph(text("1. no list\n# no heading <b>")), "1\\. no list\n\\# no heading \\<b\\>"],
     ["scripts for addresses", paragraph(text("l", { type: "link", attrs: { href: "javascript:alert(1)" } })), "l"]
