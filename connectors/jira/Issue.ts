@@ -1,7 +1,9 @@
+import { Predicate } from "effect"
+import { plural } from "../../src/domain/Numbers.ts"
 import type { Metadata, Permissions } from "../../src/domain/RagFile.ts"
 import type { SourceItem } from "../../src/ports/Connector.ts"
 import { adfToMarkdown } from "./Adf.ts"
-import type { Attachment, Comment, Issue, Person } from "./JiraApi.ts"
+import type { Attachment, Comment, Issue, Person, WholeIssue } from "./JiraApi.ts"
 import { blocks, escapeText } from "./Markdown.ts"
 import { wikiToMarkdown } from "./Wiki.ts"
 
@@ -96,9 +98,13 @@ export const placeOfPath = (path: string): Place | undefined => {
   return key === "" ? undefined : id === undefined ? { _tag: "issue", key } : { _tag: "attachment", key, id, name }
 }
 
-/** An issue as Markdown: its facts, description and comments. */
-export const renderIssue = (issue: Issue, comments: ReadonlyArray<Comment>): string => {
+/**
+ * An issue as Markdown: its facts, description, other fields and comments. Comments for a group or role are left out and counted: the
+ * document has the issue's readers.
+ */
+export const renderIssue = (issue: WholeIssue, comments: ReadonlyArray<Comment>): string => {
   const { fields } = issue
+  const own = customFields(issue)
   const facts = [
     ["Project", fields.project.name ?? fields.project.key],
     ["Type", fields.issuetype?.name],
@@ -114,19 +120,54 @@ export const renderIssue = (issue: Issue, comments: ReadonlyArray<Comment>): str
     ],
     ["Reporter", nameOf(fields.reporter)],
     ["Assignee", nameOf(fields.assignee)],
-    ["Due", fields.duedate]
+    ["Due", fields.duedate],
+    ...own.flatMap(({ name, value }) => isLong(value) ? [] : [[name, wordsOf(value)]])
   ].flatMap(([name = "", value]) => typeof value === "string" && value !== "" ? [`- ${name}: ${escapeText(value)}`] : [])
-  const description = bodyOf(fields.description)
-  const said = comments.flatMap((comment) => {
+  const texts = [
+    { name: "Description", value: fields.description },
+    { name: "Environment", value: fields["environment"] },
+    ...own.filter(({ value }) => isLong(value))
+  ].flatMap(({ name, value }) => {
+    const body = bodyOf(value)
+    return body === "" ? [] : [`## ${escapeText(name)}`, body]
+  })
+  const open = comments.filter(({ visibility }) => visibility === null || visibility === undefined)
+  const restricted = comments.length - open.length
+  const said = open.flatMap((comment) => {
     const body = bodyOf(comment.body)
     return body === "" ? [] : [`### ${escapeText(nameOf(comment.author) || "Someone")}, ${minuteOf(comment.created)}`, body]
   })
   return blocks([
     `# ${escapeText(titleOf(issue))}`,
     facts.join("\n"),
-    ...(description === "" ? [] : ["## Description", description]),
-    ...(said.length === 0 ? [] : ["## Comments", ...said])
+    ...texts,
+    ...(said.length === 0 ? [] : ["## Comments", ...said]),
+    ...(restricted === 0 ? [] : [`(${plural(restricted, "comment")} for a group or role only, not shown here)`])
   ]) + "\n"
+}
+
+/** Types of fields that come with Jira. Those of apps hold ranks, sprints and other data for programs. */
+const jiraTypes = "com.atlassian.jira.plugin.system.customfieldtypes:"
+
+/** The fields that administrators added, by name. */
+const customFields = ({ fields, names, schema }: WholeIssue): ReadonlyArray<{ readonly name: string; readonly value: unknown }> =>
+  Object.entries(names ?? {}).flatMap(([id, name]) =>
+    isDocument(fields[id]) || schema?.[id]?.custom?.startsWith(jiraTypes) === true ? [{ name, value: fields[id] }] : []
+  )
+
+const isDocument = (value: unknown): boolean => Predicate.hasProperty(value, "type") && value.type === "doc"
+
+/** Whether a value is a text of its own: a document, or lines of wiki markup. */
+const isLong = (value: unknown): boolean => isDocument(value) || (typeof value === "string" && value.includes("\n"))
+
+/** The words of a short value: a text, a number, a choice, a person, or a list of these. */
+const wordsOf = (value: unknown): string => {
+  if (typeof value === "string" || typeof value === "number") return String(value)
+  if (Array.isArray(value)) return value.map(wordsOf).filter((words) => words !== "").join(", ")
+  if (!Predicate.isObject(value)) return ""
+  const name = ["value", "displayName", "name"].map((key): unknown => Reflect.get(value, key)).find(Predicate.isString) ?? ""
+  const child = wordsOf(Reflect.get(value, "child"))
+  return child === "" ? name : `${name} / ${child}`
 }
 
 /** A body as Markdown: wiki markup is text, ADF is a tree. */

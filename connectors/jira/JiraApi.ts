@@ -28,7 +28,9 @@ export const Comment = Schema.Struct({
   /** ADF on Cloud, wiki markup on Server. */
   body: maybe(Schema.Unknown),
   created: text,
-  updated: text
+  updated: text,
+  /** The group or role to which the comment is restricted. */
+  visibility: maybe(Schema.Struct({}))
 })
 export type Comment = typeof Comment.Type
 
@@ -68,6 +70,15 @@ export const Issue = Schema.Struct({
   })
 })
 export type Issue = typeof Issue.Type
+
+/** An issue with all its fields, and their names and types by their ids. */
+export const WholeIssue = Schema.Struct({
+  ...Issue.fields,
+  fields: Schema.StructWithRest(Issue.fields.fields, [Schema.Record(Schema.String, Schema.Unknown)]),
+  names: maybe(Schema.Record(Schema.String, Schema.String)),
+  schema: maybe(Schema.Record(Schema.String, Schema.Struct({ custom: text })))
+})
+export type WholeIssue = typeof WholeIssue.Type
 
 /** The fields that describe an issue. */
 export const factFields = [

@@ -9,7 +9,7 @@ import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector } from "../../src/ports/Connector.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
 import { attachmentPath, type Place, placeOfPath, renderIssue } from "./Issue.ts"
-import { type Comment, Comments, factFields, type Failure, Issue, jiraApi, type JiraApi, Project } from "./JiraApi.ts"
+import { type Comment, Comments, type Failure, jiraApi, type JiraApi, Project, WholeIssue } from "./JiraApi.ts"
 import { listing, listingJql, placesOf, search } from "./Listing.ts"
 
 /** Dependencies of the connector. */
@@ -73,7 +73,7 @@ const readPlace = (api: JiraApi, place: Place, maxBytes: number): Stream.Stream<
 const readIssue = Effect.fn("jira.readIssue")(
   function*(api: JiraApi, key: string, maxBytes: number): Effect.fn.Return<Uint8Array, Failure> {
     const path = `/rest/api/${(yield* api.cloud) ? 3 : 2}/issue/${encodeURIComponent(key)}`
-    const issue = yield* api.get(key, path, { fields: [...factFields, "description"].join(",") }, Issue)
+    const issue = yield* api.get(key, path, { fields: "*all,-comment,-attachment,-worklog", expand: "names,schema" }, WholeIssue)
     const tooLarge = new ServiceError({ code: "OUT_OF_RANGE", message: `${key} is larger than ${maxBytes} bytes` })
     let size = 0
     const comments = yield* commentsOf(api, key, path).pipe(

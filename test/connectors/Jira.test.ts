@@ -91,6 +91,41 @@ describe("the jira source", () => {
         assert.deepInclude(yield* Effect.flip(text(connector, first)), { code: "NOT_FOUND" })
       }))
 
+    it.effect("reads the fields that administrators added, and no comments for a few", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeJira("Cloud")
+        const own = (type: string) => `com.atlassian.jira.plugin.system.customfieldtypes:${type}`
+        for (
+          const [id, name, type] of [
+            ["customfield_1", "Acceptance criteria", own("textarea")],
+            ["customfield_2", "Severity", own("select")],
+            ["customfield_3", "Region", own("cascadingselect")],
+            ["customfield_4", "Testers", own("multiuserpicker")],
+            ["customfield_5", "Points", own("float")],
+            ["customfield_6", "Rank", "com.pyxis.greenhopper.jira:gh-lexo-rank"],
+            ["customfield_7", "Not set", own("textfield")]
+          ] as const
+        ) fake.custom.set(id, { name, type })
+        const { comments } = fake.add("OPS-1", {
+          description: adf(paragraph("what")),
+          environment: adf(paragraph("where")),
+          customfield_1: adf(paragraph("done when")),
+          customfield_2: { id: "1", value: "High" },
+          customfield_3: { value: "Europe", child: { value: "Bern" } },
+          customfield_4: [{ displayName: "Grace" }, { displayName: "Egon" }],
+          customfield_5: 3,
+          customfield_6: "0|i0001:",
+          customfield_7: null
+        }, ["open", "secret"].map((words) => adf(paragraph(words))))
+        comments[1]!["visibility"] = { type: "role", value: "Administrators" }
+        const connector = yield* connect(fake)
+        const said = yield* text(connector, items(yield* collect(connector))[0])
+        assert.include(said, "- Severity: High\n- Region: Europe / Bern\n- Testers: Grace, Egon\n- Points: 3\n\n## Description\n\nwhat\n\n")
+        assert.include(said, "## Environment\n\nwhere\n\n## Acceptance criteria\n\ndone when\n\n## Comments\n\n")
+        assert.isTrue(said.endsWith("open\n\n(1 comment for a group or role only, not shown here)\n"))
+        for (const absent of ["secret", "Rank", "i0001", "Not set"]) assert.notInclude(said, absent)
+      }))
+
     it.effect("reads a Server's wiki markup, below its context path", () =>
       Effect.gen(function*() {
         const fake = yield* fakeJira("Server", 2)

@@ -20,6 +20,8 @@ export interface FakeJira extends FakeServer {
   token: string
   /** Answers for administrators, by path. Others get 403. */
   readonly admin: Map<string, unknown>
+  /** Names and types of added fields by id, for `expand=names,schema`. */
+  readonly custom: Map<string, { readonly name: string; readonly type: string }>
   /** "Now" of the server, for relative times in JQL. */
   now: number
   expireTokens: () => void
@@ -30,6 +32,7 @@ export interface FakeJira extends FakeServer {
 export const fakeJira = (kind: "Cloud" | "Server", pageSize = 100): Effect.Effect<FakeJira, never, Scope.Scope> => {
   const attachments = new Map<string, Buffer>()
   const admin = new Map<string, unknown>()
+  const custom: FakeJira["custom"] = new Map()
   const state = { issues: [] as Array<FakeIssue>, media: undefined as string | undefined, token: "api-token", now: Date.now(), epoch: 0 }
 
   const refuse = (response: ServerResponse, status: number, message: string, headers: Record<string, string> = {}): void =>
@@ -60,7 +63,7 @@ export const fakeJira = (kind: "Cloud" | "Server", pageSize = 100): Effect.Effec
       Object.entries({
         ...fields,
         comment: { comments: comments.slice(0, 20), total: comments.length, maxResults: 20, startAt: 0 }
-      }).filter(([name]) => only.includes(name))
+      }).filter(([name]) => only.includes(name) || (only.includes("*all") && !only.includes(`-${name}`)))
     )
   })
 
@@ -120,7 +123,17 @@ export const fakeJira = (kind: "Cloud" | "Server", pageSize = 100): Effect.Effec
     if (key !== undefined && version === (kind === "Cloud" ? "3" : "2")) {
       const issue = state.issues.find((each) => each.key === key)
       if (issue === undefined) return refuse(response, 404, "Issue does not exist or you do not have permission to see it.")
-      if (comments === undefined) return sendJson(response, 200, shown(issue, (url.searchParams.get("fields") ?? "").split(",")))
+      if (comments === undefined) {
+        return sendJson(response, 200, {
+          ...shown(issue, (url.searchParams.get("fields") ?? "").split(",")),
+          ...(url.searchParams.get("expand") === "names,schema"
+            ? {
+              names: Object.fromEntries([...custom].map(([id, { name }]) => [id, name])),
+              schema: Object.fromEntries([...custom].map(([id, { type }]) => [id, { type: "any", custom: type }]))
+            }
+            : {})
+        })
+      }
       const startAt = Number(url.searchParams.get("startAt"))
       const page = issue.comments.slice(startAt, startAt + Math.min(pageSize, Number(url.searchParams.get("maxResults"))))
       return sendJson(response, 200, { startAt, maxResults: page.length, total: issue.comments.length, comments: page })
@@ -134,6 +147,7 @@ export const fakeJira = (kind: "Cloud" | "Server", pageSize = 100): Effect.Effec
       ...server,
       attachments,
       admin,
+      custom,
       expireTokens: () => void state.epoch++,
       add: (key: string, fields: Record<string, unknown> = {}, comments: ReadonlyArray<unknown> = []) => {
         const id = String(10_000 + state.issues.length)
