@@ -11,8 +11,15 @@ import { redactText } from "../../src/net/Redact.ts"
 import { retry } from "../../src/net/Retry.ts"
 import type { ObjectApi, StoredObject } from "./Objects.ts"
 
-/** The objects and the next token of a ListObjectsV2 response. Throws where it is not one, or is cut short. */
-const parseList = (xml: string): { readonly objects: ReadonlyArray<StoredObject>; readonly token?: string } => {
+interface ListPage {
+  readonly objects: ReadonlyArray<StoredObject>
+  /** Whether there are more objects. */
+  readonly truncated: boolean
+  readonly token?: string
+}
+
+/** A page of a ListObjectsV2 response. Throws where it is not one, or is cut short. */
+const parseList = (xml: string): ListPage => {
   const objects: Array<StoredObject> = []
   const top: Record<string, string> = {}
   let current: Record<string, string> | undefined
@@ -45,7 +52,8 @@ const parseList = (xml: string): { readonly objects: ReadonlyArray<StoredObject>
   const escaped = top["EncodingType"] === "url"
   return {
     objects: escaped ? objects.map((object) => ({ ...object, key: unescape(object.key) })) : objects,
-    ...(token === undefined || top["IsTruncated"] !== "true" ? {} : { token })
+    truncated: top["IsTruncated"] === "true",
+    ...(token === undefined || token === "" ? {} : { token })
   }
 }
 
@@ -130,6 +138,14 @@ const wordsOf = (
   }
 }
 
+/** The error of a page that is not the last and names no next one, as of services that know only the first version of listings. */
+const endless = (what: string): ServiceError =>
+  new ServiceError({
+    code: "UNIMPLEMENTED",
+    message: `${what} says that there is more, but not where it continues`,
+    fix: "use a service, or a version of it, that has ListObjectsV2 with continuation tokens"
+  })
+
 type Environment = Readonly<Record<string, string | undefined>>
 
 interface Ask {
@@ -213,6 +229,13 @@ export const s3Api = (caller: Caller, config: Partial<NonNullable<SettingsOf<"st
       }).pipe(
         Effect.flatMap((response) => Effect.mapError(response.text, (error) => transportErrorOf(what, error))),
         Effect.flatMap((xml) => Effect.try({ try: () => parseList(xml), catch: () => malformed(what, "cut short or no listing") })),
+        Effect.flatMap(({ objects, token, truncated }) =>
+          !truncated
+            ? Effect.succeed({ objects })
+            : token === undefined
+            ? Effect.fail(endless(what))
+            : Effect.succeed({ objects, token })
+        ),
         retry(caller.retry)
       )
     },
@@ -223,7 +246,7 @@ export const s3Api = (caller: Caller, config: Partial<NonNullable<SettingsOf<"st
           key,
           revision: bareEtag(headers["etag"] ?? ""),
           size: Number(headers["content-length"] ?? 0),
-          compressed: headers["content-encoding"] === "gzip",
+          compressed: /\bgzip\b/.test(headers["content-encoding"] ?? ""),
           ...(headers["content-type"] === undefined ? {} : { contentType: headers["content-type"] }),
           ...(Number.isNaN(Date.parse(headers["last-modified"] ?? ""))
             ? {}

@@ -114,6 +114,28 @@ describe("the storage source, s3://", () => {
           true, (response) => void response.end("<ListBucketResult><Contents>"))
         assert.deepStrictEqual(failures(yield* collect(connector)), [["s3://acme-docs/", "UNAVAILABLE"]])
       }))
+
+    it.effect("takes no page for the last that says there is more, as of a service without ListObjectsV2", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeS3(1)
+        for (const key of ["a.md", "b.md"]) fake.put("acme-docs", key, key)
+        const connector = yield* onS3(fake, { uris: ["s3://acme-docs/"] })
+        const object = "<Contents><Key>a.md</Key><ETag>x</ETag><Size>4</Size></Contents>"
+        fake.fault(1, () =>
+          true, (response) =>
+          void response.end(`<ListBucketResult><IsTruncated>true</IsTruncated><NextMarker>a.md</NextMarker>${object}</ListBucketResult>`))
+        const listed = yield* collect(connector)
+        assert.deepStrictEqual([
+          failures(listed),
+          listed.some(({ _tag }) =>
+            _tag === "complete"
+          )
+        ], [
+          [["s3://acme-docs/", "UNIMPLEMENTED"]],
+          false
+        ])
+        assert.strictEqual(items(yield* collect(connector)).length, 2)
+      }))
   })
 })
 
