@@ -29,9 +29,11 @@ const maxResumes = 3
 export const download = (options: DownloadOptions): Stream.Stream<Uint8Array, ServiceError> =>
   Stream.unwrap(Effect.gen(function*() {
     const first = yield* options.open(0)
-    const encoding = first.headers["content-encoding"]?.trim().toLowerCase() ?? ""
+    const encodings = (first.headers["content-encoding"] ?? "").toLowerCase().split(",").map((name) => name.trim())
+    // Stores keep `aws-chunked` of an upload, although the content is stored as it was before.
+    const encoding = encodings.filter((name) => name !== "" && name !== "identity" && name !== "aws-chunked").join(", ")
     const zipped = encoding === "gzip" || encoding === "x-gzip"
-    if (!zipped && encoding !== "" && encoding !== "identity") {
+    if (!zipped && encoding !== "") {
       yield* discard(first)
       return yield* new ServiceError({
         code: "UNIMPLEMENTED",

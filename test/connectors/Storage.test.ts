@@ -136,6 +136,16 @@ describe("the storage source, s3://", () => {
         ])
         assert.strictEqual(items(yield* collect(connector)).length, 2)
       }))
+
+    it.effect("reads an upload's aws-chunked, which its store kept, as no encoding", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeS3()
+        fake.put("acme-docs", "a.md", "plain", { "content-encoding": "aws-chunked" })
+        fake.put("acme-docs", "b.md", gzipSync("compressed"), { "content-encoding": "gzip,aws-chunked" })
+        const connector = yield* onS3(fake, { uris: ["s3://acme-docs/"] })
+        const [a, b] = items(yield* collect(connector))
+        assert.deepStrictEqual([yield* text(connector, a), yield* text(connector, b)], ["plain", "compressed"])
+      }))
   })
 })
 
