@@ -5,7 +5,7 @@ import type { FileOutcome } from "../../domain/Report.ts"
 import type { Listed, SourceItem } from "../../ports/Connector.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Ledger, type LedgerEntry, type QueuedWork, type Scan } from "../../ports/Ledger.ts"
-import { isCursorRefused } from "./Failures.ts"
+import { isCursorRefused, messageOf } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { malformedItem } from "./Guarded.ts"
 import { type Increments, makeIncrements, type Start } from "./Increments.ts"
@@ -109,7 +109,7 @@ const scanSource = Effect.fnUntraced(function*(
       })
     ),
     Effect.catchTags({
-      ServiceError: ({ message }) => Effect.succeed(cutShort(message)),
+      ServiceError: (error) => Effect.succeed(cutShort(messageOf(error))),
       SecretError: ({ message }) => Effect.succeed(cutShort(message))
     })
   )
@@ -228,7 +228,9 @@ const listSource = Effect.fnUntraced(function*(
           yield* settle({ source: id, path: event.path, outcome: "skipped", reason: event.reason, message: event.detail })
           break
         case "failed": {
-          const { error: { code: reason, message, reason: why, retryable }, path } = event
+          const { error, path } = event
+          const { code: reason, reason: why, retryable } = error
+          const message = messageOf(error)
           empty = false
           if (path.endsWith("/")) unlistable.push(path)
           else if ((yield* scan.see(id, [path], Fingerprint.pathHash))[0] === undefined && why !== malformedItem) {
