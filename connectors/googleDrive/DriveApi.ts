@@ -102,6 +102,19 @@ const scopes = new Set(["insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICI
 const scopeFix =
   "run `gcloud auth application-default login --scopes=https://www.googleapis.com/auth/drive.readonly,https://www.googleapis.com/auth/cloud-platform`"
 
+/** Fixes of refusals that sharing the file with the account would not end, by Drive's reason. */
+const fixes: ReadonlyMap<string, string> = new Map([
+  ...[...scopes].map((reason) => [reason, scopeFix] as const),
+  ...["accessNotConfigured", "SERVICE_DISABLED"].map((reason) =>
+    [reason, "run `gcloud services enable drive.googleapis.com` for the project that asks"] as const
+  ),
+  ["appNotAuthorizedToFile", "the credentials reach only files opened with their app (drive.file): use ones with drive.readonly"],
+  ["cannotDownloadAbusiveFile", "Google considers the file malware or spam; it is not read"],
+  ["cannotDownloadFile", "its owner does not let readers download it: ask for that, or take it out of the source"],
+  ["downloadQuotaExceeded", "it was downloaded too often lately: run again in a day"],
+  ["domainPolicy", "ask an administrator of the domain to let apps use Drive"]
+])
+
 /** The fix for a file that this account cannot see. */
 export const shareFix = "share it with the account that Sluice runs as, or take it out of the source"
 
@@ -122,14 +135,8 @@ const explain = (what: string, error: ServiceError, reason: string | undefined):
   if (reason === "dailyLimitExceeded") {
     return as({ code: "FAILED_PRECONDITION", fix: "the day's quota of the Drive API is used up: raise it, or come back tomorrow" })
   }
-  if (reason !== undefined && scopes.has(reason)) return as({ fix: scopeFix })
-  if (reason === "accessNotConfigured" || reason === "SERVICE_DISABLED") {
-    return as({ fix: "run `gcloud services enable drive.googleapis.com` for the project that asks" })
-  }
-  if (reason === "appNotAuthorizedToFile") {
-    return as({ fix: "the credentials reach only files opened with their app (drive.file): use ones with drive.readonly" })
-  }
-  if (reason === "cannotDownloadAbusiveFile") return as({ fix: "Google considers the file malware or spam; it is not read" })
+  const fix = fixes.get(reason ?? "")
+  if (fix !== undefined) return as({ fix })
   switch (error.code) {
     case "NOT_FOUND":
       return as({ message: `${what} was not found, or is not shared with this account`, fix: shareFix })

@@ -303,10 +303,14 @@ describe("the Google Drive source", () => {
         fake.edit("root", { trashed: true })
         assert.deepInclude(yield* Effect.flip((yield* connect(fake, { folders: ["root"] })).check), { code: "NOT_FOUND" })
         for (
-          const [reason, words] of [["appNotAuthorizedToFile", "drive.readonly"], ["insufficientPermissions", "--scopes"], [
-            "accessNotConfigured",
-            "drive.googleapis.com"
-          ]] as const
+          const [reason, words] of [
+            ["appNotAuthorizedToFile", "drive.readonly"],
+            ["insufficientPermissions", "--scopes"],
+            ["accessNotConfigured", "drive.googleapis.com"],
+            ["cannotDownloadFile", "its owner"],
+            ["downloadQuotaExceeded", "in a day"],
+            ["domainPolicy", "administrator of the domain"]
+          ] as const
         ) {
           fake.fault(1, () => true, (response) => sendDriveError(response, 403, reason))
           const refused = yield* Effect.flip((yield* connect(fake, { folders: ["hr"] })).check)
