@@ -123,12 +123,14 @@ const pageLibrary = (
   )
 }
 
+const Texts = key(Schema.NullOr(Schema.Array(Schema.Struct({ value: key(Schema.NullOr(Schema.String)) }))))
 const WebPart = Schema.Struct({
   innerHtml: key(Schema.NullOr(Schema.String)),
   data: key(Schema.NullOr(Schema.Struct({
     title: key(Schema.NullOr(Schema.String)),
     serverProcessedContent: key(Schema.NullOr(Schema.Struct({
-      searchablePlainTexts: key(Schema.NullOr(Schema.Array(Schema.Struct({ value: key(Schema.NullOr(Schema.String)) }))))
+      htmlStrings: Texts,
+      searchablePlainTexts: Texts
     })))
   })))
 })
@@ -142,7 +144,7 @@ const PageContent = Schema.Struct({
   })))
 })
 
-/** A page as HTML: its title, its text parts as they are, and the texts of other parts that search may see. */
+/** A page as HTML: its title, its text parts as they are, and the HTML and searchable texts of other parts. */
 export const readPage = Effect.fnUntraced(
   function*(graph: Graph, path: string, siteId: string, pageId: string, revision: string): Effect.fn.Return<string, ServiceError> {
     const page = yield* graph.get(path, `/sites/${siteId}/pages/${pageId}/microsoft.graph.sitePage?$expand=canvasLayout`, PageContent)
@@ -150,7 +152,7 @@ export const readPage = Effect.fnUntraced(
     const { horizontalSections = [], verticalSection } = page.canvasLayout ?? {}
     const parts = [...horizontalSections.flatMap(({ columns = [] }) => columns), ...verticalSection == null ? [] : [verticalSection]]
       .flatMap(({ webparts = [] }) => webparts)
-      .flatMap((part) => typeof part.innerHtml === "string" ? [part.innerHtml] : textsOf(part).map((text) => `<p>${escape(text)}</p>`))
+      .flatMap((part) => typeof part.innerHtml === "string" ? [part.innerHtml] : textsOf(part))
     const title = escape(page.title ?? page.name)
     return `<!doctype html><html><head><meta charset="utf-8"><title>${title}</title></head><body><h1>${title}</h1>\n${
       parts.join("\n")
@@ -158,9 +160,13 @@ export const readPage = Effect.fnUntraced(
   }
 )
 
-const textsOf = ({ data }: typeof WebPart.Type): ReadonlyArray<string> =>
-  (data?.serverProcessedContent?.searchablePlainTexts ?? []).flatMap(({ value }) =>
-    typeof value === "string" && value !== "" ? [value] : []
-  )
+/** The texts of a part of another kind, as HTML. */
+const textsOf = ({ data }: typeof WebPart.Type): ReadonlyArray<string> => {
+  const { htmlStrings, searchablePlainTexts } = data?.serverProcessedContent ?? {}
+  return [...valuesOf(htmlStrings), ...valuesOf(searchablePlainTexts).map((text) => `<p>${escape(text)}</p>`)]
+}
+
+const valuesOf = (texts: typeof Texts.Type | undefined): ReadonlyArray<string> =>
+  (texts ?? []).flatMap(({ value }) => typeof value === "string" && value !== "" ? [value] : [])
 
 const escape = (text: string): string => text.replace(/[&<>]/g, (character) => `&#${character.charCodeAt(0)};`)

@@ -77,7 +77,12 @@ describe("the SharePoint source", () => {
               { "@odata.type": "#microsoft.graph.textWebPart", innerHtml: "<h2>Welcome</h2>" },
               {
                 "@odata.type": "#microsoft.graph.standardWebPart",
-                data: { serverProcessedContent: { searchablePlainTexts: [{ key: "title", value: "Quick <links>" }] } }
+                data: {
+                  serverProcessedContent: {
+                    htmlStrings: [{ key: "answer", value: "<b>Five</b> days" }],
+                    searchablePlainTexts: [{ key: "title", value: "Quick <links>" }]
+                  }
+                }
               }
             ]
           },
@@ -120,7 +125,7 @@ describe("the SharePoint source", () => {
           permissions: { public: false, principals: ["group:handbook visitors"] }
         })
         const html = yield* text(connector, home)
-        assert.include(html, "<h1>Home &#38; &#60;more&#62;</h1>\n<h2>Welcome</h2>\n<p>Quick &#60;links&#62;</p>")
+        assert.include(html, "<h1>Home &#38; &#60;more&#62;</h1>\n<h2>Welcome</h2>\n<b>Five</b> days\n<p>Quick &#60;links&#62;</p>")
         assert.strictEqual(fake.tokens.issued, 1)
       }))
 
