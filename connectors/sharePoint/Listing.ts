@@ -165,13 +165,14 @@ const deltaPage = Effect.fnUntraced(function*(
     }
     if (!full && !known.remembers()) return yield* tooMany
     const parent = item.deleted === undefined ? yield* placeOf(item.parentReference?.id ?? "") : undefined
+    // In a listing of everything too: what was listed by an earlier page may be elsewhere by now.
     if (parent === undefined || !parent.inside) {
-      if (!full) events.push(...remove(item.id))
+      events.push(...remove(item.id))
       continue
     }
     const path = joined(parent.path, partOf(item.name ?? ""))
     if (known.pathOf(item.id) !== path) {
-      if (!full) events.push(...remove(item.id))
+      events.push(...remove(item.id))
       known.add(item.id, path)
     }
     files.push([item, path])

@@ -200,6 +200,28 @@ describe("the SharePoint source", () => {
         assert.deepStrictEqual(paths(yield* collect(connector)), ["Rules/Leave.docx", "Rules/Sub/Moved.txt", "pages:/Home.aspx"])
       }))
 
+    it.effect("lists a file once that is renamed or deleted while everything is listed", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeGraph(5)
+        library(fake)
+        const connector = yield* connect(fake)
+        const listed: Array<Listed> = []
+        yield* Stream.runForEach(connector.list(), (event) =>
+          Effect.sync(() => {
+            listed.push(event)
+            if (event._tag !== "item" || event.item.path !== "Policies/Leave.docx") return
+            fake.edit("leave", { name: "Renamed.docx" })
+            fake.edit("pay", { deleted: true })
+          }))
+        const here = new Set<string>()
+        for (const event of listed) {
+          if (event._tag === "item") here.add(event.item.path)
+          if (event._tag === "deleted") here.delete(event.path)
+        }
+        assert.deepStrictEqual([...here].toSorted(), ["Policies/Renamed.docx", "Top.txt"])
+        assert.strictEqual(listed.at(-1)?._tag, "complete")
+      }))
+
     it.effect("maps everyone that SharePoint can grant something", () =>
       Effect.gen(function*() {
         const fake = yield* fakeGraph()

@@ -108,11 +108,14 @@ export const fakeGraph = (pageSize = 200): Effect.Effect<FakeGraph, never, Scope
 
     const delta = (query: URLSearchParams, response: ServerResponse): void => {
       const token = query.get("token") ?? ""
-      const [of, kind, from] = token === "" ? [epoch, "full", 0] : JSON.parse(token) as [number, string, number]
+      const [of, kind, from, since] = token === ""
+        ? [epoch, "full", 0, log.length]
+        : JSON.parse(token) as [number, string, number, number]
       if (of !== epoch) {
         return sendGraphError(response, 410, "resyncRequired", "Resync required.", { location: `${origin}${base}/drives/lib/root/delta` })
       }
-      const ids = kind === "full" ? [...items.keys()] : log
+      // What changes while everything is listed comes once more.
+      const ids = kind === "full" ? [...items.keys(), ...log.slice(since)] : log
       const page = ids.slice(from, from + pageSize)
       // The chain of folders above each change comes along, as in SharePoint.
       const shown = new Set(kind === "full" ? page : page.flatMap((id) => [...above(id), id]))
@@ -121,8 +124,8 @@ export const fakeGraph = (pageSize = 200): Effect.Effect<FakeGraph, never, Scope
       sendJson(response, 200, {
         value: [...shown].flatMap((id) => items.get(id) ?? []).map(resource),
         ...(from + pageSize < ids.length
-          ? { "@odata.nextLink": link([epoch, kind, from + pageSize]) }
-          : { "@odata.deltaLink": link([epoch, "changes", log.length]) })
+          ? { "@odata.nextLink": link([epoch, kind, from + pageSize, since]) }
+          : { "@odata.deltaLink": link([epoch, "changes", log.length, 0]) })
       })
     }
     const above = (id: string): ReadonlyArray<string> => {
