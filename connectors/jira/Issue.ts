@@ -7,6 +7,12 @@ import type { Attachment, Comment, Issue, Person, WholeIssue } from "./JiraApi.t
 import { blocks, escapeText } from "./Markdown.ts"
 import { wikiToMarkdown } from "./Wiki.ts"
 
+/**
+ * Version of the documents, raised where an issue that is stored has to be read once more: 2 leaves out comments that not every reader of
+ * the issue may read.
+ */
+export const documentVersion = 2
+
 export const issueItem = (base: string, issue: Issue, permissions: Permissions | undefined): SourceItem => {
   const { fields, key } = issue
   const title = titleOf(issue)
@@ -15,7 +21,7 @@ export const issueItem = (base: string, issue: Issue, permissions: Permissions |
     path: pathOf(issue),
     uri,
     displayName: `${title.replace(/[/\\\u0000-\u001f]+/g, " ").slice(0, 200).trim().normalize("NFC")}.md`,
-    revision: `${fields.updated} ${fields.comment?.total ?? fields.comment?.comments?.length ?? 0}`,
+    revision: `${fields.updated} ${fields.comment?.total ?? fields.comment?.comments?.length ?? 0} v${documentVersion}`,
     mimeType: "text/markdown",
     metadata: {
       title,

@@ -2,7 +2,7 @@ import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { hash } from "node:crypto"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
-import { attachmentItem, issueItem } from "./Issue.ts"
+import { attachmentItem, documentVersion, issueItem } from "./Issue.ts"
 import { factFields, type Failure, Found, Issue, type JiraApi } from "./JiraApi.ts"
 import { makeVisibility } from "./Visibility.ts"
 
@@ -160,7 +160,7 @@ const decodeIssue = Schema.decodeUnknownResult(Issue)
 /** The issues of every place in turn, each issue once. */
 export const listing = (api: JiraApi, places: ReadonlyArray<Place>, cursor: string | undefined): Stream.Stream<Listed, Failure> =>
   Stream.unwrap(Effect.gen(function*() {
-    const of = hash("sha256", JSON.stringify([api.base, places])).slice(0, 16)
+    const of = hash("sha256", JSON.stringify([api.base, places, documentVersion])).slice(0, 16)
     const now = yield* Clock.currentTimeMillis
     const start = yield* startOf(cursor, of, now)
     const cloud = yield* api.cloud

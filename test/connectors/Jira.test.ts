@@ -69,7 +69,7 @@ describe("the jira source", () => {
         assert.deepInclude(first, {
           uri: `${fake.origin}/browse/OPS-1`,
           displayName: "OPS-1: Backups <fail>.md",
-          revision: "2026-10-12T10:00:00.000+0200 3",
+          revision: "2026-10-12T10:00:00.000+0200 3 v2",
           mimeType: "text/markdown"
         })
         assert.isUndefined(first?.permissions)
