@@ -60,6 +60,22 @@ const guides: Readonly<Record<string, string>> = {
     wasm-feature-detect/README.md web-streams-polyfill/README.md zlibjs/README.md`
 }
 
+/** Public repositories by corpus, and where their documents are: clones below `repositories` of the data, of the states in docs/answers.md. */
+const repositories: Readonly<Record<string, { readonly repository: string; readonly documents?: string }>> = {
+  basecamp: { repository: "basecamp/handbook" },
+  borg: { repository: "borgbackup/borg", documents: "docs" },
+  caddy: { repository: "caddyserver/website", documents: "src/docs/markdown" },
+  freshrss: { repository: "FreshRSS/FreshRSS", documents: "docs" },
+  govuk: { repository: "alphagov/govuk-developer-docs", documents: "source/manual" },
+  jellyfin: { repository: "jellyfin/jellyfin.org", documents: "docs" },
+  madetech: { repository: "madetech/handbook" },
+  owasp: { repository: "OWASP/CheatSheetSeries", documents: "cheatsheets" },
+  plone: { repository: "veit/plone-nutzerhandbuch" },
+  restic: { repository: "restic/restic", documents: "doc" },
+  sourcegraph: { repository: "sourcegraph/handbook", documents: "content" },
+  tts: { repository: "18F/handbook", documents: "pages" }
+}
+
 const Passage = Schema.Struct({ _id: Schema.String, title: Schema.optional(Schema.String), text: Schema.String })
 
 const write = (folder: string, files: ReadonlyMap<string, ReadonlyArray<string>>): void => {
@@ -79,6 +95,8 @@ const filesOf = (name: string, data: string, folder: string): void => {
   if (existsSync(folder)) return
   mkdirSync(dirname(folder), { recursive: true })
   const files = new Map<string, Array<string>>()
+  const { repository } = repositories[name] ?? {}
+  if (repository !== undefined) return symlinkSync(resolve(data, "repositories", repository), folder)
   if (name === "peps") return symlinkSync(resolve(data, "trees/peps-after"), folder)
   if (name === "toolshed") return symlinkSync(join(import.meta.dirname, "toolshed"), folder)
   if (name === "handbook") return symlinkSync(join(import.meta.dirname, "../../examples/handbook"), folder)
@@ -115,6 +133,13 @@ const filesOf = (name: string, data: string, folder: string): void => {
   write(folder, files)
 }
 
+/** Patterns of a repository's documents, without its code and pictures; of other corpora all files. */
+const documentsOf = (name: string): ReadonlyArray<string> => {
+  const { documents, repository } = repositories[name] ?? {}
+  const folder = documents === undefined ? "" : `${documents}/`
+  return repository === undefined ? [] : [`${folder}**/*.{md,mdx,rst,adoc}`]
+}
+
 /** What finds the contexts in place of what needs no model: `URL#MODEL` of a server, or a model's folder. */
 export interface SearchModels {
   readonly embedding?: string | undefined
@@ -133,7 +158,7 @@ export const openCorpus = async (
   const pipeline = Pipeline.make(name, {
     corpus: { displayName: name },
     chunking,
-    sources: { docs: local(folder) },
+    sources: { docs: local({ path: folder, include: documentsOf(name) }) },
     stages: compose(retrieve({ topK }), generate())
   })
   const app = await open(

@@ -25,7 +25,7 @@ const read = (file: string): ReadonlyArray<Asked> =>
 
 export const questions = read("questions.jsonl")
 
-export const blindSets = ["earlier", "later", "latest", "library", "newest", "near", "toolshed", "typed"] as const
+export const blindSets = ["earlier", "everyday", "later", "latest", "library", "newest", "near", "toolshed", "typed"] as const
 
 /** Of files that no other question is about, answered once, after all else was settled: read by no one who tunes. */
 export const blindQuestions = (set: (typeof blindSets)[number]): ReadonlyArray<Asked> => read(`blind-${set}.jsonl`)

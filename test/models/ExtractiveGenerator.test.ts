@@ -378,6 +378,20 @@ describe("ExtractiveGenerator", () => {
       }
     }))
 
+  it.effect("answers in the document's words what is asked in everyday ones", () =>
+    Effect.gen(function*() {
+      const asked = [
+        ["Anonymize visitors' addresses in the crane log", "The crane log masks the addresses of guests where mask is set."],
+        ["Why does restoring clobber my newer crane plans?", "Unless told otherwise, restore overwrites newer crane plans."],
+        ["Wo stehen die Favoriten des Krans?", "Die Lesezeichen des Krans stehen rechts im Portal."]
+      ] as const
+      for (const [question, text] of asked) {
+        const { citations, grounded } = yield* ask(question, [context("a.md", text), context("b.md", "The crane has a hook. Der Kran hat einen Haken.")])
+        assert.isTrue(grounded, question)
+        assert.strictEqual(citations[0]?.quote, text)
+      }
+    }))
+
   it.effect("refuses what a thing costs where a text has another number, and when it happened where it has a line of code", () =>
     Effect.gen(function*() {
       const contexts = [

@@ -194,6 +194,147 @@ plane, flight, air, airfare, airline
 train, rail, railway
 car, vehicle
 meal, food, lunch, per diem
+overwrite, clobber, replace
+restore, recover, put back, bring back
+wipe, erase, delete
+anonymize, anonymise, mask, redact, obfuscate, pseudonymize
+visitor, guest, anonymous
+theme, skin, appearance, look and feel
+language, locale, translation
+password, passphrase
+plaintext, plain text, clear text, cleartext, unencrypted
+song, track, music
+show, series, episode
+subtitle, caption
+stolen, theft, steal, rob
+complaint, complain, grievance, concern
+harassment, misconduct, bullying, inappropriate, bad behaviour, bad behavior
+pregnant, pregnancy, maternity
+marriage, wedding, marry
+spouse, husband, wife, partner
+paycheck, payslip, pay slip, pay stub, pay statement, payroll
+bonus, reward, incentive
+pay rise, pay raise, salary increase
+severance, laid off, let go, layoff
+retirement, pension
+insurance, cover, coverage
+dentist, dental, teeth
+glasses, vision, optical, eye test, eyewear
+gym, fitness, wellness, sport
+bicycle, bike, cycle
+parking, park, car park
+badge, id card, access card, key card, keycard
+furniture, chair, desk
+dress, clothes, attire, wear, outfit
+pet, dog, animal
+fortnight, two weeks
+yearly, annual, annually, per year, every year, a year
+monthly, per month, every month, a month
+weekly, per week, every week, a week
+daily, per day, every day, a day
+on call, pager, standby, out of hours
+outage, downtime, incident, unavailable
+overtime, extra hours, time in lieu, comp time
+training, course, workshop, conference
+reserve, reservation, book, booking
+referral, refer, recommend a friend
+probation, trial period
+appraisal, performance review, evaluation, assessment
+colleague, coworker, co worker, teammate, peer
+freelancer, contractor, consultant
+supplier, vendor
+invoice, bill
+relocate, move house, new address, change of address
+confidential, sensitive, secret
+breach, attack, compromise, intrusion, hack
+virus, malware
+vulnerability, security hole, security issue, flaw
+bug, defect, issue
+crash, segfault
+memory, ram
+disk, drive, storage, hard drive
+wifi, wireless, wi fi, wlan
+website, web site, site, webpage, web page
+link, url, hyperlink
+dialog, popup, pop up
+tab, pane, panel
+row, record, entry
+spreadsheet, excel, sheet
+presentation, slide, powerpoint
+chart, graph, diagram
+comment, note, remark
+bookmark, favorite, favourite, starred
+tag, label, category
+direct message, dm, chat
+video call, video conference, zoom
+tls, ssl, https
+compress, gzip, zip
+unzip, unpack, extract, decompress
+compile, build
+mac, macos, os x, osx, darwin
+mobile, smartphone, cell phone, cellphone
+account, profile, user
+unsubscribe, opt out
+newsletter, mailing list
+subscription, feed
+resume, continue, carry on
+migrate, transfer, move over
+schedule, cron, timer, periodic, recurring
+reboot, restart
+log out, sign out, logout
+permission, privilege, right, access
+hidden, invisible
+estimate, guess
+example, sample
+certain, sure
+wrong, mistake
+everyone, everybody, all staff, whole company
+newcomer, new starter, new hire, new joiner, new employee
+last day, leaving date
+shut, close, archive
+secret, token
+Urlaub, Ferien, freie Tage
+krank, Krankheit, Krankmeldung
+Gehalt, Lohn, Vergütung
+Chef, Vorgesetzter, Vorgesetzte, Führungskraft
+kündigen, Kündigung
+Computer, Rechner, PC, Laptop
+Foto, Bild, Abbildung, Grafik
+Ordner, Verzeichnis
+anmelden, einloggen, Anmeldung, Login
+abmelden, ausloggen, Abmeldung
+Passwort, Kennwort
+Seite, Webseite, Website
+Benutzer, Nutzer, Anwender
+Konto, Account, Benutzerkonto
+erstellen, anlegen, hinzufügen, erzeugen
+ändern, bearbeiten, anpassen
+einstellen, konfigurieren, festlegen, einrichten
+anzeigen, darstellen
+verstecken, ausblenden, verbergen
+kopieren, duplizieren
+speichern, sichern
+hochladen, Upload
+herunterladen, Download
+veröffentlichen, publizieren, freigeben
+Fassung, Version
+Kosten, Preis, Gebühr
+Fehler, Störung
+Voreinstellung, Standard, Standardwert, Vorgabe
+maximal, höchstens, Obergrenze
+mindestens, Mindestlänge, Untergrenze
+Favorit, Favoriten, Lesezeichen
+Bedeutung, bedeutet, heißt
+supprimer, effacer, enlever
+créer, ajouter
+modifier, changer
+dossier, répertoire
+courriel, mail, email
+prévenir, avertir, annoncer, informer
+afficher, montrer
+désactiver, éteindre
+bug, erreur, anomalie
+réglage, paramètre, configuration, option
 abschalten, deaktivieren, ausschalten
 einschalten, aktivieren
 löschen, entfernen
