@@ -386,7 +386,10 @@ describe("ExtractiveGenerator", () => {
         ["Wo stehen die Favoriten des Krans?", "Die Lesezeichen des Krans stehen rechts im Portal."]
       ] as const
       for (const [question, text] of asked) {
-        const { citations, grounded } = yield* ask(question, [context("a.md", text), context("b.md", "The crane has a hook. Der Kran hat einen Haken.")])
+        const { citations, grounded } = yield* ask(question, [
+          context("a.md", text),
+          context("b.md", "The crane has a hook. Der Kran hat einen Haken.")
+        ])
         assert.isTrue(grounded, question)
         assert.strictEqual(citations[0]?.quote, text)
       }
@@ -399,7 +402,11 @@ describe("ExtractiveGenerator", () => {
         context("people.md", "We are run by 46 people and one paid coordinator, Petra Holm, who works three days a week."),
         context("lines.md", "DeprecationError: derrick.lift is deprecated at wrapper:6:22")
       ]
-      const questions = ["How much does a Pro crane plan cost?", "How much is the salary of the coordinator?", "When was derrick.lift deprecated?"]
+      const questions = [
+        "How much does a Pro crane plan cost?",
+        "How much is the salary of the coordinator?",
+        "When was derrick.lift deprecated?"
+      ]
       for (const question of questions) assert.isFalse((yield* ask(question, contexts)).grounded, question)
     }))
 
