@@ -28,8 +28,11 @@ interface Field {
  * A Weaviate server: collections with tenants, batches whose objects fail one by one, deletions by filter, `nearVector`,
  * `bm25` and `hybrid` over GraphQL. Its answers are those of a real one (1.40), which `Weaviate.test.ts` holds it against where there is one.
  */
-export const fakeWeaviate = (options: { readonly key?: () => string; readonly version?: string } = {}) =>
+export const fakeWeaviate = (
+  options: { readonly key?: () => string; readonly version?: string; readonly mostResults?: number } = {}
+) =>
   Effect.gen(function*() {
+    const { mostResults = 10_000 } = options
     const classes = new Map<string, WeaviateClass>()
     const server = yield* fakeServer((request, response) => {
       const key = options.key?.()
@@ -116,14 +119,14 @@ export const fakeWeaviate = (options: { readonly key?: () => string; readonly ve
         if (isMultiTenant(target) && !target.tenants.has(tenant ?? "")) {
           return refuse(422, `batch delete objects: cannot find objects: tenant not found: "${tenant}"`)
         }
-        const matches = [...target.objects.values()].filter((object) => object.tenant === tenant && passes(object, where)).slice(0, 10_000)
+        const matches = [...target.objects.values()].filter((object) => object.tenant === tenant && passes(object, where)).slice(0, mostResults)
         const dryRun = body.dryRun === true
         if (!dryRun) { for (const { id, tenant } of matches) target.objects.delete(`${tenant} ${id}`) }
         return sendJson(response, 200, {
           match: body.match,
           output: "minimal",
           dryRun,
-          results: { matches: matches.length, limit: 10_000, successful: matches.length, failed: 0, objects: null }
+          results: { matches: matches.length, limit: mostResults, successful: matches.length, failed: 0, objects: null }
         })
       }
       return refuse(404, `no route ${request.method} ${pathname}`)

@@ -111,6 +111,17 @@ describe("Weaviate", () => {
       })
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 
+  it.live("deletes all, however few a server takes at once", () =>
+    Effect.gen(function*() {
+      const { classes, origin: url } = yield* fakeWeaviate({ mostResults: 2 })
+      const store = yield* open(url)
+      yield* store.prepare
+      yield* store.put([file])
+      assert.lengthOf([...classes.get("Docs")?.objects.values() ?? []], 3)
+      yield* store.delete([file.file])
+      assert.lengthOf([...classes.get("Docs")?.objects.values() ?? []], 0)
+    }).pipe(Effect.scoped, Effect.provide(Http.layer())))
+
   it.live("sends again the objects of a batch that were not taken, and only those", () =>
     Effect.gen(function*() {
       const { asked, fault, origin: url } = yield* fakeWeaviate()

@@ -17,7 +17,9 @@ export const Outcomes = Schema.Array(Schema.Struct({
   }))
 }))
 
-export const Deleted = Schema.Struct({ results: Schema.Struct({ matches: Schema.Int, failed: Schema.optionalKey(Schema.Int) }) })
+export const Deleted = Schema.Struct({
+  results: Schema.Struct({ matches: Schema.Int, failed: Schema.optionalKey(Schema.Int), limit: Schema.optionalKey(Schema.Int) })
+})
 
 export const GraphQl = Schema.Struct({
   data: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),

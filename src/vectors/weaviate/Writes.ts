@@ -75,7 +75,7 @@ export const writesOf = (
     const found = yield* collection
     if (found === undefined) return
     const tenant = found.multiTenancyConfig?.enabled === true ? `?tenant=${encodeURIComponent(corpus)}` : ""
-    for (let matches = mostReached; matches >= mostReached;) {
+    for (let more = true; more;) {
       const { json, status } = yield* call("deleting chunks", `/batch/objects${tenant}`, {
         method: "DELETE",
         body: { match: { class: name, where }, output: "minimal" },
@@ -90,7 +90,8 @@ export const writesOf = (
           message: `deleting chunks in ${place}: ${results.failed} of ${results.matches} are still there`
         })
       }
-      matches = results.matches
+      // The operator's QUERY_MAXIMUM_RESULTS, which may be less than the usual number.
+      more = results.matches > 0 && results.matches >= (results.limit ?? mostReached)
     }
   })
 
