@@ -119,7 +119,10 @@ export const fakeWeaviate = (
         if (isMultiTenant(target) && !target.tenants.has(tenant ?? "")) {
           return refuse(422, `batch delete objects: cannot find objects: tenant not found: "${tenant}"`)
         }
-        const matches = [...target.objects.values()].filter((object) => object.tenant === tenant && passes(object, where)).slice(0, mostResults)
+        const matches = [...target.objects.values()].filter((object) => object.tenant === tenant && passes(object, where)).slice(
+          0,
+          mostResults
+        )
         const dryRun = body.dryRun === true
         if (!dryRun) { for (const { id, tenant } of matches) target.objects.delete(`${tenant} ${id}`) }
         return sendJson(response, 200, {
