@@ -378,6 +378,13 @@ describe("ExtractiveGenerator", () => {
       }
     }))
 
+  it.effect("finds a number in the range that a document has", () =>
+    Effect.gen(function*() {
+      const contexts = ["8", "13 - 15", "18"].map((grade) => context(`${grade}.md`, `Grade ${grade}: the crane allowance is high.`))
+      const { citations } = yield* ask("What crane allowance do I get at grade 14?", contexts)
+      assert.strictEqual(citations[0]?.quote, "Grade 13 - 15: the crane allowance is high.")
+    }))
+
   it.effect("answers in the document's words what is asked in everyday ones", () =>
     Effect.gen(function*() {
       const asked = [

@@ -31,6 +31,8 @@ const credit = {
   phrase: 0.95,
   /** A version that goes on from the one in question: 3.14.0 for 3.14. */
   longerVersion: 0.9,
+  /** A range that the number lies in: "grades 13 to 15" for grade 14. */
+  range: 0.9,
   /** Another form of the word: they share most of their letters from the start on. */
   inflection: 0.8,
   /** A compound that contains the word, or is part of it. */
@@ -69,6 +71,7 @@ export const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, 
     if (term.option) return hasOption(display, term.key) ? 1 : 0
     if (wordSet.has(term.key)) return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
     let best = (term.also !== undefined && wordSet.has(term.also)) || term.form?.test(display) ? credit.form : 0
+    if (best < credit.range && isInRange(term, display, wordSet)) best = credit.range
     for (const [word, match] of relatives[at]!) if (match > best && wordSet.has(word)) best = match
     for (const [phrase, match] of phrases[at]!) {
       if (match > best && wordSet.has(phrase[0]!) && words.some((_, place) => placesOf(phrase, words, place) !== undefined)) {
@@ -109,6 +112,14 @@ export const weightsOf = (question: Question, own: ReadonlyArray<Matches>): Read
     const rarity = Math.log((own.length + 1) / (frequency + 1)) / Math.log(own.length + 1.001)
     return (1 + rarity) * importanceOf[role]
   })
+
+/** Two numbers with a dash or a word between them, which are no part of a date, a version or a number of a telephone. */
+const ranges = /(?<![\d.,/-])(\d{1,4}) ?(?:[-–—]|to|bis|à) ?(\d{1,4})(?![\d/-]|[.,]\d)/gu
+
+/** Whether a text has a range around a number, and the name that the number belongs to. */
+const isInRange = ({ key, of }: Term, display: string, wordSet: ReadonlySet<string>): boolean =>
+  /^\d{1,4}$/.test(key) && (of === undefined || wordSet.has(of)) &&
+  [...display.matchAll(ranges)].some(([, from, to]) => Number(from) < Number(key) && Number(key) < Number(to))
 
 /** Whether a number stands within two words of its name: "8 May" has May 8, and so has "May 7 and 8". */
 const isBeside = (words: ReadonlyArray<string>, number: string, name: string): boolean =>
