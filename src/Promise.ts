@@ -159,40 +159,35 @@ export const open = async <Sources extends string, Out, E, Needs>(
     return Stream.toAsyncIterableWith(signal === undefined ? open : Stream.interruptWhen(open, aborted(signal)), context)
   }
   // What the pipeline needs is what the layer provides, by the types above.
-  const on = pipeline as unknown as Pipeline<Sources, Answered, E, never>
+  const on = pipeline as unknown as Pipeline<Sources, Answered, E, Needs>
   const close = () => {
     isClosed = true
     return runtime.dispose()
   }
   const app: App<Answered> = {
-    run: ({ observe, signal, ...options } = {}) =>
-      promise(on.runWith({ ...options, ...observing(observe) }) as Effect.Effect<Report, unknown, Host | Needs>, signal),
-    plan: ({ signal, ...options } = {}) => promise(on.plan(options) as Effect.Effect<Plan, unknown, Host | Needs>, signal),
-    diff: ({ signal } = {}) => promise(on.diff as Effect.Effect<Diff, unknown, Host | Needs>, signal),
+    run: ({ observe, signal, ...options } = {}) => promise(on.runWith({ ...options, ...observing(observe) }), signal),
+    plan: ({ signal, ...options } = {}) => promise(on.plan(options), signal),
+    diff: ({ signal } = {}) => promise(on.diff, signal),
     watch: ({ observe, signal, ...options }) =>
-      promise(on.watch({ ...options, ...observing(observe) }) as Effect.Effect<never, unknown, Host | Needs>, signal).catch(
+      promise(on.watch({ ...options, ...observing(observe) }), signal).catch(
         (error: unknown) => {
           if (!signal.aborted) throw error
         }
       ),
-    promote: ({ signal, ...options } = {}) => promise(on.promote(options) as Effect.Effect<Switched, unknown, Host | Needs>, signal),
-    rollback: ({ signal } = {}) => promise(on.rollback as Effect.Effect<Switched, unknown, Host | Needs>, signal),
-    dropCandidate: ({ signal } = {}) => promise(on.dropCandidate as Effect.Effect<Generation, unknown, Host | Needs>, signal),
-    generations: ({ signal } = {}) =>
-      promise(on.generations as Effect.Effect<ReadonlyArray<GenerationStatus>, unknown, Host | Needs>, signal),
-    retrieve: (question, { signal, ...options } = {}) =>
-      promise(on.retrieve(question, options) as Effect.Effect<Retrieved, unknown, Host | Needs>, signal),
-    ask: (question, { signal, ...options } = {}) =>
-      promise(on.ask(question, options) as Effect.Effect<Answered, unknown, Host | Needs>, signal),
-    stream: (question, { signal, ...options } = {}) =>
-      iterable(on.stream(question, options) as Stream.Stream<StreamPart, unknown, Host | Needs>, signal),
+    promote: ({ signal, ...options } = {}) => promise(on.promote(options), signal),
+    rollback: ({ signal } = {}) => promise(on.rollback, signal),
+    dropCandidate: ({ signal } = {}) => promise(on.dropCandidate, signal),
+    generations: ({ signal } = {}) => promise(on.generations, signal),
+    retrieve: (question, { signal, ...options } = {}) => promise(on.retrieve(question, options), signal),
+    ask: (question, { signal, ...options } = {}) => promise(on.ask(question, options), signal),
+    stream: (question, { signal, ...options } = {}) => iterable(on.stream(question, options), signal),
     chat: (question, { signal, ...options } = {}) =>
       iterable(
         Stream.unwrap(Effect.flatMap(on.chat(options), (converse) =>
           Effect.map(converse(question), ({ contexts, parts }) =>
             Stream.concat(Stream.succeed<StreamPart>({ _tag: "contexts", contexts }), parts)))).pipe(
             Stream.scoped
-          ) as Stream.Stream<StreamPart, unknown, Host | Needs>,
+          ),
         signal
       ),
     batch: (questions, { signal, ...options } = {}) =>
@@ -202,11 +197,10 @@ export const open = async <Sources extends string, Out, E, Needs>(
             ? Stream.fromAsyncIterable(questions, (thrown) => thrown)
             : Stream.fromIterable(questions),
           options
-        ) as Stream.Stream<BatchAnswered, unknown, Host | Needs>,
+        ),
         signal
       ),
-    evaluate: ({ observe, signal, ...options } = {}) =>
-      promise(on.evaluate({ ...options, ...observing(observe) }) as Effect.Effect<Evaluation, unknown, Host | Needs>, signal),
+    evaluate: ({ observe, signal, ...options } = {}) => promise(on.evaluate({ ...options, ...observing(observe) }), signal),
     close,
     [Symbol.asyncDispose]: close
   }

@@ -122,10 +122,8 @@ const inline = (node: Node, depth: number): string => {
 
 /** A link by its address, or by the linked data that came instead. */
 const card = (node: Node): string => {
-  const attrs = node["attrs"]
-  const data = Predicate.hasProperty(attrs, "data") && Predicate.isObject(attrs.data) ? attrs.data : {}
-  const [name, url] = ["name", "url"].map((key): unknown => Reflect.get(data, key)).map((text) => Predicate.isString(text) ? text : "")
-  return link(escapeText(name ?? ""), attribute(node, "url") || (url ?? ""))
+  const data = { attrs: Predicate.hasProperty(node["attrs"], "data") ? node["attrs"].data : undefined }
+  return link(escapeText(attribute(data, "name")), attribute(node, "url") || attribute(data, "url"))
 }
 
 /** Text with its marks as Markdown. Spaces at its ends are moved outside, since Markdown would not recognise the marks otherwise. */

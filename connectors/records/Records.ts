@@ -63,10 +63,9 @@ export const records = (kind: string, documents: RecordSource | ReadonlyMap<stri
     kind,
     check: Effect.void,
     list: () =>
-      Stream.unwrap(Effect.map(
-        Effect.acquireRelease(Effect.sync(() => new AbortController()), (controller) => Effect.sync(() => controller.abort())),
-        ({ signal }) => Stream.fromAsyncIterable(listed(signal), failure("the listing"))
-      )).pipe(Stream.scoped),
+      Stream.unwrap(
+        Effect.map(Effect.abortSignal, (signal) => Stream.fromAsyncIterable(listed(signal), failure("the listing")))
+      ).pipe(Stream.scoped),
     read: ({ path }, maxBytes) =>
       Stream.unwrap(
         Effect.tryPromise({ try: async (signal) => read(path, signal), catch: failure(`reading ${path}`) }).pipe(

@@ -82,13 +82,10 @@ export const retrieveEach = <R = never>(
   retrieveEachOf<unknown, R>({
     ...options,
     queries: (question) =>
-      Effect.flatMap(
-        awaited(async (signal) => {
-          const given = queries(question, signal)
-          return Effect.isEffect(given) ? given : Effect.succeed(await given)
-        }),
-        (found) => found
-      )
+      Effect.flatten(awaited(async (signal) => {
+        const given = queries(question, signal)
+        return Effect.isEffect(given) ? given : Effect.succeed(await given)
+      }))
   })
 
 /** A prompt, in the form that most services take. */
@@ -135,10 +132,7 @@ const chatOf = ({ model, write }: TextModel) => {
     stream: ({ seed, system, temperature, topP, turns }: ChatRequest): Stream.Stream<ChatEvent, ServiceError> =>
       Stream.unwrap(Effect.gen(function*() {
         // It outlives the call of `write`, whose pieces come later.
-        const { signal } = yield* Effect.acquireRelease(
-          Effect.sync(() => new AbortController()),
-          (controller) => Effect.sync(() => controller.abort())
-        )
+        const signal = yield* Effect.abortSignal
         const messages = [
           ...(system === undefined ? [] : [{ role: "system" as const, content: system }]),
           ...turns.map(({ parts, role }) => ({ role, content: parts.map((part) => part.type === "text" ? part.text : "").join("") }))

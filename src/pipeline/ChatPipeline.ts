@@ -49,7 +49,7 @@ interface Conversing {
 const bySettings = Effect.fnUntraced(function*(pipeline: Definition) {
   const { model, turns, ...options } = yield* chatStage(pipeline)
   const models = yield* Models
-  const answer = generateBy(yield* models.generator(model), options).stream ?? (() => Stream.empty) // a stage that generates streams
+  const answer = generateBy(yield* models.generator(model), options).stream! // a stage that generates streams
   return { turns, rewriter: yield* models.rewriter(model), answer } satisfies Conversing
 })
 

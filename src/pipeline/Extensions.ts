@@ -19,25 +19,31 @@ export const noExtensions: Extensions = { connectors: {}, parsers: {}, chunkers:
 /** Extensions of the running pipeline. Default: none. */
 export const ExtensionsInUse = Context.Reference<Extensions>("sluice/pipeline/ExtensionsInUse", { defaultValue: () => noExtensions })
 
-/** Collects every definition among a module's exports. */
-export const extensionsIn = (exports: object): Extensions => {
-  const values = Object.values(exports)
+/** The definitions among a module's exports, by what they define. */
+const definitionsIn = (exports: object) => {
+  const values: ReadonlyArray<unknown> = Object.values(exports)
   return {
-    connectors: Object.fromEntries(values.filter(isConnectorDefinition).map((definition) => [definition.kind, definition])),
-    parsers: Object.fromEntries(values.filter(isParserDefinition).map((definition) => [definition.kind, definition])),
-    chunkers: Object.fromEntries(values.filter(isChunkerDefinition).map((definition) => [definition.kind, definition])),
-    stages: Object.fromEntries(values.filter(isStageDefinition).map((definition) => [definition.kind, definition]))
+    connectors: values.filter(isConnectorDefinition),
+    parsers: values.filter(isParserDefinition),
+    chunkers: values.filter(isChunkerDefinition),
+    stages: values.filter(isStageDefinition)
   }
 }
 
+/** Collects every definition among a module's exports. */
+export const extensionsIn = (exports: object): Extensions => {
+  const { chunkers, connectors, parsers, stages } = definitionsIn(exports)
+  return { connectors: byKind(connectors), parsers: byKind(parsers), chunkers: byKind(chunkers), stages: byKind(stages) }
+}
+
 /** The same definitions, each with its name: one of a name would stand in for another. */
-export const definitionsIn = (exports: object): ReadonlyArray<readonly [name: string, definition: unknown]> =>
-  Object.values(exports).flatMap((value: unknown) => [
-    ...(isConnectorDefinition(value) ? [[`connector ${value.kind}`, value] as const] : []),
-    ...(isParserDefinition(value) ? [[`parser ${value.kind}`, value] as const] : []),
-    ...(isChunkerDefinition(value) ? [[`chunker ${value.kind}`, value] as const] : []),
-    ...(isStageDefinition(value) ? [[`stage ${value.kind}`, value] as const] : [])
-  ])
+export const namedDefinitionsIn = (exports: object): ReadonlyArray<readonly [name: string, definition: unknown]> =>
+  Object.entries(definitionsIn(exports)).flatMap(([what, definitions]) =>
+    definitions.map((definition) => [`${what.slice(0, -1)} ${definition.kind}`, definition] as const)
+  )
+
+const byKind = <A extends { readonly kind: string }>(definitions: ReadonlyArray<A>): Readonly<Record<string, A>> =>
+  Object.fromEntries(definitions.map((definition) => [definition.kind, definition]))
 
 export const mergeExtensions = (all: ReadonlyArray<Extensions>): Extensions => ({
   connectors: Object.assign({}, ...all.map(({ connectors }) => connectors)),

@@ -65,13 +65,17 @@ export const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, 
     term.cjk || term.option ? new Map<string, number>() : relativesOf(term, vocabulary, question)
   )
   const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key, vocabulary, question))
+  const numbers = question.terms.map(({ key }) => (/^\d{1,4}$/.test(key) ? Number(key) : undefined))
   return (at, { display, normal, words, wordSet }) => {
     const term = question.terms[at]!
     if (term.cjk) return cjkMatch(term.key, normal)
     if (term.option) return hasOption(display, term.key) ? 1 : 0
     if (wordSet.has(term.key)) return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
     let best = (term.also !== undefined && wordSet.has(term.also)) || term.form?.test(display) ? credit.form : 0
-    if (best < credit.range && isInRange(term, display, wordSet)) best = credit.range
+    const number = numbers[at]
+    if (number !== undefined && best < credit.range && (term.of === undefined || wordSet.has(term.of)) && hasRangeOf(number, display)) {
+      best = credit.range
+    }
     for (const [word, match] of relatives[at]!) if (match > best && wordSet.has(word)) best = match
     for (const [phrase, match] of phrases[at]!) {
       if (match > best && wordSet.has(phrase[0]!) && words.some((_, place) => placesOf(phrase, words, place) !== undefined)) {
@@ -116,10 +120,8 @@ export const weightsOf = (question: Question, own: ReadonlyArray<Matches>): Read
 /** Two numbers with a dash or a word between them, which are no part of a date, a version or a number of a telephone. */
 const ranges = /(?<![\d.,/-])(\d{1,4}) ?(?:[-–—]|to|bis|à) ?(\d{1,4})(?![\d/-]|[.,]\d)/gu
 
-/** Whether a text has a range around a number, and the name that the number belongs to. */
-const isInRange = ({ key, of }: Term, display: string, wordSet: ReadonlySet<string>): boolean =>
-  /^\d{1,4}$/.test(key) && (of === undefined || wordSet.has(of)) &&
-  [...display.matchAll(ranges)].some(([, from, to]) => Number(from) < Number(key) && Number(key) < Number(to))
+const hasRangeOf = (number: number, text: string): boolean =>
+  [...text.matchAll(ranges)].some(([, from, to]) => Number(from) < number && number < Number(to))
 
 /** Whether a number stands within two words of its name: "8 May" has May 8, and so has "May 7 and 8". */
 const isBeside = (words: ReadonlyArray<string>, number: string, name: string): boolean =>

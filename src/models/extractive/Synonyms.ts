@@ -292,7 +292,6 @@ everyone, everybody, all staff, whole company
 newcomer, new starter, new hire, new joiner, new employee
 last day, leaving date
 shut, close, archive
-secret, token
 Urlaub, Ferien, freie Tage
 krank, Krankheit, Krankmeldung
 Gehalt, Lohn, Vergütung

@@ -4,7 +4,7 @@ import type { VectorDb } from "../../domain/Corpus.ts"
 import { defined } from "../../domain/Defined.ts"
 import { isModelFolder } from "../../domain/LocalModel.ts"
 import { builtInSources } from "../../domain/sources/BuiltInSources.ts"
-import { definitionsIn, type Extensions, extensionsIn, mergeExtensions, noExtensions } from "../Extensions.ts"
+import { type Extensions, extensionsIn, mergeExtensions, namedDefinitionsIn, noExtensions } from "../Extensions.ts"
 import type { EmbeddingChoice } from "./CorpusSettings.ts"
 import type { Definition } from "./Definition.ts"
 import { builtInStageNames, type StageSettings } from "./StageSettings.ts"
@@ -180,7 +180,7 @@ const usedExtensions = Effect.fnUntraced(function*(
       if (taken !== undefined) {
         return yield* refused(at, `exports ${taken}, which is the name of a source or stage that comes with Sluice`, "give it another kind")
       }
-      for (const [name, definition] of definitionsIn(exports)) {
+      for (const [name, definition] of namedDefinitionsIn(exports)) {
         if ((known.get(name) ?? definition) !== definition) {
           return yield* refused(at, `exports ${name}, of which there is another definition`, "give each its own kind")
         }

@@ -12,7 +12,7 @@ import { Ledger, type LedgerChange, type LedgerEntry, type Scan } from "../../po
 import { describing } from "../../domain/MetadataRules.ts"
 import { decide, type Decision, readItem, whyDrifted } from "./Decision.ts"
 import { describeAgain, describeWhole, unfitText, writeDescribed, writtenByPeople } from "./Describing.ts"
-import { concernsAll, ignoreMissing, messageOf, OverBudget } from "./Failures.ts"
+import { concernsAll, ignoreMissing, messageWithFix, OverBudget } from "./Failures.ts"
 import type { ObjectStore } from "../../ports/ObjectStore.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { itemName } from "./ItemName.ts"
@@ -263,7 +263,7 @@ const overBudget = Effect.fnUntraced(function*({ known }: Work, entry: LedgerEnt
 const fail = Effect.fnUntraced(function*(work: Work, entry: LedgerEntry, error: ServiceError | DocumentError | StateError) {
   if (error._tag === "StateError" || (error._tag === "ServiceError" && concernsAll(error))) return yield* error
   const [reason, retryable, message] = error._tag === "ServiceError"
-    ? [error.code, error.retryable, messageOf(error)] as const
+    ? [error.code, error.retryable, messageWithFix(error)] as const
     : [error.problem, false, error.message] as const
   // UNKNOWN: it may have been stored all the same. The intent stays, and the next run checks before it sends again.
   const state = reason === "UNKNOWN" ? "intent" : retryable ? "failed" : "quarantined"

@@ -18,7 +18,7 @@ export const ignoreMissing = <A, R>(effect: Effect.Effect<A, ServiceError, R>): 
   Effect.catchIf(Effect.asVoid(effect), ({ code }) => code === "NOT_FOUND", () => Effect.void)
 
 /** The message of an error with its fix, as reports show it. */
-export const messageOf = ({ fix, message }: { readonly fix?: string | undefined; readonly message: string }): string =>
+export const messageWithFix = ({ fix, message }: { readonly fix?: string | undefined; readonly message: string }): string =>
   fix === undefined ? message : `${message} (${fix})`
 
 /** Outcome of an item whose bytes cannot be read. It is skipped where it has disappeared since it was listed, or exceeds a limit. */
@@ -28,7 +28,7 @@ export const unreadableOutcome = (error: ServiceError | SecretError): Pick<FileO
   const { code, retryable } = error
   if (code === "NOT_FOUND") return { outcome: "skipped", reason: "gone", message, retryable }
   if (code === "OUT_OF_RANGE") return { outcome: "skipped", reason: "limit", message, retryable }
-  return { outcome: "failed", reason: code, message: messageOf(error), retryable: retryable || code === "PERMISSION_DENIED" }
+  return { outcome: "failed", reason: code, message: messageWithFix(error), retryable: retryable || code === "PERMISSION_DENIED" }
 }
 
 /** Whether a connector refused a cursor, so that everything has to be listed. */
@@ -56,7 +56,7 @@ export const sourcesUnreadable = (failures: readonly [SourceFailure, ...Array<So
     code: others.length === 0 ? code : "FAILED_PRECONDITION",
     message: [
       `${failures.length} sources cannot be read:`,
-      ...inOrder.map(({ error, id }) => `  ${id}: ${messageOf(error)}`)
+      ...inOrder.map(({ error, id }) => `  ${id}: ${messageWithFix(error)}`)
     ].join("\n"),
     violations: inOrder.map(({ error, id }) => ({ field: `sources.${id}`, description: error.message }))
   })

@@ -115,10 +115,10 @@ const isSound = (event: Listed): boolean =>
 const hasCapitals = (principal: string): boolean => principal !== principal.toLowerCase()
 
 /** Principals are compared in lower case: as the source spells them, nobody could read the item. */
-const withPlainPrincipals = (item: SourceItem): SourceItem =>
-  item.permissions?.principals.some(hasCapitals) !== true ? item : {
+const withPlainPrincipals = ({ permissions, ...item }: SourceItem): SourceItem =>
+  permissions === undefined ? item : {
     ...item,
-    permissions: { ...item.permissions, principals: item.permissions.principals.map((principal) => principal.toLowerCase()) }
+    permissions: { ...permissions, principals: permissions.principals.map((principal) => principal.toLowerCase()) }
   }
 
 const checkedAll = (events: ReadonlyArray<Listed>) => events.map(checked) as [Listed, ...Array<Listed>] // as many as there were

@@ -6,28 +6,26 @@ const lossWindow = 3_600_000
  * batches of a watch, each of which would be below the limit. Files that are replaced by others are no loss.
  */
 export class RecentSizes {
-  readonly #sizes = new Map<string, { readonly known: number; readonly at: number }>()
-  readonly #held = new Set<string>()
+  readonly #sizes = new Map<string, { readonly known: number; readonly at: number; held: boolean }>()
 
   /** Number of files that the source had lately, given how many are known of it now. */
   lately(source: string, known: number, now: number): number {
     const last = this.#sizes.get(source)
     // Deletes that were held must not pass because time did.
-    const counts = last !== undefined && last.known > known && (this.#held.has(source) || Math.abs(now - last.at) < lossWindow)
+    const counts = last !== undefined && last.known > known && (last.held || Math.abs(now - last.at) < lossWindow)
     if (counts) return last.known
-    this.#sizes.set(source, { known, at: now })
+    this.#sizes.set(source, { known, at: now, held: false })
     return known
   }
 
   /** Records whether deletes of the source are held. */
   hold(source: string, held: boolean): void {
-    if (held) this.#held.add(source)
-    else this.#held.delete(source)
+    const last = this.#sizes.get(source)
+    if (last !== undefined) last.held = held
   }
 
   /** Forgets what the source had: its deletes are consented to. */
   forget(source: string): void {
     this.#sizes.delete(source)
-    this.#held.delete(source)
   }
 }

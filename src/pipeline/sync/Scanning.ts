@@ -5,7 +5,7 @@ import type { FileOutcome } from "../../domain/Report.ts"
 import type { Listed, SourceItem } from "../../ports/Connector.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Ledger, type LedgerEntry, type QueuedWork, type Scan } from "../../ports/Ledger.ts"
-import { isCursorRefused, messageOf } from "./Failures.ts"
+import { isCursorRefused, messageWithFix } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { malformedItem } from "./Guarded.ts"
 import { type Increments, makeIncrements, type Start } from "./Increments.ts"
@@ -109,7 +109,7 @@ const scanSource = Effect.fnUntraced(function*(
       })
     ),
     Effect.catchTags({
-      ServiceError: (error) => Effect.succeed(cutShort(messageOf(error))),
+      ServiceError: (error) => Effect.succeed(cutShort(messageWithFix(error))),
       SecretError: ({ message }) => Effect.succeed(cutShort(message))
     })
   )
@@ -230,7 +230,7 @@ const listSource = Effect.fnUntraced(function*(
         case "failed": {
           const { error, path } = event
           const { code: reason, reason: why, retryable } = error
-          const message = messageOf(error)
+          const message = messageWithFix(error)
           empty = false
           if (path.endsWith("/")) unlistable.push(path)
           else if ((yield* scan.see(id, [path], Fingerprint.pathHash))[0] === undefined && why !== malformedItem) {
