@@ -2,6 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { RagFileName } from "../../src/domain/RagFile.ts"
+import { constants } from "../../src/models/extractive/Answer.ts"
 import { examine } from "../../src/models/extractive/Examine.ts"
 import { make } from "../../src/models/ExtractiveGenerator.ts"
 
@@ -460,7 +461,7 @@ describe("ExtractiveGenerator", () => {
         supports: [],
         model: "extractive"
       })
-      assert.isBelow(confidence, 0.25)
+      assert.isBelow(confidence, constants.minConfidence)
       // What comes near is shown as such, and never as an answer.
       for (const { quote } of nearest) assert.isTrue(corpus.some(({ text }) => text.includes(quote)))
     }))

@@ -18,7 +18,7 @@ import { type Chosen, type Quoted, type Reading, reading } from "./Select.ts"
 export interface ExtractiveOptions {
   /** Passages of an answer at most, 1 to 4. Default 3. */
   readonly maxSentences?: number
-  /** The probability of being right from which an answer is given, 0..1. Default 0.25, as measured by `bench/answers.ts`. */
+  /** The probability of being right from which an answer is given, 0..1. Default 0.2, as measured by `bench/answers.ts`. */
   readonly minConfidence?: number
 }
 
@@ -33,7 +33,7 @@ export interface Constants extends Reading, Shares {
   readonly minConfidence: number
 }
 
-export const constants: Constants = { ...reading, ...shares, minConfidence: 0.25 }
+export const constants: Constants = { ...reading, ...shares, minConfidence: 0.2 }
 
 /** Answers with passages of the contexts, or refuses. Deterministic and synchronous; takes a few milliseconds for ten contexts. */
 export const answerExtractively = (

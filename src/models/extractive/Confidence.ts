@@ -13,7 +13,7 @@ export interface Shares {
   readonly gap: number
 }
 
-export const shares: Shares = { untyped: 0.25, unasked: 0.25, absent: 0.6, gap: 0.6 }
+export const shares: Shares = { untyped: 0.2, unasked: 0.2, absent: 0.5, gap: 0.5 }
 
 /** The examples are too few to distinguish .99 from 1. */
 const mostCertain = 0.99
