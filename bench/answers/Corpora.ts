@@ -62,17 +62,21 @@ const guides: Readonly<Record<string, string>> = {
 
 /** Public repositories by corpus, and where their documents are: clones below `repositories` of the data, of the states in docs/answers.md. */
 const repositories: Readonly<Record<string, { readonly repository: string; readonly documents?: string }>> = {
+  anki: { repository: "ankitects/anki-manual", documents: "src" },
   basecamp: { repository: "basecamp/handbook" },
   borg: { repository: "borgbackup/borg", documents: "docs" },
   caddy: { repository: "caddyserver/website", documents: "src/docs/markdown" },
+  dxw: { repository: "dxw/playbook" },
   freshrss: { repository: "FreshRSS/FreshRSS", documents: "docs" },
   govuk: { repository: "alphagov/govuk-developer-docs", documents: "source/manual" },
   jellyfin: { repository: "jellyfin/jellyfin.org", documents: "docs" },
   madetech: { repository: "madetech/handbook" },
+  mattermost: { repository: "mattermost/docs" },
   owasp: { repository: "OWASP/CheatSheetSeries", documents: "cheatsheets" },
   plone: { repository: "veit/plone-nutzerhandbuch" },
   restic: { repository: "restic/restic", documents: "doc" },
   sourcegraph: { repository: "sourcegraph/handbook", documents: "content" },
+  syncthing: { repository: "syncthing/docs" },
   tts: { repository: "18F/handbook", documents: "pages" }
 }
 

@@ -690,6 +690,25 @@ describe("ExtractiveGenerator", () => {
       assert.include((yield* ask("Which option bounds parallel calls?", [settings])).citations[0]?.quote, "maxParallelCalls")
     }))
 
+  it.effect("does not take a verb for the one with another particle", () =>
+    Effect.gen(function*() {
+      const settings = context(
+        "uploads.md",
+        "Compression\n\nTo turn on compression, pass the flag that begins with c. Press F5 afterwards.\n\nLater\n\nTo disable compression, press F9."
+      )
+      assert.include((yield* ask("How do I turn compression off?", [settings])).citations[0]?.quote, "press F9")
+      assert.include((yield* ask("How do I turn compression on?", [settings])).citations[0]?.quote, "To turn on compression")
+    }))
+
+  it.effect("finds what stands for a phrase whose words are terms", () =>
+    Effect.gen(function*() {
+      const leaving = context(
+        "leaving.md",
+        "Leaving\n\nTo resign, write to your manager. Lend a hand with the handover, and put up a notice at the door."
+      )
+      assert.include((yield* ask("How do I hand in my notice?", [leaving])).citations[0]?.quote, "To resign")
+    }))
+
   it.effect("answers what an abbreviation means from a glossary", () =>
     Effect.gen(function*() {
       const glossary = context("glossary.md", "AMR: automatic meter reading; a van drives by.")

@@ -29,6 +29,8 @@ const credit = {
   form: 0.9,
   /** The words of a phrase side by side. */
   phrase: 0.95,
+  /** A verb without the particle that it has in the question: what is turned on is not turned off. */
+  bareVerb: 0.8,
   /** A version that goes on from the one in question: 3.14.0 for 3.14. */
   longerVersion: 0.9,
   /** A range that the number lies in: "grades 13 to 15" for grade 14. */
@@ -64,27 +66,32 @@ export const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, 
   const relatives = question.terms.map((term) =>
     term.cjk || term.option ? new Map<string, number>() : relativesOf(term, vocabulary, question)
   )
-  const phrases = question.terms.map(({ cjk, key }) => cjk ? [] : phrasesOf(key, vocabulary, question))
+  const phrases = question.terms.map((term) => term.cjk ? [] : phrasesOf(term, vocabulary, question))
   const numbers = question.terms.map(({ key }) => (/^\d{1,4}$/.test(key) ? Number(key) : undefined))
   return (at, { display, normal, words, wordSet }) => {
     const term = question.terms[at]!
     if (term.cjk) return cjkMatch(term.key, normal)
     if (term.option) return hasOption(display, term.key) ? 1 : 0
-    if (wordSet.has(term.key)) return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
+    const hasWord = wordSet.has(term.key)
+    if (hasWord && (term.verb === undefined || hasPhrase(words, term.verb))) {
+      return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
+    }
     let best = (term.also !== undefined && wordSet.has(term.also)) || term.form?.test(display) ? credit.form : 0
+    if (hasWord && best < credit.bareVerb) best = credit.bareVerb
     const number = numbers[at]
     if (number !== undefined && best < credit.range && (term.of === undefined || wordSet.has(term.of)) && hasRangeOf(number, display)) {
       best = credit.range
     }
     for (const [word, match] of relatives[at]!) if (match > best && wordSet.has(word)) best = match
     for (const [phrase, match] of phrases[at]!) {
-      if (match > best && wordSet.has(phrase[0]!) && words.some((_, place) => placesOf(phrase, words, place) !== undefined)) {
-        best = match
-      }
+      if (match > best && wordSet.has(phrase[0]!) && hasPhrase(words, phrase)) best = match
     }
     return best
   }
 }
+
+const hasPhrase = (words: ReadonlyArray<string>, phrase: ReadonlyArray<string>): boolean =>
+  words.some((_, place) => placesOf(phrase, words, place) !== undefined)
 
 /** The matches of any text, such as a heading; remembered by text. */
 export const textMatcherOf = (question: Question, matcher: Matcher): (text: string) => Matches => {
@@ -129,16 +136,22 @@ const isBeside = (words: ReadonlyArray<string>, number: string, name: string): b
 
 /** The phrases that stand for a term, each as stems: its own where it has several words, and synonyms of it. */
 const phrasesOf = (
-  key: string,
+  term: Term,
   vocabulary: ReadonlySet<string>,
-  { own }: Question
+  question: Question
 ): ReadonlyArray<readonly [ReadonlyArray<string>, number]> => [
-  ...(key.includes(" ") ? [[key.split(" "), credit.phrase] as const] : []),
+  ...(term.key.includes(" ") ? [[term.key.split(" "), credit.phrase] as const] : []),
   // RFC 8878 is RFC8878.
-  ...(/^[a-z]{2,}\d{2,}$/.test(key) ? [[key.split(/(?<=[a-z])(?=\d)/), credit.phrase] as const] : []),
-  ...(general.othersOf(key)?.phrases ?? []).map((phrase) => [phrase, synonymCredit(key, vocabulary)] as const),
-  ...(own.othersOf(key)?.phrases ?? []).map((phrase) => [phrase, credit.ownSynonym] as const)
+  ...(/^[a-z]{2,}\d{2,}$/.test(term.key) ? [[term.key.split(/(?<=[a-z])(?=\d)/), credit.phrase] as const] : []),
+  ...synonymsOf(term, vocabulary, question).flatMap(({ match, others: { phrases } }) => phrases.map((phrase) => [phrase, match] as const))
 ]
+
+/** What stands for a term's word and for the phrases that it is a part of, with what each counts. */
+const synonymsOf = ({ key, within }: Term, vocabulary: ReadonlySet<string>, { own }: Question) =>
+  [key, ...within].flatMap((key) => [
+    { match: synonymCredit(key, vocabulary), others: general().othersOf(key) },
+    { match: credit.ownSynonym, others: own.othersOf(key) }
+  ])
 
 const synonymCredit = (key: string, vocabulary: ReadonlySet<string>): number =>
   vocabulary.has(key) ? credit.synonymBeside : credit.synonymInstead
@@ -153,15 +166,16 @@ const figures: ReadonlyMap<string, string> = new Map(
  * The words of the vocabulary that stand for a term, with their matches. A synonym that is another term stands for itself: in "paid for
  * annual leave if I quit", leave is not to quit.
  */
-const relativesOf = ({ key }: Term, vocabulary: ReadonlySet<string>, { own, terms }: Question): ReadonlyMap<string, number> => {
+const relativesOf = (term: Term, vocabulary: ReadonlySet<string>, question: Question): ReadonlyMap<string, number> => {
+  const { key } = term
   const found = new Map<string, number>()
-  const addAll = (words: ReadonlyArray<string> = [], match: number): void => {
-    for (const word of words) if (vocabulary.has(word) && terms.every((term) => term.key !== word)) found.set(word, match)
+  for (const { match, others } of synonymsOf(term, vocabulary, question)) {
+    for (const word of others.words) {
+      if (vocabulary.has(word) && question.terms.every(({ key }) => key !== word)) found.set(word, Math.max(match, found.get(word) ?? 0))
+    }
   }
-  addAll(general.othersOf(key)?.words, synonymCredit(key, vocabulary))
   const figure = figures.get(key)
   if (figure !== undefined && vocabulary.has(figure)) found.set(figure, 1)
-  addAll(own.othersOf(key)?.words, credit.ownSynonym)
   if (key.includes(" ")) return found
   if (/^\d[\d.]*$/.test(key)) {
     // 3.14 has 3.14.0, and 15.3.2020 has 2020.

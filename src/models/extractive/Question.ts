@@ -53,6 +53,10 @@ export interface Term {
   readonly also?: string
   /** The form in which documents write what the term names: an address is given as street and number, without the word. */
   readonly form?: RegExp
+  /** Keys of the phrases that have synonyms and that the word is a part of: "turn off" for the turn of "turn it off". */
+  readonly within: ReadonlyArray<string>
+  /** The stems of the verb that the word is, with its particle: "turn off" for turn. */
+  readonly verb?: ReadonlyArray<string>
   /** Whether the key is an option of a command, to the letter: `-x` is not `-X`, and `--no-home` is not `--home`. */
   readonly option: boolean
 }
@@ -159,7 +163,9 @@ const termsOf = (
 ): ReadonlyMap<string, Term> => {
   const terms = new Map<string, Term>()
   const stemmed = raw.map(({ word }) => stem(normalize(word)))
-  const inPhrase = new Set<number>()
+  const isStop = raw.map(({ word }) => stop.has(normalize(word).replace(/['’]s$/, "")))
+  const within = phrasesIn(stemmed, [own, general()])
+  const inCompound = new Set<number>()
   const options = optionsOf(text)
   const separated = separatedIn(text)
   /** The capitalised word just before, to which a short number may belong. */
@@ -169,24 +175,24 @@ const termsOf = (
     if (isContracted(text, at, normal)) return
     const option = options.find(({ end, start }) => start < at && at < end)
     if (option !== undefined) {
-      terms.set(option.text, { key: option.text, cjk: false, role: "name", option: true })
+      terms.set(option.text, { key: option.text, cjk: false, role: "name", option: true, within: [] })
       return
     }
     if (isCjk(normal)) {
       for (const { segment } of cjkWords.segment(normal)) {
         if (!isCjkStopWord(segment) && !cjkAsking.test(segment)) {
-          terms.set(segment, { key: segment, cjk: true, role: "plain", option: false })
+          terms.set(segment, { key: segment, cjk: true, role: "plain", option: false, within: [] })
         }
       }
       return
     }
-    if (inPhrase.has(index) || (separated !== undefined && index === raw.length - 1)) return
-    // "Turn it off" and "I turn sync off", but not "leave out" in "award leave paid out".
-    const mayPart = [index - 1, index + 1].some((other) => raw[other] === undefined || stop.has(normalize(raw[other].word)))
-    const phrase = own.phraseAt(stemmed, index, false) ?? general.phraseAt(stemmed, index, mayPart) ?? compoundAt(text, raw, index, stop)
-    if (phrase !== undefined) { for (const place of phrase.places) inPhrase.add(place) }
-    else if (stop.has(normal.replace(/['’]s$/, ""))) return
-    const key = phrase?.key ?? stem(word === separated?.said ? normalize(separated.verb) : normal)
+    if (inCompound.has(index) || (separated !== undefined && index === raw.length - 1)) return
+    const compound = compoundAt(text, raw, index, stop)
+    if (compound !== undefined) { for (const place of compound.places) inCompound.add(place) }
+    else if (isStop[index] === true) return
+    const key = compound?.key ?? stem(word === separated?.said ? normalize(separated.verb) : normal)
+    const phrases = within.get(index) ?? []
+    const verb = phrases.find(({ places }) => places[0] === index && places.every((place) => place === index || isStop[place] === true))
     const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
     const measured = isMeasure(text, at, normal)
     const isGeneric = genericWords.has(normal) || measured
@@ -200,6 +206,8 @@ const termsOf = (
       key,
       cjk: false,
       option: false,
+      within: phrases.map(({ key }) => key),
+      ...(verb === undefined ? {} : { verb: verb.key.split(" ") }),
       role: moreImportant(role, terms.get(key)?.role),
       ...of,
       ...(also === undefined ? {} : { also }),
@@ -210,7 +218,18 @@ const termsOf = (
   return terms
 }
 
-/** A compound of which half is a function word, such as on-call or opt-out, which is none of its halves; as `Thesaurus.phraseAt` returns it. */
+/** The phrases of a question that have synonyms, by each place of a word of theirs. */
+const phrasesIn = (words: ReadonlyArray<string>, thesauri: ReadonlyArray<Thesaurus>): ReadonlyMap<number, ReadonlyArray<PhraseAt>> => {
+  const byPlace = new Map<number, Array<PhraseAt>>()
+  for (const at of words.keys()) {
+    for (const phrase of thesauri.flatMap((thesaurus) => thesaurus.phrasesAt(words, at))) {
+      for (const place of phrase.places) byPlace.set(place, [...(byPlace.get(place) ?? []), phrase])
+    }
+  }
+  return byPlace
+}
+
+/** A compound of which half is a function word, such as on-call or opt-out, which is none of its halves; as `Thesaurus.phrasesAt` returns it. */
 const compoundAt = (text: string, raw: RawWords, index: number, stop: ReadonlySet<string>): PhraseAt | undefined => {
   const halves = raw.slice(index, index + 2)
   const [left, right] = halves
