@@ -232,6 +232,35 @@ describe("a source that the engine fetches by itself", () => {
       expectCounts(yield* run(), { added: 1 })
     }).pipe(Effect.scoped))
 
+  it.effect("is asked for again by the next run where the import ended with an error, even one that ends the run", () =>
+    Effect.gen(function*() {
+      const { engine, run, spec } = yield* setUp
+      const drive: Partial<SyncSpec> = {
+        sources: spec.sources.map(({ connector, id }) => ({
+          id,
+          connector,
+          listing: "service",
+          imports: { _tag: "googleDrive", resources: [{ kind: "folder", id: "f" }] }
+        }))
+      }
+      for (const [uri, changes] of [["gs://b/a.md", {}], ["drive/1", drive]] as const) {
+        engine.objects = { [uri]: "one" }
+        engine.refuseObject = () => "silently"
+        engine.onLook = Effect.sync(() => {
+          for (const [name, operation] of engine.operations) {
+            engine.operations.set(name, { ...operation, error: { code: "RESOURCE_EXHAUSTED", message: "no quota" } })
+          }
+        })
+        const error = yield* Effect.flip(run(changes))
+        assert.deepInclude(error, { code: "RESOURCE_EXHAUSTED" })
+        assert.match(error.message, /^import \S+ failed: no quota$/)
+        assert.include(error.fix, "maxEmbeddingRequestsPerMinute")
+        engine.refuseObject = () => undefined
+        engine.onLook = Effect.void
+        assert.strictEqual((yield* run(changes)).totals.added, 1)
+      }
+    }).pipe(Effect.scoped))
+
   it.effect("loses nothing on the word of a listing that was cut short, nor more than the guard allows", () =>
     Effect.gen(function*() {
       const { engine, run, state } = yield* setUp
