@@ -24,7 +24,7 @@ export const layer: Layer.Layer<Operations, never, Transport> = Layer.effect(
           query: pageQuery(page)
         })
         const ours = listed.operations?.filter((operation) => Result.isSuccess(operationFromWire(operation)))
-        return yield* pageOf(ours, listed.nextPageToken, operationFromWire)
+        return yield* pageOf(page, ours, listed.nextPageToken, operationFromWire)
       }),
       cancel: Effect.fn("HostedOperations.cancel")(function*(name: OperationName) {
         yield* transport.call({ route: routes.cancelOperation, params: { name }, body: {} })

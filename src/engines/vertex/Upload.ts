@@ -64,7 +64,10 @@ const multipart = (transport: Transport["Service"], { metadata, request, url }: 
     HttpClientRequest.setHeader("x-goog-upload-protocol", "multipart"),
     HttpClientRequest.bodyUint8Array(body, `multipart/form-data; boundary=${boundary}`)
   )
-  return Effect.flatMap(transport.send({ what, request: post, bucket: "management", timeoutMs }, answerOf), (answer) => fileOf(transport, answer))
+  return Effect.flatMap(
+    transport.send({ what, request: post, bucket: "management", timeoutMs }, answerOf),
+    (answer) => fileOf(transport, answer)
+  )
 }
 
 /** The resumable protocol. https://cloud.google.com/storage/docs/performing-resumable-uploads describes it with other headers. */

@@ -119,7 +119,9 @@ interface Undeleted {
 const undeletedText = (failures: ReadonlyArray<Undeleted>): string => {
   const [first] = failures
   const others = failures.length < mostUndeleted ? "" : ", and no others were tried"
-  return `${filesText(failures.length)} could not be deleted${others}: ${first?.entry.path}: ${first === undefined ? "" : messageWithFix(first.error)}`
+  return `${filesText(failures.length)} could not be deleted${others}: ${first?.entry.path}: ${
+    first === undefined ? "" : messageWithFix(first.error)
+  }`
 }
 
 /**

@@ -204,7 +204,9 @@ describe("a pipeline's batch stage on the hosted engine", () => {
           assert.hasAllKeys(row?.["request"], ["anthropic_version", "max_tokens", "messages", "system", "temperature"])
         }
         assert.deepStrictEqual(answers.map(({ customId }) => customId), questions)
-        seen[model] = answers.map(({ answer, error }) => answer === undefined ? error?.message : [answer.grounded, answer.truncated === true])
+        seen[model] = answers.map(({ answer, error }) =>
+          answer === undefined ? error?.message : [answer.grounded, answer.truncated === true]
+        )
       }
       assert.deepStrictEqual(seen, {
         "gemini-2.0-flash-001": [
@@ -286,6 +288,14 @@ describe("the hosted engine's batch jobs", () => {
         ])
         assert.deepStrictEqual(counts, { successful: 5, failed: 0, incomplete: 0 })
         assert.deepStrictEqual(results, { _tag: "folder", uri: "gs://b/out/prediction-x" })
+      }))
+  })
+
+  it.live("have ended in a state that is not known here once they have an end time", () => {
+    const answers = [job("QUIESCING"), job("MOSTLY_DONE", { endTime: new Date().toISOString() })]
+    return onService(() => answers.shift() ?? 404, (jobs) =>
+      Effect.gen(function*() {
+        assert.deepInclude(yield* jobs.wait(name as never), { state: "UNSPECIFIED" })
       }))
   })
 

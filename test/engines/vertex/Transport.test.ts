@@ -1,7 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Layer, Redacted, Result } from "effect"
+import { Deferred, Effect, Layer, Redacted, Result, Stream } from "effect"
 import { endpointOf } from "../../../src/engines/vertex/Endpoint.ts"
 import { GoogleAuth } from "../../../src/net/GoogleAuth.ts"
+import { pages } from "../../../src/ports/Paging.ts"
 import { Corpora } from "../../../src/ports/Corpora.ts"
 import { Quota } from "../../../src/ports/Quota.ts"
 import { Retrieval } from "../../../src/ports/Retrieval.ts"
@@ -137,6 +138,16 @@ describe("the transport", () => {
           yield* Effect.flip(corpora.list({}))
           assert.strictEqual(fake.calls.length, tries, String(status))
         }
+      })
+    ))
+
+  it.live("ends a listing whose pages do not go on", () =>
+    onFake((fake) =>
+      Effect.gen(function*() {
+        fake.handle = ({ response }) => (response.end(JSON.stringify({ nextPageToken: "same" })), true)
+        const error = yield* Effect.flip(Stream.runDrain(pages((yield* Corpora).list)))
+        assert.strictEqual(error.message, "the service answered the same page of a listing twice")
+        assert.strictEqual(fake.calls.length, 2)
       })
     ))
 

@@ -417,7 +417,10 @@ describe("deletes", () => {
       source.items = { "f0": { text: "text 0" } }
       engine.refuseDelete = () => new ServiceError({ code: "INTERNAL", message: "no" })
       const before = engine.calls.deletes
-      assert.match((yield* run({ yes: true })).sources[0]?.note ?? "", /^\d+ files could not be deleted, and no others were tried: f\d+: no$/)
+      assert.match(
+        (yield* run({ yes: true })).sources[0]?.note ?? "",
+        /^\d+ files could not be deleted, and no others were tried: f\d+: no$/
+      )
       assert.isBelow(engine.calls.deletes - before, 40)
       engine.refuseDelete = () => new ServiceError({ code: "PERMISSION_DENIED", message: "no" })
       assert.deepInclude(yield* Effect.flip(run({ yes: true })), { code: "PERMISSION_DENIED" })
