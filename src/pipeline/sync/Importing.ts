@@ -3,10 +3,9 @@ import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../../domain/Import.ts"
 import { plural } from "../../domain/Numbers.ts"
-import { type Operation, OperationName } from "../../domain/Operation.ts"
+import { type Operation, operationError, OperationName } from "../../domain/Operation.ts"
 import type { RagFile, RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
-import { lastSegment } from "../../domain/ResourceNames.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
@@ -328,9 +327,8 @@ const follow = Effect.fnUntraced(
 
 const hasSucceeded = ({ operation }: Followed): boolean => operation.error === undefined
 
-/** The error that an import ended with, which names it. */
-const importError = ({ operation: { error = { code: "UNKNOWN", message: "" }, name } }: Followed): ServiceError =>
-  new ServiceError({ code: error.code, message: `import ${lastSegment(name)} failed: ${error.message}`, fix: importFixes[error.code] })
+const importError = ({ operation }: Followed): ServiceError =>
+  operationError("import", operation, operation.error === undefined ? undefined : importFixes[operation.error.code])
 
 const importFixes: Partial<Record<ServiceError["code"], string>> = {
   RESOURCE_EXHAUSTED: "run again later; a lower import.maxEmbeddingRequestsPerMinute, or a higher quota of the embedding model, avoids it"

@@ -168,6 +168,10 @@ describe("a source that the engine fetches by itself", () => {
       const second = yield* run()
       expectCounts(second, { added: 1, unchanged: 1, failed: 1 })
       assert.deepInclude(second.notable[0], { path: "gs://b/c.md", reason: "unaccounted" })
+      engine.refuseObject = (uri) =>
+        uri === "gs://b/c.md" ? { code: "INVALID_ARGUMENT", message: "File does not have extension." } : undefined
+      const third = yield* run()
+      assert.match(third.notable[0]?.message ?? "", /; failures that name no file: INVALID_ARGUMENT: File does not have extension\.$/)
       engine.refuseObject = () => undefined
       expectCounts(yield* run(), { unchanged: 2, changed: 1 })
       assert.strictEqual(engine.content["c.md"], "three!")
