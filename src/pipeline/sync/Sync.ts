@@ -73,7 +73,7 @@ const run = Effect.fnUntraced(
       ? yield* settleImports(corpus)
       : new Map<string, string>()
     const sources = followRunning(checked, running, spec)
-    const drift = target.files === "known" && checkTarget ? yield* findDrift(corpus) : noDrift
+    const drift = target.files !== "new" && checkTarget ? yield* findDrift(corpus) : noDrift
     const others = recovered ?? drift.joins
     if (others !== undefined) yield* emit({ type: "joins", corpus, others })
     for (const [source, note] of driftNotes(drift)) tally.noted(source, note)

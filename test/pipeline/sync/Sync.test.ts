@@ -614,6 +614,25 @@ describe("crashes", () => {
       expectCounts(yield* run({}, {}, elsewhere), { unchanged: 2 })
     }).pipe(Effect.scoped))
 
+  it.effect("a run without its ledger repairs what is broken in the target, and deletes what is there twice", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" }, b: { text: "two" } }
+      yield* run()
+      const [a, b] = [...engine.files.values()]
+      if (a === undefined || b === undefined) return assert.fail("two files were stored")
+      engine.files.set(a.file.name, { ...a, file: { ...a.file, state: "ERROR" } })
+      const twin = RagFileName.make(`${b.file.name}9`)
+      engine.files.set(twin, { ...b, file: { ...b.file, name: twin } })
+      const report = yield* run({}, {}, yield* tempFolder)
+      expectCounts(report, { unchanged: 1, changed: 1, deleted: 1 })
+      assert.include(report.sources[0]?.note, "1 file damaged in the corpus")
+      assert.deepStrictEqual([...engine.files.values()].map(({ file, text }) => [file.state, text]).toSorted(), [
+        ["ACTIVE", "one"],
+        ["ACTIVE", "two"]
+      ])
+    }).pipe(Effect.scoped))
+
   it.effect("an interrupted run is recorded, and adds up", () =>
     Effect.gen(function*() {
       const { engine, run, source } = yield* setUp
