@@ -1,6 +1,6 @@
 import { Clock, Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
-import { ServiceError, type StateError } from "../../domain/Errors.ts"
+import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../../domain/Import.ts"
 import { plural } from "../../domain/Numbers.ts"
 import { type Operation, operationError, OperationName } from "../../domain/Operation.ts"
