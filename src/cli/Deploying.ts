@@ -3,10 +3,9 @@ import { Effect, Result } from "effect"
 import { deployRefusal } from "../domain/models/DeployRules.ts"
 import type { DeployModelRequest } from "../domain/models/Endpoint.ts"
 import { deployModelRefusal } from "../domain/models/EndpointRules.ts"
-import { ServiceError } from "../domain/Errors.ts"
 import type { Resources } from "../domain/models/Machine.ts"
 import { deployedName, type DeployRequest, hubId } from "../domain/models/ModelCatalog.ts"
-import type { Operation } from "../domain/Operation.ts"
+import { type Operation, operationError } from "../domain/Operation.ts"
 import { lastSegment } from "../domain/ResourceNames.ts"
 import { Endpoints } from "../ports/Endpoints.ts"
 import { ModelCatalog } from "../ports/ModelCatalog.ts"
@@ -121,13 +120,15 @@ const follow = Effect.fnUntraced(function*(started: Operation, { detached }: Con
   let operation = started
   let stage: string | undefined
   while (!operation.done) {
-    operation = yield* operations.wait(started.name, waitMs)
+    operation = yield* operations.wait(started.name, waitMs).pipe(
+      Effect.mapError((error) => error.with({ fix: error.fix ?? `the deployment may go on, and cost: ${asking}; sluice endpoints list` }))
+    )
     if (operation.deployment?.stage !== stage) {
       stage = operation.deployment?.stage
       if (stage !== undefined && !operation.done) yield* output.say(stage.toLowerCase().replaceAll("_", " "))
     }
   }
-  if (operation.error !== undefined) return yield* new ServiceError({ ...operation.error })
+  if (operation.error !== undefined) return yield* operationError("deployment", operation, "see what is left of it: sluice endpoints list")
   if (json) return yield* output.json({ version: 1, ...operation })
   const { endpoint = known, model } = operation.deployment ?? {}
   yield* output.print([

@@ -15,4 +15,10 @@ export const parseExactly = (text: string): unknown =>
 
 // Part of ECMAScript 2026, which TypeScript's library does not have yet.
 type ExactParse = (text: string, reviver: (key: string, value: unknown, context?: { readonly source?: string }) => unknown) => unknown
-const { rawJSON: rawJson } = JSON as typeof JSON & { readonly rawJSON: (text: string) => object }
+const { isRawJSON, rawJSON: rawJson } = JSON as typeof JSON & {
+  readonly rawJSON: (text: string) => object
+  readonly isRawJSON: (value: unknown) => boolean
+}
+
+/** Whether a value is a number that {@link parseExactly} kept as it was written. */
+export const isRawJson = (value: unknown): boolean => isRawJSON(value)

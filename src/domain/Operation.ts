@@ -1,5 +1,6 @@
 import { Schema } from "effect"
-import { Code } from "./Errors.ts"
+import { Code, ServiceError } from "./Errors.ts"
+import { lastSegment } from "./ResourceNames.ts"
 
 /** Name of an operation: `…/operations/{operation}`; resolved by its last segment. */
 export const OperationName = Schema.NonEmptyString.pipe(Schema.brand("OperationName"))
@@ -67,3 +68,11 @@ export const Operation = Schema.Struct({
   updateTime: Schema.String
 })
 export type Operation = typeof Operation.Type
+
+/** The error that an operation ended with, which names the operation. `what` is its subject: `import`. */
+export const operationError = (what: string, { error, name }: Pick<Operation, "error" | "name">, fix?: string): ServiceError =>
+  new ServiceError({
+    code: error?.code ?? "UNKNOWN",
+    message: `${what} ${lastSegment(name)} failed: ${error?.message ?? "no reason was given"}`,
+    fix
+  })

@@ -42,11 +42,14 @@ export const waitFor = Effect.fnUntraced(function*<A, E, R>(
   }
 })
 
-/** {@link waitFor} for a batch job, which reports every change of its state and counts. */
+/**
+ * {@link waitFor} for a batch job, which reports every change of its state and counts. A job whose state is not known here has ended once it
+ * has an end time.
+ */
 export const waitForBatch = (get: BatchPrediction["Service"]["get"], looks: Looks): BatchPrediction["Service"]["wait"] =>
   Effect.fn("BatchPrediction.wait")(function*(name, { observe, timeoutMs = Infinity } = {}) {
     let told = ""
-    return yield* waitFor(get(name), ({ state }) => batchHasEnded(state), looks, {
+    return yield* waitFor(get(name), ({ endTime, state }) => batchHasEnded(state) || endTime !== undefined, looks, {
       timeoutMs,
       observe: (job) => {
         const seen = JSON.stringify([job.state, job.counts])

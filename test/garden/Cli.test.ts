@@ -1,6 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { join } from "node:path"
+import { sendGoogleError, sendJson } from "../fakes/Http.ts"
+import { fakeVertex } from "../fakes/Vertex.ts"
 import { startServer } from "../server/support/TestServer.ts"
 import { events } from "../support/Finished.ts"
 import { command } from "../support/Command.ts"
@@ -131,5 +133,36 @@ describe("sluice models and endpoints", () => {
       assert.match((yield* ran("endpoints", "list", "--filter", "labels.team=b")).stdout, /ours +mine \(\d+, 100%\) +n1-standard-4/)
       assert.deepStrictEqual((yield* ran("models", "delete", "mine")).stderr.split("\n")[0]?.includes("a deployed model"), true)
       assert.notInclude(everything.join("\n"), "canary-9b2e61d0")
+    }).pipe(Effect.scoped))
+
+  it.live("on Vertex AI: a deployment that fails, or is lost sight of, names its operation and what to do", () =>
+    Effect.gen(function*() {
+      const fake = yield* fakeVertex
+      const cwd = yield* tempFolder
+      write(cwd, {
+        "pipeline.yaml":
+          `name: models\nengine: { vertex: { project: p1, location: us-central1, baseUrl: "${fake.baseUrl}" } }\ncorpus: { displayName: M }\nsources: {}\n`
+      })
+      const name = "projects/p1/locations/us-central1/operations/9"
+      const metadata = { "@type": "type.googleapis.com/google.cloud.aiplatform.v1beta1.DeployOperationMetadata" }
+      let ended: object | undefined
+      fake.handle = ({ method, path, response }) => {
+        if (method === "POST") sendJson(response, 200, { name, metadata })
+        else if (!path.includes("/operations/")) sendJson(response, 200, { name: gemma.split("@")[0], versionId: "gemma-3-1b-it" })
+        else if (ended === undefined) sendGoogleError(response, 404, "Operation not found")
+        else sendJson(response, 200, { name, metadata, done: true, ...ended })
+        return true
+      }
+      const deploy = ["models", "deploy", gemma, "--machine-type", "g2-standard-12", "--accept-eula", "--yes"]
+      const said = () => Effect.map(Effect.promise(() => command(deploy, { cwd })), ({ stderr }) => stderr.slice(stderr.indexOf("error: ")))
+      assert.match(
+        yield* said(),
+        /^error: GetOperation .*404: Operation not found\nfix: the deployment may go on, and cost: sluice operations get 9; /
+      )
+      ended = { error: { code: 8, message: "no capacity" } }
+      assert.strictEqual(
+        yield* said(),
+        "error: deployment 9 failed: no capacity\nfix: see what is left of it: sluice endpoints list\n"
+      )
     }).pipe(Effect.scoped))
 })

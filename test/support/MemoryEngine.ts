@@ -25,6 +25,8 @@ export class MemoryEngine {
   refuseRemoval: ServiceError | undefined
   /** Returns the error of an upload by its text, if it is to fail. */
   refuse: (request: UploadRequest, text: string) => ServiceError | DocumentError | undefined = () => undefined
+  /** Returns the error of a file's deletion, if it is to fail. */
+  refuseDelete: (name: RagFileName) => ServiceError | undefined = () => undefined
   /** Runs after an upload was stored, before its caller gets the response. */
   afterStore: Effect.Effect<void, ServiceError> = Effect.void
   /** Texts that the engine can import, by address. Undefined: it does not support imports. */
@@ -163,9 +165,12 @@ export class MemoryEngine {
         return updated
       }),
     delete: (name) =>
-      Effect.map(this.#found(this.files.get(name), name), () => {
+      Effect.flatMap(this.#found(this.files.get(name), name), () => {
         this.calls.deletes += 1
+        const refusal = this.refuseDelete(name)
+        if (refusal !== undefined) return Effect.fail(refusal)
         this.files.delete(name)
+        return Effect.void
       })
   }
 

@@ -61,7 +61,7 @@ export const renderReport = (report: Report, look: Look): string => {
     paint(
       report.ended === "done" ? "green" : "yellow",
       wrap(
-        `${endings[report.ended]} in ${seconds(report.seconds)}${written(report)}${
+        `${endingOf(report)} in ${seconds(report.seconds)}${written(report)}${
           report.why === undefined ? "" : `\n${printable(report.why)}`
         }`,
         width
@@ -81,11 +81,16 @@ const heldText = (paths: ReadonlyArray<string>, held: number): string =>
 
 const endings: Record<Report["ended"], string> = {
   done: "Done",
-  incomplete: "Ended, and not every source could be listed,",
+  incomplete: "Ended incomplete",
   budget: "Stopped at the budget",
   interrupted: "Interrupted",
   stopped: "Stopped"
 }
+
+const endingOf = ({ ended, sources }: Report): string =>
+  ended === "incomplete" && sources.some(({ error }) => error !== undefined)
+    ? "Ended, and not every source could be listed,"
+    : endings[ended]
 
 const renderNotable = (kind: string, all: ReadonlyArray<FileOutcome>, total: number, { paint, width }: Look): ReadonlyArray<string> => {
   if (total === 0) return []

@@ -94,9 +94,11 @@ const batchModels: ReadonlyArray<string> = [
   "llama-3.1-8b-instruct-maas"
 ]
 
-/** The full name of a model: a bare documented name is Meta's. */
-export const batchModelName = (written: string): string =>
-  written.includes("/") ? written : `publishers/${written.startsWith("llama-") ? "meta" : "google"}/models/${written}`
+/** The full name of a model: bare names of models of Meta and Anthropic are known by their beginnings. */
+export const batchModelName = (written: string): string => {
+  const publisher = written.startsWith("llama-") ? "meta" : written.startsWith("claude-") ? "anthropic" : "google"
+  return written.includes("/") ? written : `publishers/${publisher}/models/${written}`
+}
 
 const modelForm = /^(?:projects\/[^/]+\/locations\/[^/]+\/)?publishers\/[^/]+\/models\/([^/]+)$/
 

@@ -1,5 +1,8 @@
 import type { ChatEndReason, ChatEvent, ChatRequest, ChatTurn, ChatUsage, JsonRecord } from "../Chat.ts"
+import { defined } from "../Defined.ts"
 import { Code } from "../Errors.ts"
+import { isRawJson } from "../Json.ts"
+import { anthropicVersion, usualTokens } from "../partner/PartnerChat.ts"
 
 /** Form of a row's prompt: a chat completion in `body`, for any model, or the native form of the model's API in `request`. */
 export type RowForm = "chat" | "gemini" | "anthropic"
@@ -18,8 +21,60 @@ export interface BatchRow {
 /** The column of a row's prompt. */
 export const promptColumn = (form: RowForm): "body" | "request" => (form === "chat" ? "body" : "request")
 
-/** Key by which a row's result is found: its `custom_id` or, without one, its prompt. */
-export const rowKey = ({ body, customId }: Pick<BatchRow, "body" | "customId">): string => customId ?? `request ${JSON.stringify(body)}`
+/**
+ * Key by which a row's result is found: its `custom_id` or, without one, its prompt. The service may repeat a prompt with its fields in
+ * another order, and with null for fields that it lacks.
+ */
+export const rowKey = ({ body, customId }: Pick<BatchRow, "body" | "customId">): string => customId ?? `request ${ordered(body)}`
+
+const ordered = (value: unknown): string =>
+  JSON.stringify(value, (_, field: unknown) =>
+    isRecord(field) && !isRawJson(field)
+      ? Object.fromEntries(Object.entries(field).filter(([, each]) => each !== null).toSorted(([a], [b]) => (a < b ? -1 : 1)))
+      : field)
+
+/** A row that puts a question of texts to a model, in the form that its service reads. */
+export const rowOf = (model: string, customId: string, request: ChatRequest): JsonRecord => {
+  const { maxTokens, seed, system, temperature, topP } = request
+  const turns = request.turns.map(({ parts, role }) => ({ role, text: parts.map((part) => ("text" in part ? part.text : "")).join("") }))
+  switch (ownForm(model)) {
+    case "gemini":
+      return {
+        request: defined({
+          contents: turns.map(({ role, text }) => ({ role: role === "assistant" ? "model" : "user", parts: [{ text }] })),
+          systemInstruction: system === undefined ? undefined : { parts: [{ text: system }] },
+          generationConfig: defined({ maxOutputTokens: maxTokens, temperature, topP, seed })
+        })
+      }
+    case "anthropic":
+      return {
+        custom_id: customId,
+        request: defined({
+          anthropic_version: anthropicVersion,
+          max_tokens: maxTokens ?? usualTokens,
+          messages: turns.map(({ role, text }) => ({ role, content: text })),
+          system,
+          temperature,
+          top_p: topP
+        })
+      }
+    case undefined: {
+      const messages = turns.map(({ role, text }) => ({ role, content: text }))
+      return {
+        custom_id: customId,
+        method: "POST",
+        url: "/v1/chat/completions",
+        body: defined({
+          messages: system === undefined ? messages : [{ role: "system", content: system }, ...messages],
+          max_tokens: maxTokens,
+          temperature,
+          top_p: topP,
+          seed
+        })
+      }
+    }
+  }
+}
 
 /** The native form of rows of a model, besides chat completions. */
 export const ownForm = (model: string): Exclude<RowForm, "chat"> | undefined => {
@@ -252,7 +307,7 @@ export const readResult = (value: unknown): BatchResult | undefined => {
   if (error !== undefined) return { customId, error: failureOf(error) }
   const status = value["status"]
   if (isRecord(request) && typeof status === "string" && status !== "") return { customId, error: { code: "UNKNOWN", message: status } }
-  return isRecord(inner)
+  return isRecord(inner) && Object.keys(inner).length > 0
     ? { customId, response: inner }
     : { customId, error: { code: "UNKNOWN", message: "the result has no response" } }
 }
@@ -275,4 +330,27 @@ export const completionText = (response: JsonRecord): string => {
   const [choice] = Array.isArray(response["choices"]) ? response["choices"] : []
   const message: unknown = isRecord(choice) ? choice["message"] : undefined
   return isRecord(message) && typeof message["content"] === "string" ? message["content"] : ""
+}
+
+/** Why an answer ended. Of Gemini's reasons, all but the first few withhold the answer. */
+export const completionEnd = (response: JsonRecord): { readonly reason: ChatEndReason; readonly detail?: string } => {
+  const field = (value: unknown, name: string): unknown => (isRecord(value) ? value[name] : undefined)
+  const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined)
+  const own = field(response["promptFeedback"], "blockReason") ?? field(first(response["candidates"]), "finishReason")
+  if (typeof own === "string") {
+    return own === "STOP" || own === "FINISH_REASON_UNSPECIFIED"
+      ? { reason: "stop" }
+      : own === "MAX_TOKENS"
+      ? { reason: "length" }
+      : { reason: "contentFilter", detail: own }
+  }
+  return { reason: endReasons[String(field(first(response["choices"]), "finish_reason") ?? response["stop_reason"])] ?? "stop" }
+}
+
+/** Reasons of chat completions and of Claude. */
+const endReasons: Readonly<Record<string, ChatEndReason>> = {
+  length: "length",
+  max_tokens: "length",
+  content_filter: "contentFilter",
+  refusal: "contentFilter"
 }

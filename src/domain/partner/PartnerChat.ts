@@ -1,5 +1,11 @@
 import type { Effort, JsonRecord } from "../Chat.ts"
 
+/** Version of the API, which every request has to name. Newer clients send a date. */
+export const anthropicVersion = "vertex-2023-10-16"
+
+/** Most tokens of an answer, apart from thoughts, where nothing else is said: a request has to set a limit. */
+export const usualTokens = 4_096
+
 /** A request to a partner's model, Claude. Kinds of block and event, roles and reasons are the API's own words. */
 export interface MessageRequest extends Conversation {
   /** Most tokens of the answer. */

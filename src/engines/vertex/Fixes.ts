@@ -28,6 +28,12 @@ const permission = (project: string): string =>
 /** The error with a fix that a user can apply, unless the service named one itself. */
 export const withFix = (error: ServiceError, project: string): ServiceError => {
   const fix = error.fix ?? byReason[error.reason ?? ""]?.(project) ??
-    (error.code === "UNAUTHENTICATED" ? login : error.code === "PERMISSION_DENIED" ? permission(project) : undefined)
+    (error.code === "UNAUTHENTICATED"
+      ? login
+      : error.code === "PERMISSION_DENIED"
+      ? permission(project)
+      : error.code === "RESOURCE_EXHAUSTED"
+      ? "wait a minute; for more, ask for a higher quota in IAM & Admin > Quotas"
+      : undefined)
   return fix === undefined || fix === error.fix ? error : error.with({ fix })
 }

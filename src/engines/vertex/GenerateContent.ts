@@ -1,12 +1,13 @@
 import { Context, Effect, Layer, Predicate, Stream } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
+import { secretsIn } from "../../net/Redact.ts"
 import { bytesOf, serverSentEvents } from "../../net/ServerSentEvents.ts"
 import { errorFromWire } from "../../wire/Errors.ts"
 import type { CountTokensRequest, CountTokensResponse } from "../../wire/messages/CountTokens.ts"
 import type { GenerateContentRequest, GenerateContentResponse } from "../../wire/messages/GenerateContent.ts"
 import { decodeResponse, encodeRequest, path, routes } from "../../wire/Routes.ts"
-import { withFix } from "./Fixes.ts"
+import { parsed, reportedBy } from "./Responses.ts"
 import { Transport, version } from "./Transport.ts"
 import { answered } from "./Unanswered.ts"
 
@@ -63,35 +64,52 @@ const pieces = (
 ): Stream.Stream<GenerateContentResponse, ServiceError> =>
   Stream.suspend(() => {
     const what = `StreamGenerateContent of ${transport.endpoint.host}`
+    const failed = (error: unknown): ServiceError => {
+      const status = Predicate.isObject(error) && "code" in error ? Number(error.code) : 500
+      return reportedBy(what, transport.project, errorFromWire(status, { error }), secretsIn(response.request.headers))
+    }
     let finished = false
-    return serverSentEvents(what, bytesOf(what, response, idleMs)).pipe(
-      Stream.mapEffect((data) => pieceOf(transport.project, what, data)),
+    let end: Uint8Array = new Uint8Array(0)
+    const bytes = bytesOf(what, response, idleMs).pipe(
+      Stream.tap((part) => Effect.sync(() => void (end = Buffer.concat([end, part]).subarray(-longestError))))
+    )
+    return serverSentEvents(what, bytes).pipe(
+      Stream.mapEffect(Effect.fnUntraced(function*(data) {
+        const json = parsed(data)
+        if (json === undefined) {
+          return yield* new ServiceError({ code: "UNAVAILABLE", message: `${what} sent something that is not JSON, or only part of it` })
+        }
+        const error = errorIn(json)
+        return error === undefined ? yield* Effect.fromResult(decodeResponse(routes.streamGenerateContent, json)) : yield* failed(error)
+      })),
       Stream.tap(({ candidates, promptFeedback }) =>
         Effect.sync(() => {
           finished ||= (candidates?.[0]?.finishReason ?? promptFeedback?.blockReason) !== undefined
         })
       ),
-      Stream.concat(Stream.suspend(() =>
-        finished
-          ? Stream.empty
-          : Stream.fail(new ServiceError({ code: "UNAVAILABLE", message: `${what} broke off before the answer was complete` }))
-      ))
+      Stream.concat(Stream.suspend(() => {
+        if (finished) return Stream.empty
+        const error = errorIn(parsed(afterEvents(Buffer.from(end).toString("utf8"))))
+        return Stream.fail(
+          error === undefined
+            ? new ServiceError({ code: "UNAVAILABLE", message: `${what} broke off before the answer was complete` })
+            : failed(error)
+        )
+      }))
     )
   })
 
-/** A piece of a stream. An error within a stream comes after status 200, in place of a piece. */
-const pieceOf = Effect.fnUntraced(function*(project: string, what: string, data: string) {
-  const json = yield* Effect.try({
-    try: () => JSON.parse(data) as unknown,
-    catch: () => new ServiceError({ code: "UNAVAILABLE", message: `${what} sent something that is not JSON, or only part of it` })
-  })
-  const error = Predicate.isObject(json) && "error" in json ? json.error : undefined
-  if (error !== undefined) {
-    const status = Predicate.isObject(error) && "code" in error ? Number(error.code) : 500
-    return yield* withFix(errorFromWire(status, json), project)
-  }
-  return yield* Effect.fromResult(decodeResponse(routes.streamGenerateContent, json))
-})
+/** Most bytes of an error after the last event. */
+const longestError = 64 * 1024
+
+/** What stands after the last event: an error that ends a stream may come without the form of an event. */
+const afterEvents = (text: string): string => text.slice(Math.max(0, ...["\n\n", "\r\n\r\n"].map((end) => text.trimEnd().lastIndexOf(end))))
+
+/** The error within a stream, which comes after status 200, in place of a piece; some are in a list of one. */
+const errorIn = (json: unknown): unknown => {
+  const first: unknown = Array.isArray(json) ? json[0] : json
+  return Predicate.isObject(first) && "error" in first ? first.error : undefined
+}
 
 /** Full name of a model, from `gemini-2.0-flash`, `publishers/meta/models/…`, `endpoints/…` or the full name itself. */
 export const modelName = (parent: string, model: string): string =>

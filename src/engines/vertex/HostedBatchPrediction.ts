@@ -43,7 +43,7 @@ export const layer = (options: HostedBatchOptions = {}): Layer.Layer<BatchPredic
         const query = { ...pageQuery(page), ...(filter === undefined ? {} : { filter }) }
         const listed = yield* transport.call({ route: routes.listBatchPredictionJobs, params: { parent }, query })
         const ours = listed.batchPredictionJobs?.filter((job) => Result.isSuccess(batchJobFromWire(job)))
-        return yield* pageOf(ours, listed.nextPageToken, batchJobFromWire)
+        return yield* pageOf(page, ours, listed.nextPageToken, batchJobFromWire)
       })
 
       const create = Effect.fn("HostedBatchPrediction.create")(function*(spec: BatchSpec) {

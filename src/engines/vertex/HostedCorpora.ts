@@ -29,7 +29,7 @@ export const layer: Layer.Layer<Corpora, never, Transport> = Layer.effect(
 
     const list = Effect.fn("HostedCorpora.list")(function*(page: PageRequest) {
       const listed = yield* transport.call({ route: routes.listRagCorpora, params: { parent }, query: pageQuery(page) })
-      return yield* pageOf(listed.ragCorpora, listed.nextPageToken, corpusFromWire)
+      return yield* pageOf(page, listed.ragCorpora, listed.nextPageToken, corpusFromWire)
     })
 
     /** The corpus that an operation was about, once it is done. */

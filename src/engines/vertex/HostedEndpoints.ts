@@ -65,7 +65,7 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
 
     const list = Effect.fn("HostedEndpoints.list")(function*(query: ResourceQuery) {
       const listed = yield* transport.call({ route: routes.listEndpoints, params: { parent }, query: listQuery(query) })
-      return yield* pageOf(listed.endpoints, listed.nextPageToken, endpointFromWire)
+      return yield* pageOf(query, listed.endpoints, listed.nextPageToken, endpointFromWire)
     })
 
     const doubtful = (whether: string, look: string) => <A>(effect: Effect.Effect<A, ServiceError | Unanswered>) =>
@@ -167,7 +167,7 @@ export const layer: Layer.Layer<Endpoints, never, Transport> = Layer.effect(
       getModel,
       listModels: Effect.fn("HostedEndpoints.listModels")(function*(query: ResourceQuery) {
         const listed = yield* transport.call({ route: routes.listModels, params: { parent }, query: listQuery(query) })
-        return yield* pageOf(listed.models, listed.nextPageToken, modelFromWire)
+        return yield* pageOf(query, listed.models, listed.nextPageToken, modelFromWire)
       }),
       deleteModel: Effect.fn("HostedEndpoints.deleteModel")(function*(name: ModelName) {
         yield* deleteOnce(transport, { route: routes.deleteModel, params: { name } })

@@ -54,7 +54,7 @@ export const layer: Layer.Layer<FileMetadataStore, never, Transport> = Layer.eff
       }),
       listSchemas: Effect.fn("HostedFileMetadata.listSchemas")(function*(corpus: CorpusName, page) {
         const listed = yield* transport.call({ route: routes.listRagDataSchemas, params: { parent: corpus }, query: pageQuery(page) })
-        return yield* pageOf(listed.ragDataSchemas, listed.nextPageToken, namedSchemaFromWire)
+        return yield* pageOf(page, listed.ragDataSchemas, listed.nextPageToken, namedSchemaFromWire)
       }),
       deleteSchemas: Effect.fn("HostedFileMetadata.deleteSchemas")(function*(corpus, names) {
         if (names.some((name) => corpusOfSchema(name) !== corpus)) return yield* ServiceError.invalid("names", "must all be of the corpus")
@@ -87,7 +87,7 @@ export const layer: Layer.Layer<FileMetadataStore, never, Transport> = Layer.eff
       }),
       list: Effect.fn("HostedFileMetadata.list")(function*(file: RagFileName, page) {
         const listed = yield* transport.call({ route: routes.listRagMetadata, params: { parent: file }, query: pageQuery(page) })
-        return yield* pageOf(listed.ragMetadata, listed.nextPageToken, namedMetadataFromWire)
+        return yield* pageOf(page, listed.ragMetadata, listed.nextPageToken, namedMetadataFromWire)
       }),
       delete: Effect.fn("HostedFileMetadata.delete")(function*(file, names) {
         if (names.some((name) => fileOfMetadata(name) !== file)) return yield* ServiceError.invalid("names", "must all be of the file")

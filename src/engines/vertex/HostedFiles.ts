@@ -49,7 +49,7 @@ export const layer: Layer.Layer<Files, never, Transport | Operations | Quota> = 
 
     const list = Effect.fn("HostedFiles.list")(function*(corpus: CorpusName, page: PageRequest) {
       const listed = yield* transport.call({ route: routes.listRagFiles, params: { parent: corpus }, query: pageQuery(page) })
-      return yield* pageOf(listed.ragFiles, listed.nextPageToken, ragFileFromWire)
+      return yield* pageOf(page, listed.ragFiles, listed.nextPageToken, ragFileFromWire)
     })
 
     const remove = Effect.fn("HostedFiles.delete")(function*(name: RagFileName) {

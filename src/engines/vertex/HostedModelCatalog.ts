@@ -39,7 +39,7 @@ export const layer: Layer.Layer<ModelCatalog, never, Transport> = Layer.effect(
         (response) => readJson(`${what} of ${transport.endpoint.host}`, response)
       )
       const listed = yield* Effect.fromResult(decodeResponse(route, yield* transport.retry(answered(ask))))
-      return yield* pageOf(listed.publisherModels, listed.nextPageToken, catalogModelFromWire)
+      return yield* pageOf(page, listed.publisherModels, listed.nextPageToken, catalogModelFromWire)
     })
 
     const deploy = Effect.fn("HostedModelCatalog.deploy")(function*(request: DeployRequest) {

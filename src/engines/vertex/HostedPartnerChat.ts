@@ -1,4 +1,4 @@
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Layer, type Redacted, Stream } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
 import type { Conversation, MessageEvent, MessageRequest, MessageUsage } from "../../domain/partner/PartnerChat.ts"
@@ -6,7 +6,7 @@ import { conversationWarning, refusedCount, refusedMessage, refusedRegion } from
 import { tally } from "../../domain/partner/PartnerEvents.ts"
 import { partnerModel } from "../../domain/partner/PartnerModels.ts"
 import { estimatedTokens } from "../../domain/partner/PartnerTokens.ts"
-import { redactText } from "../../net/Redact.ts"
+import { redactText, secretsIn } from "../../net/Redact.ts"
 import { bytesOf, serverSentEvents } from "../../net/ServerSentEvents.ts"
 import { PartnerChat } from "../../ports/PartnerChat.ts"
 import { Quota } from "../../ports/Quota.ts"
@@ -157,9 +157,10 @@ const eventsOf = (
     const spentBy = tally()
     let usage: MessageUsage | undefined
     let finished = false
+    const secrets = secretsIn(response.request.headers)
     const settled = Effect.suspend(() => (usage === undefined ? Effect.void : settle(tokensOf(usage))))
     return serverSentEvents(what, bytesOf(what, response, idleMs)).pipe(
-      Stream.mapEffect((data) => Effect.mapError(Effect.fromResult(eventFromWire(data)), (error) => inside(what, error))),
+      Stream.mapEffect((data) => Effect.mapError(Effect.fromResult(eventFromWire(data)), (error) => inside(what, error, secrets))),
       Stream.filter((event) => event !== undefined),
       Stream.tap((event) => {
         usage = spentBy(event)
@@ -178,11 +179,15 @@ const eventsOf = (
   })
 
 /** An error within a stream, which comes after status 200. */
-const inside = (what: string, { code, message, reason }: ServiceError): ServiceError =>
+const inside = (
+  what: string,
+  { code, message, reason }: ServiceError,
+  secrets: ReadonlyArray<Redacted.Redacted<string>>
+): ServiceError =>
   new ServiceError({
     code,
-    message: `${what}: ${redactText(message)}`,
-    reason: reason === undefined ? undefined : redactText(reason, [], 100)
+    message: `${what}: ${redactText(message, secrets)}`,
+    reason: reason === undefined ? undefined : redactText(reason, secrets, 100)
   })
 
 /** The error with a fix, where it is a refusal that concerns this model. */

@@ -4,6 +4,7 @@ import type { CorpusName } from "../../domain/Corpus.ts"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import { runningImports } from "../../domain/Import.ts"
 import { OperationName, type Operation } from "../../domain/Operation.ts"
+import { claim, isOrphan, release } from "../../jobs/JobRunner.ts"
 import type { Operations } from "../../ports/Operations.ts"
 import type { Quota } from "../../ports/Quota.ts"
 import { quotaLost, type Transport } from "./Transport.ts"
@@ -18,6 +19,14 @@ const longestWaitMs = 15_000
 const startMs = 15 * 60_000
 /** Milliseconds after which an import is given up that nobody watches any more, or that waits for others. */
 const runMs = 24 * 3_600_000
+
+/** Prefix of a holder that is still starting its import: the id of its process, and its own. */
+const starting = "starting/"
+
+const wasStartedByDead = (holder: string): boolean => {
+  const [, pid = "", id = ""] = holder.split("/")
+  return isOrphan(id, Number(pid))
+}
 
 /** Places that imports share: at most `limit` are taken at a time. */
 interface Places {
@@ -59,19 +68,27 @@ export const inImportPlace = Effect.fnUntraced(function*(
 
   /** Starts an operation once a place is free, and passes the place to the operation. */
   const inPlace = Effect.fnUntraced(
-    function*({ bucket, limit }: Places, starting: Effect.Effect<Operation, ServiceError>): Effect.fn.Return<Operation, ServiceError> {
-      const me = `starting/${randomUUID()}`
+    function*({ bucket, limit }: Places, start: Effect.Effect<Operation, ServiceError>): Effect.fn.Return<Operation, ServiceError> {
+      const id = randomUUID()
+      const me = `${starting}${process.pid}/${id}`
+      claim(id)
       const pause = pauses()
-      for (;;) {
-        const holders = yield* kept(quota.occupy(bucket, limit, me, startMs))
-        if (holders.length === 0) break
-        const ended = yield* Effect.filter(holders, (holder) => holder.startsWith("starting/") ? Effect.succeed(false) : isOver(holder))
-        yield* Effect.forEach(ended, (holder) => kept(quota.vacate(bucket, holder)), { discard: true })
-        if (ended.length === 0) yield* pause
-      }
-      return yield* starting.pipe(
-        Effect.tap((operation) => operation.done ? Effect.void : kept(quota.occupy(bucket, Infinity, operation.name, runMs))),
-        Effect.onExit(() => Effect.ignore(quota.vacate(bucket, me)))
+      return yield* Effect.gen(function*() {
+        for (;;) {
+          const holders = yield* kept(quota.occupy(bucket, limit, me, startMs))
+          if (holders.length === 0) break
+          const ended = yield* Effect.filter(
+            holders,
+            (holder) => holder.startsWith(starting) ? Effect.sync(() => wasStartedByDead(holder)) : isOver(holder)
+          )
+          yield* Effect.forEach(ended, (holder) => kept(quota.vacate(bucket, holder)), { discard: true })
+          if (ended.length === 0) yield* pause
+        }
+        return yield* start.pipe(
+          Effect.tap((operation) => operation.done ? Effect.void : kept(quota.occupy(bucket, Infinity, operation.name, runMs)))
+        )
+      }).pipe(
+        Effect.onExit(() => Effect.andThen(Effect.sync(() => release(id)), Effect.ignore(quota.vacate(bucket, me))))
       )
     }
   )

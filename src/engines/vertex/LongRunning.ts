@@ -4,6 +4,7 @@ import { waitFor } from "../../jobs/Wait.ts"
 import { statusFromWire } from "../../wire/Errors.ts"
 import type { Operation } from "../../wire/messages/Operations.ts"
 import { routes } from "../../wire/Routes.ts"
+import { reportedBy } from "./Responses.ts"
 import type { Call, Transport } from "./Transport.ts"
 
 /** Milliseconds between looks at an operation; each look costs a management request. */
@@ -23,7 +24,8 @@ export const poll = Effect.fn("hosted.poll")(function*(transport: Transport["Ser
 /** Waits for an operation that this process started, however long it takes, and fails with its error. */
 export const finish = Effect.fnUntraced(function*(transport: Transport["Service"], started: Operation) {
   const ended = yield* poll(transport, started, Infinity)
-  return ended.error === undefined ? ended : yield* statusFromWire(ended.error)
+  if (ended.error === undefined) return ended
+  return yield* reportedBy(`operation ${started.name} of ${transport.endpoint.host} failed`, transport.project, statusFromWire(ended.error))
 })
 
 /** Deletes a resource, and waits until it is done. If it is gone after an unanswered attempt, the deletion succeeded. */

@@ -1,5 +1,5 @@
 import { Effect, Result } from "effect"
-import type { ServiceError } from "../../domain/Errors.ts"
+import { ServiceError } from "../../domain/Errors.ts"
 import type { Page, PageRequest } from "../../ports/Paging.ts"
 
 export const pageQuery = ({ size, token }: PageRequest): { readonly pageSize?: number; readonly pageToken?: string } => ({
@@ -7,12 +7,16 @@ export const pageQuery = ({ size, token }: PageRequest): { readonly pageSize?: n
   pageToken: token
 })
 
+/** A page of a listing. Fails where its token is that of the page before: the listing would never end. */
 export const pageOf = <W, A>(
+  asked: PageRequest,
   items: ReadonlyArray<W> | undefined,
   nextToken: string | undefined,
   decode: (wire: W) => Result.Result<A, ServiceError>
 ): Effect.Effect<Page<A>, ServiceError> =>
-  Effect.map(Effect.fromResult(Result.all((items ?? []).map(decode))), (items) => ({
-    items,
-    nextToken: nextToken === undefined || nextToken === "" ? undefined : nextToken
-  }))
+  nextToken !== undefined && nextToken !== "" && nextToken === asked.token
+    ? Effect.fail(ServiceError.internal("the service answered the same page of a listing twice"))
+    : Effect.map(Effect.fromResult(Result.all((items ?? []).map(decode))), (items) => ({
+      items,
+      nextToken: nextToken === "" ? undefined : nextToken
+    }))

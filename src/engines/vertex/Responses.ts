@@ -1,8 +1,8 @@
-import { Clock, Effect, Predicate, Stream } from "effect"
+import { Clock, Effect, Predicate, type Redacted, Stream } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
 import { retryAfterOf, transportErrorOf } from "../../net/HttpErrors.ts"
-import { redactText } from "../../net/Redact.ts"
+import { redactText, secretsIn } from "../../net/Redact.ts"
 import { errorFromWire } from "../../wire/Errors.ts"
 import { withFix } from "./Fixes.ts"
 import { Unanswered } from "./Unanswered.ts"
@@ -22,22 +22,30 @@ export const failureOf = Effect.fnUntraced(function*(
     Effect.orElseSucceed(() => "")
   )
   const now = yield* Clock.currentTimeMillis
-  const reported = errorFromWire(response.status, parsed(text), retryAfterOf(response.headers, now))
-  const error = withFix(
-    reported.with({
-      message: `${what} answered ${response.status}: ${redactText(reported.message)}`,
-      status: response.status,
-      fix: reported.fix === undefined ? undefined : redactText(reported.fix),
-      reason: reported.reason === undefined ? undefined : redactText(reported.reason, [], 100),
-      violations: reported.violations?.slice(0, 50).map(({ description, field }) => ({
-        field: redactText(field, [], 200),
-        description: redactText(description)
+  const reported = errorFromWire(response.status, parsed(text), retryAfterOf(response.headers, now)).with({ status: response.status })
+  const error = reportedBy(`${what} answered ${response.status}`, project, reported, secretsIn(response.request.headers))
+  return ambiguous.has(response.status) ? new Unanswered({ error }) : error
+})
+
+/** An error that the service reported: it names the call, has a fix, and does not repeat secrets of the request. */
+export const reportedBy = (
+  what: string,
+  project: string,
+  error: ServiceError,
+  secrets: ReadonlyArray<Redacted.Redacted<string>> = []
+): ServiceError =>
+  withFix(
+    error.with({
+      message: `${what}: ${redactText(error.message, secrets)}`,
+      fix: error.fix === undefined ? undefined : redactText(error.fix, secrets),
+      reason: error.reason === undefined ? undefined : redactText(error.reason, secrets, 100),
+      violations: error.violations?.slice(0, 50).map(({ description, field }) => ({
+        field: redactText(field, secrets, 200),
+        description: redactText(description, secrets)
       }))
     }),
     project
   )
-  return ambiguous.has(response.status) ? new Unanswered({ error }) : error
-})
 
 const ambiguous = new Set([408, 499, 500, 502, 503, 504])
 
@@ -94,7 +102,8 @@ const bounded = (
     )
   })
 
-const parsed = (text: string): unknown => {
+/** The value of a JSON text; undefined where it is none. */
+export const parsed = (text: string): unknown => {
   try {
     return JSON.parse(text) as unknown
   } catch {

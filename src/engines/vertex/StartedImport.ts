@@ -26,7 +26,7 @@ export const startedImport = Effect.fnUntraced(function*(
   const list = pages(
     (page) =>
       transport.call({ route: routes.listOperations, params: { name: transport.parent }, query: pageQuery(page) }).pipe(
-        Effect.flatMap(({ nextPageToken, operations }) => pageOf(operations, nextPageToken, Result.succeed<WireOperation>))
+        Effect.flatMap(({ nextPageToken, operations }) => pageOf(page, operations, nextPageToken, Result.succeed<WireOperation>))
       ),
     100
   )

@@ -39,6 +39,9 @@ export const version: ApiVersion = "v1beta1"
 /** Version of the API for a method: batch jobs and endpoints are part of the stable API. */
 export const versionOf = ({ rpc }: { readonly rpc: string }): ApiVersion => /^(?:JobService|EndpointService)\./.test(rpc) ? "v1" : version
 
+/** Milliseconds after which a call that waits for its turn says so, once for each bucket. */
+const silenceMs = 10_000
+
 /** Most milliseconds for which the service may pause all callers. */
 const maxPause = 120_000
 
@@ -95,6 +98,22 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
   const quota = yield* Quota
   const auth = endpoint.google ? yield* GoogleAuth : options.auth ?? GoogleAuth.anonymous
   const retried = retry(options.retry)
+  const noticed = new Set<string>()
+
+  /** Waits for a turn. */
+  const take = (bucket: string, perMinute: number) => {
+    const notice = Effect.suspend(() => {
+      if (noticed.has(bucket)) return Effect.void
+      noticed.add(bucket)
+      return Effect.logWarning(
+        `requests to ${endpoint.host} wait for their turn: ${perMinute} a minute are allowed, or fewer since the service asked to slow down`
+      )
+    })
+    return quota.take(bucket, perMinute).pipe(
+      Effect.raceFirst(Effect.andThen(Effect.delay(notice, silenceMs), Effect.never)),
+      Effect.mapError(quotaLost)
+    )
+  }
 
   const send = Effect.fnUntraced(function*<A>(
     outgoing: Outgoing,
@@ -105,9 +124,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
     const what = `${outgoing.what} of ${endpoint.host}`
     const timeout = Duration.millis(outgoing.timeoutMs ?? options.timeoutMs ?? 60_000)
 
-    if (bucket !== undefined) {
-      yield* quota.take(shared, options.perMinute?.[bucket] ?? usualPerMinute[bucket]).pipe(Effect.mapError(quotaLost))
-    }
+    if (bucket !== undefined) yield* take(shared, options.perMinute?.[bucket] ?? usualPerMinute[bucket])
     return yield* sendAuthorized(client, auth, outgoing.request).pipe(
       Effect.mapError((error) => error._tag === "ServiceError" ? withFix(error, project) : unsent(error, what)),
       Effect.flatMap((response) =>

@@ -8,7 +8,7 @@ import { uploadRequestToWire, uploadResponseFromWire } from "../../wire/rag/File
 import type { JsonObject } from "../../wire/Message.ts"
 import type { UploadRagFileResponse } from "../../wire/messages/RagFile.ts"
 import { decodeResponse, encodeRequest, path, routes } from "../../wire/Routes.ts"
-import { readJson } from "./Responses.ts"
+import { readJson, reportedBy } from "./Responses.ts"
 import { type Transport, version } from "./Transport.ts"
 import { answered, Unanswered } from "./Unanswered.ts"
 
@@ -64,7 +64,10 @@ const multipart = (transport: Transport["Service"], { metadata, request, url }: 
     HttpClientRequest.setHeader("x-goog-upload-protocol", "multipart"),
     HttpClientRequest.bodyUint8Array(body, `multipart/form-data; boundary=${boundary}`)
   )
-  return Effect.flatMap(transport.send({ what, request: post, bucket: "management", timeoutMs }, answerOf), fileOf)
+  return Effect.flatMap(
+    transport.send({ what, request: post, bucket: "management", timeoutMs }, answerOf),
+    (answer) => fileOf(transport, answer)
+  )
 }
 
 /** The resumable protocol. https://cloud.google.com/storage/docs/performing-resumable-uploads describes it with other headers. */
@@ -100,7 +103,7 @@ const resumable = Effect.fnUntraced(function*(
   let offset = 0
   for (let resumes = 0;; resumes++) {
     const sent = yield* Effect.result(command("upload, finalize", { "x-goog-upload-offset": String(offset) }, content.subarray(offset)))
-    if (Result.isSuccess(sent)) return yield* fileOf(sent.success.answer)
+    if (Result.isSuccess(sent)) return yield* fileOf(transport, sent.success.answer)
     if (resumes === maxResumes || (sent.failure._tag === "ServiceError" && resumes === 0)) return yield* sent.failure
     if (sent.failure._tag === "ServiceError") return yield* new Unanswered({ error: sent.failure })
     const { error } = sent.failure
@@ -108,7 +111,7 @@ const resumable = Effect.fnUntraced(function*(
     const { answer, headers } = yield* transport.retry(answered(command("query", {}))).pipe(
       Effect.mapError(() => new Unanswered({ error }))
     )
-    if (headers["x-goog-upload-status"] === "final") return yield* fileOf(answer)
+    if (headers["x-goog-upload-status"] === "final") return yield* fileOf(transport, answer)
     const received = Number(headers["x-goog-upload-size-received"] ?? Number.NaN)
     if (headers["x-goog-upload-status"] !== "active" || !(received >= 0 && received <= content.length)) return yield* sent.failure
     offset = received
@@ -136,12 +139,17 @@ const sessionOf = (
 
 const answerOf = (response: HttpClientResponse.HttpClientResponse): Effect.Effect<unknown, ServiceError> => readJson(what, response)
 
-const fileOf = (answer: unknown): Effect.Effect<RagFile, Failure> =>
+const fileOf = ({ endpoint, project }: Transport["Service"], answer: unknown): Effect.Effect<RagFile, Failure> =>
   Effect.fromResult(decodeResponse(routes.uploadRagFile, answer)).pipe(
     Effect.filterOrFail(isTold, () => ServiceError.internal(`${what} answered neither a file nor an error`)),
     // The upload was done, whatever the answer is.
     Effect.mapError((error) => new Unanswered({ error })),
-    Effect.flatMap((decoded) => Effect.fromResult(uploadResponseFromWire(decoded)))
+    Effect.flatMap((decoded) =>
+      Effect.mapError(
+        Effect.fromResult(uploadResponseFromWire(decoded)),
+        (error) => error._tag === "ServiceError" ? reportedBy(`${what} of ${endpoint.host} failed`, project, error) : error
+      )
+    )
   )
 
 const isTold = ({ error, ragFile }: UploadRagFileResponse): boolean => error !== undefined || (ragFile?.name ?? "") !== ""

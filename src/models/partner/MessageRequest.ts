@@ -1,10 +1,7 @@
 import { Result } from "effect"
 import type { ChatPart, ChatRequest, ChatTurn } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { ContentBlock, MessageRequest, MessageTurn } from "../../domain/partner/PartnerChat.ts"
-
-/** Most tokens of an answer, apart from thoughts, where the request sets no limit. */
-const usualTokens = 4_096
+import { type ContentBlock, type MessageRequest, type MessageTurn, usualTokens } from "../../domain/partner/PartnerChat.ts"
 
 const efforts = { low: 1_024, medium: 4_096, high: 16_384, xhigh: 24_576, max: 32_768 } as const
 

@@ -1,7 +1,7 @@
-import { Effect, Stream } from "effect"
+import { Effect, Pull, Stream } from "effect"
 import type { Answer } from "../../domain/Answer.ts"
 import { type BatchJob, batchModelName, type BatchSpec } from "../../domain/batch/BatchPrediction.ts"
-import { type BatchResult, completionText, type RowFailure } from "../../domain/batch/BatchRow.ts"
+import { type BatchResult, completionEnd, completionText, ownForm, type RowFailure, rowOf } from "../../domain/batch/BatchRow.ts"
 import type { ChatEvent, ChatRequest, JsonRecord } from "../../domain/Chat.ts"
 import { messageOf, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import { parseExactly } from "../../domain/Json.ts"
@@ -12,7 +12,7 @@ import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
 import { ObjectStore } from "../../ports/ObjectStore.ts"
 import { pages } from "../../ports/Paging.ts"
 import { TableStore } from "../../ports/TableStore.ts"
-import { gatherResults } from "../../text/rows/JoinResults.ts"
+import { joinResults } from "../../text/rows/JoinResults.ts"
 import { lineGroups } from "../../text/rows/ReadRows.ts"
 import type { BatchQuestion } from "../batch/Questions.ts"
 import { PipelineInvalid } from "../definition/PipelineInvalid.ts"
@@ -78,6 +78,9 @@ type Kept = BatchRetrieved | BatchAnswered
  * Run again after an interruption, it continues with the first step not done yet.
  */
 export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieved: Stream.Stream<Kept, E, R>, options: BatchJobOptions) {
+  if (options.sampling?.seed !== undefined && ownForm(batchModelName(options.model)) === "anthropic") {
+    return yield* ServiceError.invalid("seed", `is not supported by ${options.model}`, "leave it out, or use another model")
+  }
   const objects = yield* ObjectStore
   const tables = yield* TableStore
   const contexts = `${options.folder}/contexts.jsonl`
@@ -104,19 +107,22 @@ export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieve
   yield* keep(prompts, Stream.filter(kept, needsModel).pipe(Stream.mapEffect((line) => promptRow(line, options))))
 
   const prompted = (yield* objects.head(prompts)).size > 0
-  const results = prompted ? yield* gatherResults(yield* followedJob(prompts, options), { objects, tables }) : undefined
+  // A row for each question with contexts, in their order.
+  const next = prompted
+    ? yield* taking((yield* joinResults(yield* followedJob(prompts, options), { objects, tables })).rows)
+    : Effect.undefined
   return Stream.mapEffect(
     kept,
     Effect.fnUntraced(function*(line): Effect.fn.Return<BatchAnswered, ServiceError> {
       if (!("contexts" in line)) return line
       const { contexts, ...question } = line
-      const result = needsModel(line) ? results?.take(line.customId) ?? missing : undefined
+      const result = needsModel(line) ? (yield* next)?.result ?? missing : undefined
       if (result?.error !== undefined) return { ...question, error: result.error }
-      const answer = completionText(result?.response ?? {})
-      return {
-        ...question,
-        answer: yield* (yield* options.grounded(saying(options.model, answer))).answer({ question: question.question, contexts })
-      }
+      const generator = yield* options.grounded(saying(options.model, result?.response ?? {}))
+      return yield* orFailed(
+        question,
+        Effect.map(generator.answer({ question: question.question, contexts }), (answer): BatchAnswered => ({ ...question, answer }))
+      )
     })
   )
 })
@@ -156,27 +162,41 @@ const promptRow = ({ contexts, customId, question }: BatchRetrieved, options: Ba
   })
   const { instruction, sampling } = options
   return Effect.flatMap(options.grounded(listens), ({ answer }) => answer({ question, contexts, instruction, sampling })).pipe(
-    Effect.map(() => ({ custom_id: customId, method: "POST", url: "/v1/chat/completions", body: bodyOf(prompted ?? { turns: [] }) }))
+    Effect.map(() => rowOf(batchModelName(options.model), customId, prompted ?? { turns: [] }))
   )
 }
 
-const bodyOf = ({ maxTokens, seed, system, temperature, topP, turns }: ChatRequest): JsonRecord => ({
-  messages: [
-    ...(system === undefined ? [] : [{ role: "system", content: system }]),
-    ...turns.map(({ parts, role }) => ({ role, content: parts.map((part) => ("text" in part ? part.text : "")).join("") }))
-  ],
-  max_tokens: maxTokens,
-  temperature,
-  top_p: topP,
-  seed
-})
-
-/** A chat model that returns this text, whatever the request. */
-const saying = (model: string, text: string): ChatModel["Service"] =>
+/** A chat model that returns this response, whatever the request. */
+const saying = (model: string, response: JsonRecord): ChatModel["Service"] =>
   ChatModel.of({
     model,
-    stream: () => Stream.fromIterable<ChatEvent>([{ type: "text", candidate: 0, text }, { type: "end", candidate: 0, reason: "stop" }])
+    stream: () =>
+      Stream.fromIterable<ChatEvent>([
+        { type: "text", candidate: 0, text: completionText(response) },
+        { type: "end", candidate: 0, ...completionEnd(response) }
+      ])
   })
+
+/** Takes the elements of a stream one by one; undefined once there are no more. */
+const taking = Effect.fnUntraced(function*<A, E, R>(stream: Stream.Stream<A, E, R>) {
+  const pull = yield* Stream.toPull(stream)
+  let here: ReadonlyArray<A> = []
+  let at = 0
+  const next: Effect.Effect<A | undefined, E, R> = Effect.suspend(() =>
+    at < here.length
+      ? Effect.succeed(here[at++])
+      : Pull.matchEffect(pull, {
+        onSuccess: (elements) => {
+          here = elements
+          at = 0
+          return next
+        },
+        onFailure: Effect.failCause,
+        onDone: () => Effect.undefined
+      })
+  )
+  return next
+})
 
 /** Creates or finds the job over these prompts, and returns it once it has ended with results. */
 const followedJob = Effect.fnUntraced(function*(prompts: string, { displayName, folder, model, observe }: BatchJobOptions) {

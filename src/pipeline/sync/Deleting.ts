@@ -1,7 +1,8 @@
 import { Clock, Effect, Stream } from "effect"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
-import { Held, ignoreMissing } from "./Failures.ts"
+import type { ServiceError } from "../../domain/Errors.ts"
+import { concernsAll, Held, ignoreMissing, messageWithFix } from "./Failures.ts"
 import { filesText, Session, type SyncSpec } from "./Session.ts"
 
 /** Deletes up to this number are never held, unless they are all the files of a source. */
@@ -9,6 +10,8 @@ const freeDeletes = 20
 /** Concurrent deletes, and the number of entries removed from the ledger at a time. */
 const concurrency = 8
 const batchSize = 256
+/** Files that the target does not delete, after which no more are tried: it would most likely not delete them either. */
+const mostUndeleted = 25
 /** Paths named in a held event. */
 const namedPaths = 20
 
@@ -71,11 +74,15 @@ export const findMissing = Effect.fn("sync.findMissing")(function*(scan: Scan) {
   return missing
 })
 
-/** Deletes from the target the files that complete listings no longer have, except held ones. */
+/**
+ * Deletes from the target the files that complete listings no longer have, except held ones. Files that it does not delete stay in the
+ * ledger, and are noted; returns their sources.
+ */
 export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(scan: Scan) {
   const { emit, tally } = yield* Session
   const missing = yield* findMissing(scan)
   const heldPaths = new Map(missing.flatMap(({ held, source }) => held === undefined ? [] : [[source, Array<string>()] as const]))
+  const undeleted: Array<Undeleted> = []
   yield* scan.missing.pipe(
     Stream.grouped(batchSize),
     Stream.runForEach(Effect.fnUntraced(function*(batch) {
@@ -84,8 +91,7 @@ export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(scan: Sca
         const paths = heldPaths.get(source)
         if (file !== undefined && paths !== undefined && paths.length < namedPaths) paths.push(path)
       }
-      yield* deleteEntries(free)
-      for (const { file, path, source } of free) {
+      for (const { file, path, source } of yield* deleteEntries(free, undeleted)) {
         // Only entries with a file were deleted from the target.
         if (file === undefined) continue
         tally.add(source, "deleted", 1)
@@ -99,18 +105,49 @@ export const deleteMissing = Effect.fn("sync.deleteMissing")(function*(scan: Sca
     tally.held(source, count, held, paths)
     yield* emit({ type: "held", source, count, why: held, paths })
   }
+  const bySource = Map.groupBy(undeleted, ({ entry }) => entry.source)
+  for (const [source, failures] of bySource) tally.noted(source, undeletedText(failures))
+  return [...bySource.keys()]
 })
 
-/** Deletes the files of these entries, and then the entries. */
-const deleteEntries = Effect.fnUntraced(function*(entries: ReadonlyArray<LedgerEntry>) {
+/** A file that the target did not delete. */
+interface Undeleted {
+  readonly entry: LedgerEntry
+  readonly error: ServiceError
+}
+
+const undeletedText = (failures: ReadonlyArray<Undeleted>): string => {
+  const [first] = failures
+  const others = failures.length < mostUndeleted ? "" : ", and no others were tried"
+  return `${filesText(failures.length)} could not be deleted${others}: ${first?.entry.path}: ${
+    first === undefined ? "" : messageWithFix(first.error)
+  }`
+}
+
+/**
+ * Deletes the files of these entries, and then the entries. Returns the deleted ones; adds those that the target did not delete to
+ * `undeleted`, and tries no more once it is full. Fails with what concerns every file.
+ */
+const deleteEntries = Effect.fnUntraced(function*(entries: ReadonlyArray<LedgerEntry>, undeleted: Array<Undeleted>) {
   const files = yield* Files
   const ledger = yield* Ledger
   const { scope } = yield* Session
-  yield* Effect.forEach(entries, ({ file }) => file === undefined ? Effect.void : files.delete(file).pipe(ignoreMissing), {
-    concurrency,
-    discard: true
-  })
-  yield* ledger.write(scope, { remove: entries })
+  const isDeleted = (entry: LedgerEntry): Effect.Effect<boolean, ServiceError> =>
+    Effect.suspend(() => {
+      if (entry.file === undefined) return Effect.succeed(true)
+      if (undeleted.length >= mostUndeleted) return Effect.succeed(false)
+      return files.delete(entry.file).pipe(
+        ignoreMissing,
+        Effect.as(true),
+        Effect.catchIf((error) => !concernsAll(error), (error) => {
+          undeleted.push({ entry, error })
+          return Effect.succeed(false)
+        })
+      )
+    })
+  const deleted = yield* Effect.filter(entries, isDeleted, { concurrency })
+  yield* ledger.write(scope, { remove: deleted })
+  return deleted
 })
 
 /**
@@ -129,7 +166,10 @@ export const deleteSuperseded = Effect.fn("sync.deleteSuperseded")(function*(ent
     } would be replaced by ${stored}, fewer than maxDelete allows, since another side lists the source now; --yes deletes them`
     return yield* new Held({ count: entries.length, why })
   }
-  yield* Stream.fromIterable(entries).pipe(Stream.grouped(batchSize), Stream.runForEach(deleteEntries))
+  const undeleted: Array<Undeleted> = []
+  yield* Stream.fromIterable(entries).pipe(Stream.grouped(batchSize), Stream.runForEach((batch) => deleteEntries(batch, undeleted)))
+  const [first] = undeleted
+  if (first !== undefined) return yield* first.error
 })
 
 /** Rules for whether a corpus may replace one that has files it lacks. */

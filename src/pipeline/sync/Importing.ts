@@ -1,9 +1,9 @@
 import { Clock, Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
-import { ServiceError, type StateError } from "../../domain/Errors.ts"
+import type { ServiceError, StateError } from "../../domain/Errors.ts"
 import type { ImportedFile, ImportSource } from "../../domain/Import.ts"
 import { plural } from "../../domain/Numbers.ts"
-import { type Operation, OperationName } from "../../domain/Operation.ts"
+import { type Operation, operationError, OperationName } from "../../domain/Operation.ts"
 import type { RagFile, RagFileName } from "../../domain/RagFile.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -95,6 +95,7 @@ export const importFiles = Effect.fn("sync.importFiles")(function*(corpus: Corpu
   return yield* startImport(corpus, { _tag: "storage", uris: handed.map(({ uri }) => uri) }).pipe(
     Effect.tap((operation) => note(operation.name)),
     Effect.flatMap((operation) => follow(source, operation, handed.length)),
+    Effect.filterOrFail(hasSucceeded, importError),
     Effect.matchEffect({
       onSuccess: Effect.fnUntraced(function*({ operation, results, unread }) {
         const imported = reconcile(handed, before, yield* filesAt(corpus, handed), operation, results)
@@ -144,14 +145,15 @@ export const importWhole = Effect.fn("sync.importWhole")(
       yield* ledger.write(scope, { put: [wholeImportIntent(id, operation.name)] })
       return operation
     })
+    // An import that failed meanwhile is started again: the reason may be gone.
     const resume = (name: string) =>
-      Effect.catchIf(
-        operations.wait(OperationName.make(name), 0),
-        (error): error is ServiceError => error.code === "NOT_FOUND",
-        () => start
+      operations.wait(OperationName.make(name), 0).pipe(
+        Effect.catchIf((error): error is ServiceError => error.code === "NOT_FOUND", () => Effect.undefined),
+        Effect.flatMap((operation) => operation === undefined || operation.error !== undefined ? start : Effect.succeed(operation))
       )
     return yield* (earlier === undefined ? start : resume(earlier)).pipe(
       Effect.flatMap((operation) => follow(id, operation)),
+      Effect.filterOrFail(hasSucceeded, importError),
       Effect.matchEffect({
         onSuccess: (followed) => accountWhole(corpus, id, source, before, followed),
         onFailure: Effect.fnUntraced(function*(error) {
@@ -258,7 +260,7 @@ export const settleImports = Effect.fn("sync.settleImports")(function*(corpus: C
     )
     yield* settle(
       handed,
-      followed === undefined
+      followed === undefined || !hasSucceeded(followed)
         ? handed.map(() => interrupted)
         : reconcile(handed, undefined, yield* filesAt(corpus, handed), followed.operation, followed.results)
     )
@@ -295,7 +297,7 @@ const ownSink = (sink: string, now: number): string => {
   return sink.replace(/(\.[^./]*)?$/, (extension) => `-${stamp}-${importCount++}${extension}`)
 }
 
-/** A finished import, and its results by file. */
+/** A finished import, which may have failed as a whole, and its results by file. */
 interface Followed {
   readonly operation: Operation
   readonly results: ReadonlyArray<ImportedFile>
@@ -313,9 +315,8 @@ const follow = Effect.fnUntraced(
       if (operation.done) break
       operation = yield* operations.wait(operation.name, tellEvery)
     }
-    if (operation.error !== undefined) return yield* new ServiceError(operation.error)
     const sink = operation.resultSink ?? started.resultSink
-    if (sink === undefined) return { operation, results: [], unread: "" }
+    if (operation.error !== undefined || sink === undefined) return { operation, results: [], unread: "" }
     // Where results cannot be read, the counts and the corpus have to do.
     return yield* Effect.match(results(sink), {
       onSuccess: (found = []) => ({ operation, results: found, unread: "" }),
@@ -323,6 +324,15 @@ const follow = Effect.fnUntraced(
     })
   }
 )
+
+const hasSucceeded = ({ operation }: Followed): boolean => operation.error === undefined
+
+const importError = ({ operation }: Followed): ServiceError =>
+  operationError("import", operation, operation.error === undefined ? undefined : importFixes[operation.error.code])
+
+const importFixes: Partial<Record<ServiceError["code"], string>> = {
+  RESOURCE_EXHAUSTED: "run again later; a lower import.maxEmbeddingRequestsPerMinute, or a higher quota of the embedding model, avoids it"
+}
 
 /** Files of the corpus that came from these addresses: the newest of each. */
 const filesAt = Effect.fnUntraced(function*(corpus: CorpusName, handed: ReadonlyArray<Handed>) {

@@ -112,9 +112,11 @@ export const reconcile = (
   operation: Pick<Operation, "counts" | "partialFailures">,
   results: ReadonlyArray<ImportedFile> = []
 ): ReadonlyArray<Imported> => {
-  const { counts } = operation
+  const { counts, partialFailures } = operation
   const resultsByUri = new Map(results.map((result) => [uriKey(result.uri), result]))
-  const failures = failuresByUri(handed, operation.partialFailures)
+  const failures = failuresByUri(handed, partialFailures)
+  const named = new Set(failures.values())
+  const unaccounted = unaccountedText(counts, partialFailures.filter((failure) => !named.has(failure)))
   const states = handed.map(({ uri }) => {
     const key = uriKey(uri)
     const [old, now, failure, result] = [before?.get(key), after.get(key), failures.get(key), resultsByUri.get(key)]
@@ -151,7 +153,7 @@ export const reconcile = (
       case "skipped":
         return { _tag: "there", outcome: "unchanged", file: state.now }
       case "absent":
-        return { _tag: "failed", reason: "unaccounted", message: unaccounted(counts), retryable: true }
+        return { _tag: "failed", reason: "unaccounted", message: unaccounted, retryable: true }
       case "broken":
         return {
           _tag: "failed",
@@ -166,7 +168,7 @@ export const reconcile = (
       case "touched":
       case "unsure":
         return unexplained > 0
-          ? { _tag: "failed", reason: "unaccounted", message: unaccounted(counts), retryable: true, file: state.now?.name }
+          ? { _tag: "failed", reason: "unaccounted", message: unaccounted, retryable: true, file: state.now?.name }
           : { _tag: "there", outcome: state.is === "touched" && touchedMeansChanged ? "changed" : "unchanged", file: state.now }
     }
   })
@@ -200,10 +202,16 @@ export const outcomeOf = ({ file, path, size, source }: LedgerEntry, imported: I
 export const countsText = (counts: Operation["counts"]): string =>
   counts === undefined ? "no counts" : `${counts.imported} imported, ${counts.skipped} skipped, ${counts.failed} failed`
 
-const unaccounted = (counts: Operation["counts"]): string =>
-  `the service does not report this file's outcome; of all files of its import it counts ${countsText(counts)}`
-
 type Failure = Operation["partialFailures"][number]
+
+const unaccountedText = (counts: Operation["counts"], unnamed: ReadonlyArray<Failure>): string => {
+  const reasons = [...new Set(unnamed.map(({ code, message }) => `${code}: ${message}`))].slice(0, mostReasons)
+  const failures = reasons.length === 0 ? "" : `; failures that name no file: ${reasons.join("; ")}`
+  return `the service does not report this file's outcome; of all files of its import it counts ${countsText(counts)}${failures}`
+}
+
+/** Most reasons given of failures that name no file. */
+const mostReasons = 3
 
 /** Failures whose messages name one of these files, by {@link uriKey}: the longest matching address. */
 const failuresByUri = (handed: ReadonlyArray<Handed>, failures: ReadonlyArray<Failure>): ReadonlyMap<string, Failure> => {

@@ -73,7 +73,7 @@ const run = Effect.fnUntraced(
       ? yield* settleImports(corpus)
       : new Map<string, string>()
     const sources = followRunning(checked, running, spec)
-    const drift = target.files === "known" && checkTarget ? yield* findDrift(corpus) : noDrift
+    const drift = target.files !== "new" && checkTarget ? yield* findDrift(corpus) : noDrift
     const others = recovered ?? drift.joins
     if (others !== undefined) yield* emit({ type: "joins", corpus, others })
     for (const [source, note] of driftNotes(drift)) tally.noted(source, note)
@@ -105,14 +105,16 @@ const run = Effect.fnUntraced(
       if (embedded !== undefined) tally.embeddedInAll(embedded())
       if (stop.error !== undefined) return yield* Effect.fail(stop.error)
 
+      let undeleted: ReadonlyArray<string> = []
       if (stop.ended === undefined) {
         // By now the ledger has what the imports brought.
         for (const { id } of sources.importOnly) yield* scanned.scan.seeAll(id)
-        yield* deleteMissing(scanned.scan)
+        undeleted = yield* deleteMissing(scanned.scan)
+        undeleted.forEach(scanned.increments.wholeNext)
         for (const [source, entries] of scanned.imported) yield* replaceImported(source, entries)
         yield* scanned.increments.commit
       }
-      const incomplete = tally.sources.some(({ error }) => error !== undefined)
+      const incomplete = undeleted.length > 0 || tally.sources.some(({ error }) => error !== undefined)
       const ended = stop.ended ?? (incomplete ? "incomplete" : "done")
       const open = wasWhole && target.role === "live" ? 0 : yield* left
       const isWhole = ended === "done" && open === 0

@@ -22,13 +22,13 @@ export interface JoinTally {
 }
 
 /** A job's results by `custom_id`, of any number. Each can be taken once. */
-export interface Results {
+interface Results {
   readonly take: (customId: string) => BatchResult | undefined
   /** How many results were not taken. */
   readonly left: () => number
 }
 
-export const gatherResults = Effect.fn("gatherResults")(function*(
+const gatherResults = Effect.fn("gatherResults")(function*(
   job: BatchJob,
   stores: Stores
 ): Effect.fn.Return<Results, ServiceError, Scope.Scope> {

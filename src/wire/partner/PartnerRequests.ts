@@ -1,6 +1,6 @@
 import { Result, Schema, SchemaIssue } from "effect"
 import { ServiceError } from "../../domain/Errors.ts"
-import type { Conversation, MessageRequest } from "../../domain/partner/PartnerChat.ts"
+import { anthropicVersion, type Conversation, type MessageRequest } from "../../domain/partner/PartnerChat.ts"
 import { defined } from "../Optional.ts"
 import { pathText } from "../JsonBody.ts"
 import { isJsonObject, type Json, type JsonObject } from "../Message.ts"
@@ -23,9 +23,6 @@ import {
 
 // Requests to a partner's model, Claude: its own JSON, for which there are no protos. They are read as strictly as the model's
 // server reads them.
-
-/** Version that every request has to name. Newer clients send a date. */
-export const anthropicVersion = "vertex-2023-10-16"
 
 const Turn = Schema.Struct({
   role: Schema.Literals(["user", "assistant"]),

@@ -12,6 +12,7 @@ import { batchPipeline } from "../../../src/pipeline/BatchPipeline.ts"
 import { definePipeline } from "../../../src/pipeline/definition/DefinePipeline.ts"
 import { runPipeline } from "../../../src/pipeline/RunPipeline.ts"
 import { BatchPrediction } from "../../../src/ports/BatchPrediction.ts"
+import type { JsonRecord } from "../../../src/domain/Chat.ts"
 import { batchJobToWire } from "../../../src/wire/batch/BatchPredictions.ts"
 import * as Conformance from "../../conformance/BatchPrediction.ts"
 import { echoUpstream } from "../../fakes/EchoUpstream.ts"
@@ -78,7 +79,12 @@ const onService = <A, E>(
   }).pipe(Effect.scoped)
 
 describe("a pipeline's batch stage on the hosted engine", () => {
-  it.live("retrieves there, asks in one job through object storage, and verifies what comes back", () =>
+  /** The answers to these questions by one job of a model, whose result for each prompt `resultOf` returns. */
+  const answersOf = (
+    model: string,
+    questions: ReadonlyArray<string>,
+    resultOf: (prompt: Record<string, JsonRecord>, at: number) => object | undefined
+  ) =>
     Effect.gen(function*() {
       const fake = yield* fakeVertex
       const gcs = yield* fakeGcs()
@@ -90,12 +96,13 @@ describe("a pipeline's batch stage on the hosted engine", () => {
         engine: { vertex: { project: "p1", location: "us-central1", baseUrl: fake.baseUrl } },
         corpus: { displayName: "Claims" },
         sources: { docs: { local: { path: join(folder, "docs") } } },
-        stages: [{ retrieve: { topK: 3 } }, { batch: { model: "llama-3.1-70b-instruct-maas", staging: "gs://acme/batches/" } }]
+        stages: [{ retrieve: { topK: 3 } }, { batch: { model, staging: "gs://acme/batches/", temperature: 0 } }]
       })
       const asked: Array<
         { readonly model: string; readonly outputConfig: { readonly gcsDestination: { readonly outputUriPrefix: string } } }
       > = []
-      /** Answers each prompt with a quote of it, as the service lays its results out. */
+      const rows: Array<Record<string, JsonRecord>> = []
+      // Answers each prompt, and lays the results out as the service does.
       fake.handle = ({ body, method, path, response }) => {
         if (!path.includes("/batchPredictionJobs")) return false
         if (method === "GET" && !/batchPredictionJobs\/\d/.test(path)) return sendJson(response, 200, {}), true
@@ -105,11 +112,11 @@ describe("a pipeline's batch stage on the hosted engine", () => {
         const prompts = String(gcs.object("acme", `${prefix.replace(/results$/, "")}prompts.jsonl`)?.data).trim().split("\n").map((line) =>
           JSON.parse(line)
         )
-        const text = "Within ten days [1 \"paid within 10 working days\"]."
+        if (method === "POST") rows.push(...prompts)
         gcs.put(
           "acme",
           `${prefix}/prediction-x/predictions_0001.jsonl`,
-          prompts.map(({ custom_id }) => JSON.stringify({ custom_id, response: { choices: [{ message: { content: text } }] } })).join("\n")
+          prompts.flatMap((prompt, at) => resultOf(prompt, at) ?? []).toReversed().map((row) => JSON.stringify(row)).join("\n")
         )
         sendJson(response, 200, {
           ...spec,
@@ -128,12 +135,24 @@ describe("a pipeline's batch stage on the hosted engine", () => {
       yield* emulator(gcs.origin)
       const answers = yield* Effect.gen(function*() {
         yield* runPipeline(pipeline)
-        const questions = Stream.make({ customId: "a", question: "When are claims paid?", carried: {} })
-        return yield* Stream.runCollect(yield* batchPipeline(pipeline, questions, { questionsId: "1" }))
+        const given = Stream.fromIterable(questions.map((question) => ({ customId: question, question, carried: {} })))
+        return yield* Stream.runCollect(yield* batchPipeline(pipeline, given, { questionsId: "1" }))
       }).pipe(
         Effect.scoped,
         Effect.provide(services)
       )
+      return { answers, asked, rows }
+    }).pipe(Effect.scoped)
+
+  const turned = (record: JsonRecord | undefined) => Object.fromEntries(Object.entries(record ?? {}).toReversed())
+  const text = "Within ten days [1 \"paid within 10 working days\"]."
+
+  it.live("retrieves there, asks in one job through object storage, and verifies what comes back", () =>
+    Effect.gen(function*() {
+      const { answers, asked, rows } = yield* answersOf("llama-3.1-70b-instruct-maas", ["When are claims paid?"], ({ custom_id }) => ({
+        custom_id,
+        response: { choices: [{ message: { content: text }, finish_reason: "stop" }] }
+      }))
       assert.strictEqual(answers[0]?.answer?.text, "Within ten days [1].")
       assert.strictEqual(answers[0]?.answer?.citations[0]?.sourceDisplayName, "claims.md")
       assert.strictEqual(asked[0]?.model, "publishers/meta/models/llama-3.1-70b-instruct-maas")
@@ -141,7 +160,73 @@ describe("a pipeline's batch stage on the hosted engine", () => {
         asked[0]?.outputConfig.gcsDestination.outputUriPrefix ?? "",
         /^gs:\/\/acme\/batches\/sluice-batch-[0-9a-f]{16}\/results$/
       )
-    }).pipe(Effect.scoped))
+      assert.hasAllKeys(rows[0], ["custom_id", "method", "url", "body"])
+    }))
+
+  it.live("asks Gemini and Claude in their own form, and names every answer that they withhold or lack", () =>
+    Effect.gen(function*() {
+      const parts = [{ text }]
+      const results: Record<string, ReadonlyArray<object | undefined>> = {
+        "gemini-2.0-flash-001": [
+          { status: "", response: { candidates: [{ content: { role: "model", parts }, finishReason: "STOP" }] } },
+          { status: "", response: { candidates: [{ content: { parts }, finishReason: "MAX_TOKENS" }] } },
+          { status: "", response: { candidates: [{ finishReason: "SAFETY" }] } },
+          { status: "", response: { promptFeedback: { blockReason: "PROHIBITED_CONTENT" } } },
+          { status: "Bad Request: no", response: {} },
+          undefined
+        ],
+        "claude-3-5-haiku@20241022": [
+          { response: { type: "message", content: [{ type: "text", text }], stop_reason: "end_turn" } },
+          { response: { content: [{ type: "text", text }], stop_reason: "max_tokens" } },
+          { response: { content: [], stop_reason: "refusal" } },
+          { response: { error: { code: "INVALID_ARGUMENT", message: "no" } } },
+          { response: {} },
+          undefined
+        ]
+      }
+      const seen: Record<string, ReadonlyArray<unknown>> = {}
+      for (const [model, each] of Object.entries(results)) {
+        const questions = each.map((_, at) => `When are claims paid, in case ${at}?`)
+        const { answers, asked, rows } = yield* answersOf(model, questions, ({ custom_id, request }, at) => {
+          const result = each[at]
+          // The service repeats a prompt in an order of its own, with nulls.
+          return result === undefined ? undefined : { ...result, custom_id, request: { labels: null, ...turned(request) } }
+        })
+        const [row] = rows
+        assert.isUndefined(row?.["body"])
+        if (model.startsWith("gemini")) {
+          assert.strictEqual(asked[0]?.model, `publishers/google/models/${model}`)
+          assert.hasAllKeys(row, ["request"])
+          assert.hasAllKeys(row?.["request"], ["contents", "systemInstruction", "generationConfig"])
+        } else {
+          assert.strictEqual(asked[0]?.model, `publishers/anthropic/models/${model}`)
+          assert.hasAllKeys(row, ["custom_id", "request"])
+          assert.hasAllKeys(row?.["request"], ["anthropic_version", "max_tokens", "messages", "system", "temperature"])
+        }
+        assert.deepStrictEqual(answers.map(({ customId }) => customId), questions)
+        seen[model] = answers.map(({ answer, error }) =>
+          answer === undefined ? error?.message : [answer.grounded, answer.truncated === true]
+        )
+      }
+      assert.deepStrictEqual(seen, {
+        "gemini-2.0-flash-001": [
+          [true, false],
+          [true, true],
+          "gemini-2.0-flash-001 withheld the answer (SAFETY)",
+          "gemini-2.0-flash-001 withheld the answer (PROHIBITED_CONTENT)",
+          "Bad Request: no",
+          "the job has no result for this question"
+        ],
+        "claude-3-5-haiku@20241022": [
+          [true, false],
+          [true, true],
+          "claude-3-5-haiku@20241022 withheld the answer (content filter)",
+          "no",
+          "the result has no response",
+          "the job has no result for this question"
+        ]
+      })
+    }))
 })
 
 describe("the hosted engine's batch jobs", () => {
@@ -203,6 +288,14 @@ describe("the hosted engine's batch jobs", () => {
         ])
         assert.deepStrictEqual(counts, { successful: 5, failed: 0, incomplete: 0 })
         assert.deepStrictEqual(results, { _tag: "folder", uri: "gs://b/out/prediction-x" })
+      }))
+  })
+
+  it.live("have ended in a state that is not known here once they have an end time", () => {
+    const answers = [job("QUIESCING"), job("MOSTLY_DONE", { endTime: new Date().toISOString() })]
+    return onService(() => answers.shift() ?? 404, (jobs) =>
+      Effect.gen(function*() {
+        assert.deepInclude(yield* jobs.wait(name as never), { state: "UNSPECIFIED" })
       }))
   })
 

@@ -162,6 +162,20 @@ describe("hosted files", () => {
       })
     ))
 
+  it.live("an error in the answer names the call", () =>
+    onFake((fake) =>
+      Effect.gen(function*() {
+        const files = yield* Files
+        const corpus = yield* newCorpus
+        fake.handle = ({ path, response }) => {
+          if (path.startsWith("/upload/")) response.end(JSON.stringify({ error: { code: 7, message: "no access to the parser" } }))
+          return path.startsWith("/upload/")
+        }
+        const error = yield* Effect.flip(files.upload(marked(corpus, "new")))
+        assert.match(error.message, /^UploadRagFile of 127\.0\.0\.1:\d+ failed: no access to the parser$/)
+      })
+    ))
+
   it.live("a delete whose answer is lost is done", () =>
     onFake((fake) =>
       Effect.gen(function*() {

@@ -82,12 +82,13 @@ describe("answers from given contexts", () => {
         })
     ))
 
-  const failing = (name: string, code: string, script: (call: Call) => void, tries = 1) =>
+  const failing = (name: string, code: string, script: (call: Call) => void, tries = 1, says?: RegExp) =>
     it.live(`${name}: ${code}`, () =>
       onModel(script, (generation, fake) =>
         Effect.gen(function*() {
           const error = yield* Effect.flip(promptOnly(generation).answer({ question: "q", contexts: [context] }))
           assert.strictEqual(error.code, code)
+          if (says !== undefined) assert.match(error.message, says)
           assert.strictEqual(fake.calls.length, tries)
         })))
 
@@ -114,10 +115,30 @@ describe("answers from given contexts", () => {
     events(call, [piece("Claims are")])
     call.response.end()
   })
-  failing("an error inside the stream", "RESOURCE_EXHAUSTED", (call) => {
-    events(call, [piece("Claims are"), { error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "slow down" } }])
-    call.response.end()
-  })
+  failing(
+    "an error inside the stream",
+    "RESOURCE_EXHAUSTED",
+    (call) => {
+      events(call, [piece("Claims are"), { error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "slow down" } }])
+      call.response.end()
+    },
+    1,
+    /^StreamGenerateContent of 127\.0\.0\.1:\d+: slow down$/
+  )
+  for (const end of ["\n", "\r\n"]) {
+    failing(
+      `an error after the last event, as JSON alone (${JSON.stringify(end)})`,
+      "RESOURCE_EXHAUSTED",
+      (call) => {
+        const error = [{ error: { code: 429, status: "RESOURCE_EXHAUSTED", message: "slow down" } }]
+        call.response.writeHead(200, { "content-type": "text/event-stream" })
+        call.response.write(`data: ${JSON.stringify(piece("Claims are"))}${end}${end}`)
+        call.response.end(JSON.stringify(error, null, 2).replaceAll("\n", end) + end)
+      },
+      1,
+      /^StreamGenerateContent of 127\.0\.0\.1:\d+: slow down$/
+    )
+  }
   failing("an event that is cut", "UNAVAILABLE", (call) => {
     call.response.writeHead(200, { "content-type": "text/event-stream" })
     call.response.end("data: {\"candidates\": [{\"con\n\n")

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { spawnSync } from "node:child_process"
 import { CorpusName } from "../../../src/domain/Corpus.ts"
 import { defaultChunking } from "../../../src/domain/Chunking.ts"
 import { ServiceError } from "../../../src/domain/Errors.ts"
@@ -160,6 +161,22 @@ describe("the service's three places for imports", () => {
       over.add(operation(2, true).name)
       yield* TestClock.adjust("20 seconds")
       assert.strictEqual((yield* Fiber.join(fourth)).name, operation(4, false).name)
+    }).pipe(Effect.provide(here)))
+
+  it.effect("a process that died while it started one leaves its place at once, one that lives does not", () =>
+    Effect.gen(function*() {
+      const { services: { quota, transport }, start } = yield* setUp
+      const bucket = `${transport.endpoint.host}/mine/imports`
+      // One of an earlier process, and one of an earlier process that had the id of this one, as in a container.
+      for (const pid of [spawnSync(process.execPath, ["--version"]).pid, process.pid]) {
+        yield* quota.occupy(bucket, 1, `starting/${pid}/earlier`, 900_000)
+        assert.strictEqual((yield* start(1, true, "mine")).name, operation(1, true).name)
+      }
+      yield* quota.occupy(bucket, 1, `starting/${process.ppid}/other`, 900_000)
+      const waiting = yield* Effect.forkChild(start(2, true, "mine"))
+      yield* TestClock.adjust("1 minute")
+      assert.isUndefined(waiting.pollUnsafe())
+      yield* Fiber.interrupt(waiting)
     }).pipe(Effect.provide(here)))
 
   it.effect("a short import is not waited for longer than it takes", () =>

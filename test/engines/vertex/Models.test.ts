@@ -130,7 +130,7 @@ describe("the hosted catalog", () => {
         return sendJson(response, 200, { name, metadata: metadata({ publisherModel: gemma, destination: parent }) })
       }
       looks += 1
-      const error = { code: 8, message: "reservation mine has no capacity" }
+      const error = { code: 8, message: "reservation mine has no capacity for hf_canary7c31" }
       sendJson(response, 200, looks < 3 ? { name, metadata: metadata({}) } : { name, metadata: metadata({}), done: true, error })
     }, (service) =>
       Effect.gen(function*() {
@@ -139,7 +139,10 @@ describe("the hosted catalog", () => {
         const started = yield* deploy({ publisherModelName: gemma, acceptEula: true })
         assert.deepInclude(started, { name: OperationName.make(name), kind: "deploy", done: false, deployment: { publisherModel: gemma } })
         const ended = yield* operations.wait(OperationName.make(name), 60_000)
-        assert.deepInclude(ended, { done: true, error: { code: "RESOURCE_EXHAUSTED", message: "reservation mine has no capacity" } })
+        assert.deepInclude(ended, {
+          done: true,
+          error: { code: "RESOURCE_EXHAUSTED", message: "reservation mine has no capacity for <redacted>" }
+        })
         assert.strictEqual(service.asked.filter(({ method }) => method === "POST").length, 1)
       }))
   })

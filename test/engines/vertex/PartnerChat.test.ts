@@ -297,10 +297,10 @@ describe("HostedPartnerChat", () => {
       Effect.gen(function*() {
         const { message, stream } = yield* PartnerChat
         fake.handle = ({ response }) =>
-          send(response, { type: "error", error: { type: "invalid_request_error", message: `seen Bearer ${token}` } }, 400)
+          send(response, { type: "error", error: { type: "invalid_request_error", message: `seen ${token}` } }, 400)
         const whole = yield* Effect.flip(message(asks()))
         fake.handle = ({ response }) =>
-          sendStream(response, sse(begin, { type: "error", error: { type: "api_error", message: `seen Bearer ${token}` } }))
+          sendStream(response, sse(begin, { type: "error", error: { type: "api_error", message: `seen ${token}` } }))
         const within = yield* Effect.flip(Stream.runDrain(stream(asks())))
         assert.strictEqual(fake.calls[0]?.headers.authorization, `Bearer ${token}`)
         for (const error of [whole, within]) {

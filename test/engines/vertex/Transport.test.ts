@@ -1,7 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Effect, Layer, Redacted, Result } from "effect"
+import { Deferred, Effect, Fiber, Layer, Logger, Redacted, Result, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { endpointOf } from "../../../src/engines/vertex/Endpoint.ts"
 import { GoogleAuth } from "../../../src/net/GoogleAuth.ts"
+import { pages } from "../../../src/ports/Paging.ts"
 import { Corpora } from "../../../src/ports/Corpora.ts"
 import { Quota } from "../../../src/ports/Quota.ts"
 import { Retrieval } from "../../../src/ports/Retrieval.ts"
@@ -105,6 +107,25 @@ describe("the transport", () => {
       { perMinute: { management: 2 } }
     ))
 
+  it.effect("says once that calls wait for their turn", () => {
+    const warnings: Array<string> = []
+    const logger = Logger.make(({ logLevel, message }) => {
+      if (logLevel === "Warn") warnings.push(String(message))
+    })
+    return onFake(() =>
+      Effect.gen(function*() {
+        const corpora = yield* Corpora
+        yield* corpora.list({})
+        const waiting = yield* Effect.forkChild(Effect.all([corpora.list({}), corpora.list({})], { concurrency: 2 }))
+        yield* TestClock.adjust("9 seconds")
+        assert.deepStrictEqual(warnings, [])
+        yield* TestClock.adjust("40 seconds")
+        assert.lengthOf(warnings, 1)
+        assert.match(warnings[0] ?? "", /wait for their turn: 1 a minute are allowed, or fewer since the service asked to slow down$/)
+        yield* Fiber.interrupt(waiting)
+      }).pipe(Effect.provide(Logger.layer([logger]))), { perMinute: { management: 1 } })
+  })
+
   it.live("gives the service's field violations, reason and words, and what to do", () =>
     onFake((fake) =>
       Effect.gen(function*() {
@@ -137,6 +158,16 @@ describe("the transport", () => {
           yield* Effect.flip(corpora.list({}))
           assert.strictEqual(fake.calls.length, tries, String(status))
         }
+      })
+    ))
+
+  it.live("ends a listing whose pages do not go on", () =>
+    onFake((fake) =>
+      Effect.gen(function*() {
+        fake.handle = ({ response }) => (response.end(JSON.stringify({ nextPageToken: "same" })), true)
+        const error = yield* Effect.flip(Stream.runDrain(pages((yield* Corpora).list)))
+        assert.strictEqual(error.message, "the service answered the same page of a listing twice")
+        assert.strictEqual(fake.calls.length, 2)
       })
     ))
 

@@ -168,6 +168,10 @@ describe("a source that the engine fetches by itself", () => {
       const second = yield* run()
       expectCounts(second, { added: 1, unchanged: 1, failed: 1 })
       assert.deepInclude(second.notable[0], { path: "gs://b/c.md", reason: "unaccounted" })
+      engine.refuseObject = (uri) =>
+        uri === "gs://b/c.md" ? { code: "INVALID_ARGUMENT", message: "File does not have extension." } : undefined
+      const third = yield* run()
+      assert.match(third.notable[0]?.message ?? "", /; failures that name no file: INVALID_ARGUMENT: File does not have extension\.$/)
       engine.refuseObject = () => undefined
       expectCounts(yield* run(), { unchanged: 2, changed: 1 })
       assert.strictEqual(engine.content["c.md"], "three!")
@@ -230,6 +234,35 @@ describe("a source that the engine fetches by itself", () => {
       assert.deepInclude(yield* Effect.flip(run()), { code: "PERMISSION_DENIED" })
       engine.refuseImport = () => undefined
       expectCounts(yield* run(), { added: 1 })
+    }).pipe(Effect.scoped))
+
+  it.effect("is asked for again by the next run where the import ended with an error, even one that ends the run", () =>
+    Effect.gen(function*() {
+      const { engine, run, spec } = yield* setUp
+      const drive: Partial<SyncSpec> = {
+        sources: spec.sources.map(({ connector, id }) => ({
+          id,
+          connector,
+          listing: "service",
+          imports: { _tag: "googleDrive", resources: [{ kind: "folder", id: "f" }] }
+        }))
+      }
+      for (const [uri, changes] of [["gs://b/a.md", {}], ["drive/1", drive]] as const) {
+        engine.objects = { [uri]: "one" }
+        engine.refuseObject = () => "silently"
+        engine.onLook = Effect.sync(() => {
+          for (const [name, operation] of engine.operations) {
+            engine.operations.set(name, { ...operation, error: { code: "RESOURCE_EXHAUSTED", message: "no quota" } })
+          }
+        })
+        const error = yield* Effect.flip(run(changes))
+        assert.deepInclude(error, { code: "RESOURCE_EXHAUSTED" })
+        assert.match(error.message, /^import \S+ failed: no quota$/)
+        assert.include(error.fix, "maxEmbeddingRequestsPerMinute")
+        engine.refuseObject = () => undefined
+        engine.onLook = Effect.void
+        assert.strictEqual((yield* run(changes)).totals.added, 1)
+      }
     }).pipe(Effect.scoped))
 
   it.effect("loses nothing on the word of a listing that was cut short, nor more than the guard allows", () =>

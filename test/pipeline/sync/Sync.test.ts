@@ -396,6 +396,38 @@ describe("deletes", () => {
       expectCounts(yield* run({}, { maxDelete: { count: 0 } }), { unchanged: 1, deleted: 20 })
     }).pipe(Effect.scoped))
 
+  it.effect("that the target refuses are named, and hold up no others; after many of them no more are tried", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = numbered(100)
+      yield* run()
+      source.items = { "f0": { text: "text 0" } }
+      const stuck = [...engine.files.values()].find(({ text }) => text === "text 7")?.file.name
+      engine.refuseDelete = (name) => name === stuck ? new ServiceError({ code: "INTERNAL", message: "it is stuck" }) : undefined
+      const report = yield* run({ yes: true })
+      expectCounts(report, { unchanged: 1, deleted: 98 })
+      assert.deepInclude(report, { ended: "incomplete" })
+      assert.deepInclude(report.sources[0], { note: "1 file could not be deleted: f7: it is stuck" })
+      assert.deepStrictEqual(Object.keys(engine.content), ["f0", "f7"])
+      engine.refuseDelete = () => undefined
+      expectCounts(yield* run({ yes: true }), { unchanged: 1, deleted: 1 })
+
+      source.items = numbered(100)
+      yield* run()
+      source.items = { "f0": { text: "text 0" } }
+      engine.refuseDelete = () => new ServiceError({ code: "INTERNAL", message: "no" })
+      const before = engine.calls.deletes
+      assert.match(
+        (yield* run({ yes: true })).sources[0]?.note ?? "",
+        /^\d+ files could not be deleted, and no others were tried: f\d+: no$/
+      )
+      assert.isBelow(engine.calls.deletes - before, 40)
+      engine.refuseDelete = () => new ServiceError({ code: "PERMISSION_DENIED", message: "no" })
+      assert.deepInclude(yield* Effect.flip(run({ yes: true })), { code: "PERMISSION_DENIED" })
+      engine.refuseDelete = () => undefined
+      expectCounts(yield* run({ yes: true }), { unchanged: 1, deleted: 99 })
+    }).pipe(Effect.scoped))
+
   it.effect("include a source that left the pipeline", () =>
     Effect.gen(function*() {
       const { engine, other, run, source } = yield* setUp
@@ -580,6 +612,25 @@ describe("crashes", () => {
       assert.deepStrictEqual(engine.content, { a: "one", b: "two!" })
       assert.strictEqual(engine.corpora.size, 1)
       expectCounts(yield* run({}, {}, elsewhere), { unchanged: 2 })
+    }).pipe(Effect.scoped))
+
+  it.effect("a run without its ledger repairs what is broken in the target, and deletes what is there twice", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      source.items = { a: { text: "one" }, b: { text: "two" } }
+      yield* run()
+      const [a, b] = [...engine.files.values()]
+      if (a === undefined || b === undefined) return assert.fail("two files were stored")
+      engine.files.set(a.file.name, { ...a, file: { ...a.file, state: "ERROR" } })
+      const twin = RagFileName.make(`${b.file.name}9`)
+      engine.files.set(twin, { ...b, file: { ...b.file, name: twin } })
+      const report = yield* run({}, {}, yield* tempFolder)
+      expectCounts(report, { unchanged: 1, changed: 1, deleted: 1 })
+      assert.include(report.sources[0]?.note, "1 file damaged in the corpus")
+      assert.deepStrictEqual([...engine.files.values()].map(({ file, text }) => [file.state, text]).toSorted(), [
+        ["ACTIVE", "one"],
+        ["ACTIVE", "two"]
+      ])
     }).pipe(Effect.scoped))
 
   it.effect("an interrupted run is recorded, and adds up", () =>
