@@ -169,7 +169,7 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     const { names, port } = families[family]
     const has = [...capabilities.abilities]
       .filter((other) => other.startsWith(`${family}:`))
-      .map((other) => other.slice(family.length + 1))
+      .map((other) => asWritten(other.slice(family.length + 1)))
     return [{
       path,
       rule: `the ${engine} engine has no ${names[name]} (port ${port})`,
@@ -208,6 +208,13 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     ])
   ]
 }
+
+/** Choices without settings, which are written alone. */
+const bare: ReadonlySet<string> = new Set(["managed", "fixed", "structure", "default", "lexical", "extractive"])
+
+/** A choice as a pipeline file has it. */
+const asWritten = (choice: string): string =>
+  choice === "hosted" ? "the name of a hosted model" : bare.has(choice) ? choice : `{ ${choice}: ... }`
 
 type Need = <F extends Family>(family: F, name: Abilities[F], path: ValuePath) => ReadonlyArray<Problem>
 

@@ -55,6 +55,15 @@ const corpus = (fields: object): PipelineInput => ({ ...minimal, corpus: { displ
 const source = (source: PipelineInput["sources"][string]): PipelineInput => ({ ...minimal, sources: { s: source } })
 const stages = (...stages: NonNullable<PipelineInput["stages"]>): PipelineInput => ({ ...minimal, stages })
 
+describe("the fix", () => {
+  it.each<[PipelineInput, EngineCapabilities, string]>([
+    [stages({ retrieve: {} }, { generate: { model: "gpt-4o" } }), embedded, "use extractive or { openai: ... }, or run on another engine"],
+    [{ ...minimal, chunking: { strategy: "structure" } }, vertex, "use fixed, or run on another engine"]
+  ])("writes choices as the file has them", (input, capabilities, fix) => {
+    expect(fitness(definePipeline(input), capabilities)[0]?.fix).toBe(fix)
+  })
+})
+
 describe("the embedded engine", () => {
   it("runs what it can", () => {
     expect(problems({ ...minimal, chunking: { strategy: "structure" } }, embedded)).toEqual([])
