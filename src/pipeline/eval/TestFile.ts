@@ -81,12 +81,15 @@ export const readTests = Effect.fn("readTests")(function*(
   if (size > maxBytes) return yield* failure(`is larger than ${maxBytes / 1024 / 1024} MiB, too large for tests`, "split it into several")
   const text = yield* fs.readFileString(file).pipe(Effect.mapError(() => failure("the file cannot be read", "check its permissions")))
   if (/\.csv$/i.test(file)) return yield* Effect.fromResult(readCsv(file, text))
-  // Lines become the items of a list, each still on its own line.
-  const source = readYaml(file.endsWith(".jsonl") ? `[${text.trimEnd().split("\n").join(",\n")}]` : text, {})
+  const source = readYaml(file.endsWith(".jsonl") ? listOfLines(text) : text, {})
   if (source.problems.length > 0) return yield* placed(file, source, source.problems)
   const decoded = decode(source.value)
   return Result.isSuccess(decoded) ? decoded.success : yield* placed(file, source, explain(decoded.failure.issue, source.value))
-})
+}, (read, file) => Effect.mapError(read, ({ issues }) => new PipelineInvalid({ file, issues, kind: "file of tests" })))
+
+/** Lines as the items of a list, each still on its own line. */
+const listOfLines = (text: string): string =>
+  `[${text.split("\n").map((line) => line.trim() === "" ? line : `${line},`).join("\n")}]`
 
 /** Writes tests in a form that {@link readTests} reads. */
 export const writtenTests = (tests: ReadonlyArray<EvaluationTest>, form: "jsonl" | "yaml"): string => {
