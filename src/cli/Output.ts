@@ -23,7 +23,7 @@ export class Output extends Context.Service<Output, {
   readonly json: (value: unknown) => Effect.Effect<void>
   /** Prints a line for people to stderr. */
   readonly say: (text: string) => Effect.Effect<void>
-  /** Message of an interrupt of the running command, and what to do next. Commands that end by an interrupt set their own. */
+  /** Message of an interrupt of the running command, and what to do next. Commands that write, or end by an interrupt, set their own. */
   readonly interrupted: { what: string; next: string }
 }>()("sluice/cli/Output") {
   static readonly layer = Layer.effect(
@@ -62,11 +62,15 @@ export class Output extends Context.Service<Output, {
             lines += `${JSON.stringify(value)}\n`
           }),
         say: (text) => Console.error(text),
-        interrupted: { what: "interrupted: what was written stays", next: "run it again to go on from here" }
+        interrupted: { what: "interrupted", next: "nothing was changed" }
       })
     })
   )
 }
+
+/** Sets the message of an interrupt for a command that writes, and goes on where it was when it is run again. */
+export const goesOnWhenRunAgain = ({ interrupted }: Output["Service"]): void =>
+  void Object.assign(interrupted, { what: "interrupted: what was written stays", next: "run it again to go on from here" })
 
 const columns = (written: string | undefined): number | undefined => {
   const n = Number(written)
