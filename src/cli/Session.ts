@@ -50,8 +50,10 @@ const findPipeline = Effect.fn("findPipeline")(function*(named: Option.Option<st
   const [only, ...others] = found
   if (only !== undefined && others.length === 0) return only
   return yield* new UsageError({
-    message: only === undefined ? "there is no pipeline file here" : `there are several pipeline files: ${found.join(", ")}`,
-    fix: only === undefined ? "write one with `sluice init`, or name one" : "name one of them"
+    message: only === undefined
+      ? "there is no pipeline.yaml here, nor a NAME.pipeline.yaml"
+      : `there are several pipeline files: ${found.join(", ")}`,
+    fix: only === undefined ? "write one with `sluice init`, or name the file, whatever it is called" : "name one of them"
   })
 })
 

@@ -116,7 +116,7 @@ describe("usage", () => {
       // After `--` it is a question, not a flag.
       const asked = yield* run(cwd, ["ask", "--", "--json"])
       assert.deepStrictEqual([asked.code, asked.stdout], [4, ""])
-      assert.match(asked.stderr, /there is no pipeline file here/)
+      assert.match(asked.stderr, /there is no pipeline\.yaml here/)
     }).pipe(Effect.scoped))
 
   it.live("finds the pipeline only where it is the only one", () =>
