@@ -71,6 +71,14 @@ describe("the embedded engine", () => {
     expect(problems(stages({ retrieve: {} }, { diversify: {} }, { expand: { to: "section" } }, { generate: {} }), embedded)).toEqual([])
   })
 
+  it("returns as many contexts as it can, and no more", () => {
+    const capabilities = { ...embedded, largestTopK: 1_000 }
+    expect(problems(stages({ retrieve: { topK: 1_000 } }), capabilities)).toEqual([])
+    expect(problems(stages({ retrieve: { topK: 1_001 } }), capabilities)).toEqual([
+      "stages[0].retrieve.topK: must be a whole number from 1 to 1000"
+    ])
+  })
+
   it.each<[PipelineInput, string]>([
     [corpus({ vectorDb: { weaviate: {} } }), "corpus.vectorDb: the embedded engine has no connection to Weaviate (port Corpora)"],
     [corpus({ vectorDb: { pinecone: {} } }), "corpus.vectorDb: the embedded engine has no connection to Pinecone (port Corpora)"],
