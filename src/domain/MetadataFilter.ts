@@ -173,7 +173,9 @@ class Parser {
     if (kind === "name" && !isConstant(text) && !this.#isCall("timestamp")) {
       if (this.#isCall("has")) return this.#has()
       this.#take()
-      if (this.#isSign("(")) throw new Malformed(`calls ${text}, and the functions are has and timestamp`, "calls a function that is neither has nor timestamp")
+      if (this.#isSign("(")) {
+        throw new Malformed(`calls ${text}, and the functions are has and timestamp`, "calls a function that is neither has nor timestamp")
+      }
       return this.#after(text)
     }
     const value = this.#literal()

@@ -74,7 +74,10 @@ describe("init, validate, schema", () => {
       assert.match(missing.stderr, /nope\.yaml\n {2}the file cannot be found or read\n {2}fix: /)
       const folder = yield* run(cwd, "run", "docs")
       assert.strictEqual(folder.code, 4)
-      assert.match(folder.stderr, /docs\n {2}is a folder, and not a pipeline file\n {2}fix: write one for its documents with sluice init docs\n/)
+      assert.match(
+        folder.stderr,
+        /docs\n {2}is a folder, and not a pipeline file\n {2}fix: write one for its documents with sluice init docs\n/
+      )
       const vertex = yield* run(cwd, "validate", "--engine", "vertex")
       assert.strictEqual(vertex.code, 4)
       assert.match(vertex.stderr, /the vertex engine needs a project/)

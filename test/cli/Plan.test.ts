@@ -31,7 +31,8 @@ describe.concurrent("plan", () => {
   it.live("names the metadata rules that each file breaks, as the report of the run does", () =>
     Effect.gen(function*() {
       const cwd = yield* project({
-        "pipeline.yaml": `${pipelineFile}metadata: { year: { property: year, type: integer }, status: { property: status, required: true } }\n`,
+        "pipeline.yaml":
+          `${pipelineFile}metadata: { year: { property: year, type: integer }, status: { property: status, required: true } }\n`,
         "docs/leave.md": "---\nstatus: final\nyear: soon\n---\n# Leave\n\nFive days carry over.\n"
       })
       const planned = yield* run(cwd, "plan")

@@ -91,7 +91,10 @@ describe("usage", () => {
         [["ask", "what is it", " "], /<question> " ": expected words/],
         [["retrieve", ""], /<query> needs a value: words/],
         [["retrieve", "x", "--alpha", "2"], /from 0 to 1/],
-        [["retrieve", "x", "--where", "year >="], /--where "year >=": expected .* such as year >= 2024 .*; it ends where a value should come/],
+        [
+          ["retrieve", "x", "--where", "year >="],
+          /--where "year >=": expected .* such as year >= 2024 .*; it ends where a value should come/
+        ],
         [["status", "--data-dir", "a-file"], /--data-dir "a-file": is not a folder/],
         [["retrieve", "x", "--top-k", "0"], /1 or more/],
         [["run", "--wait", "-1"], /0 or more seconds/],

@@ -92,8 +92,7 @@ const readList = Effect.fnUntraced(function*(file: string, text: string) {
 })
 
 /** Lines as the items of a list, each still on its own line. */
-const listOfLines = (text: string): string =>
-  `[${text.split("\n").map((line) => line.trim() === "" ? line : `${line},`).join("\n")}]`
+const listOfLines = (text: string): string => `[${text.split("\n").map((line) => line.trim() === "" ? line : `${line},`).join("\n")}]`
 
 /** Writes tests in a form that {@link readTests} reads. */
 export const writtenTests = (tests: ReadonlyArray<EvaluationTest>, form: "jsonl" | "yaml"): string => {
