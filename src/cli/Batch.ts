@@ -175,6 +175,8 @@ export const sayProgress = Effect.map(Output, ({ say }) => {
 /** Waits for a job and reports its progress. Interrupting the wait leaves the job running. */
 export const followJob = Effect.fnUntraced(function*(name: BatchJobName) {
   const jobs = yield* BatchPrediction
+  const { interrupted } = yield* Output
+  Object.assign(interrupted, { what: "interrupted: the job stays", next: `go on with sluice batch status ${lastSegment(name)} --wait` })
   return yield* jobs.wait(name, { observe: yield* sayProgress })
 })
 

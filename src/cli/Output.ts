@@ -23,7 +23,7 @@ export class Output extends Context.Service<Output, {
   readonly json: (value: unknown) => Effect.Effect<void>
   /** Prints a line for people to stderr. */
   readonly say: (text: string) => Effect.Effect<void>
-  /** Message of an interrupt of the running command, and what to do next. Commands that end by an interrupt set their own. */
+  /** Message of an interrupt of the running command, and what to do next. Commands that write, or end by an interrupt, set their own. */
   readonly interrupted: { what: string; next: string }
 }>()("sluice/cli/Output") {
   static readonly layer = Layer.effect(
@@ -40,11 +40,11 @@ export class Output extends Context.Service<Output, {
       yield* Effect.addFinalizer(() => flush)
       const forced = columns(process.env["COLUMNS"])
       return Output.of({
-        width: forced ?? (stdout.isTTY ? stdout.columns : Number.POSITIVE_INFINITY),
+        width: forced ?? (stdout.isTTY ? columnsOf(stdout) : Number.POSITIVE_INFINITY),
         live: stderr.isTTY && process.env["TERM"] !== "dumb"
           ? {
             get columns() {
-              return forced ?? stderr.columns
+              return forced ?? columnsOf(stderr)
             },
             get rows() {
               return stderr.rows
@@ -62,11 +62,18 @@ export class Output extends Context.Service<Output, {
             lines += `${JSON.stringify(value)}\n`
           }),
         say: (text) => Console.error(text),
-        interrupted: { what: "interrupted: what was written stays", next: "run it again to go on from here" }
+        interrupted: { what: "interrupted", next: "nothing was changed" }
       })
     })
   )
 }
+
+/** Sets the message of an interrupt for a command that writes, and goes on where it was when it is run again. */
+export const goesOnWhenRunAgain = ({ interrupted }: Output["Service"]): void =>
+  void Object.assign(interrupted, { what: "interrupted: what was written stays", next: "run it again to go on from here" })
+
+/** A terminal that does not say how wide it is, such as one of a container, says 0. */
+const columnsOf = ({ columns }: NodeJS.WriteStream): number => columns > 0 ? columns : 80
 
 const columns = (written: string | undefined): number | undefined => {
   const n = Number(written)

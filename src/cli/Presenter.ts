@@ -59,9 +59,14 @@ const explained = (error: Mistake, doc: HelpDoc.HelpDoc): Mistaken => {
     case "InvalidValue": {
       const name = error.kind === "flag" ? `--${error.option}` : `<${error.option}>`
       const expected = error.expected.replace(/^Expected:? /, "").replace("a string representing ", "")
-      return error.value === ""
-        ? { what: `${name} needs a value: ${expected}` }
-        : { what: `${name} ${JSON.stringify(error.value)}: expected ${expected}` }
+      if (error.value === "") return { what: `${name} needs a value: ${expected}` }
+      // What Effect's flags of paths say is a sentence of its own.
+      const problem = expected.startsWith("Path is not a directory")
+        ? "is not a folder"
+        : expected.startsWith("Failed to check path")
+        ? "cannot be reached"
+        : `expected ${expected}`
+      return { what: `${name} ${JSON.stringify(error.value)}: ${problem}` }
     }
     default:
       return { what: error.message.replaceAll("\n", " ").replace(/^./, (first) => first.toLowerCase()) }

@@ -1,7 +1,7 @@
 import { Effect, Option, Result } from "effect"
 import { Argument, Flag } from "effect/cli"
 import { defined } from "../domain/Defined.ts"
-import { keysOf, parseMetadataFilter } from "../domain/MetadataFilter.ts"
+import { filterExample, filterMistake, keysOf, parseMetadataFilter } from "../domain/MetadataFilter.ts"
 import type { Question, RetrieveOptions } from "../pipeline/stages/Retrieve.ts"
 import { suggest } from "../pipeline/definition/Suggest.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
@@ -15,9 +15,8 @@ import { pipelineFlag } from "./Session.ts"
 export const whereFlag = (name: string) =>
   Flag.String(name).pipe(
     Flag.filter(
-      (expression) => Result.isSuccess(parseMetadataFilter(expression, name)),
-      (expression) =>
-        Result.match(parseMetadataFilter(expression, `--${name}`), { onSuccess: () => "", onFailure: ({ message }) => message })
+      (expression) => filterMistake(expression) === undefined,
+      (expression) => `Expected an expression over metadata such as ${filterExample}; it ${filterMistake(expression) ?? ""}`
     ),
     Flag.withMetavar("EXPRESSION")
   )

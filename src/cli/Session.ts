@@ -9,7 +9,7 @@ import type { LoadedPipeline } from "../pipeline/definition/Load.ts"
 import type { PipelineInvalid } from "../pipeline/definition/PipelineInvalid.ts"
 import { type Access, Host, type PipelineParts } from "../pipeline/Host.ts"
 import type { AnyConnectorDefinition } from "../ports/Source.ts"
-import { Output } from "./Output.ts"
+import { goesOnWhenRunAgain, Output } from "./Output.ts"
 import { fromHere } from "./Paths.ts"
 import { given, root } from "./Root.ts"
 import { UsageError } from "./UsageError.ts"
@@ -50,8 +50,10 @@ const findPipeline = Effect.fn("findPipeline")(function*(named: Option.Option<st
   const [only, ...others] = found
   if (only !== undefined && others.length === 0) return only
   return yield* new UsageError({
-    message: only === undefined ? "there is no pipeline file here" : `there are several pipeline files: ${found.join(", ")}`,
-    fix: only === undefined ? "write one with `sluice init`, or name one" : "name one of them"
+    message: only === undefined
+      ? "there is no pipeline.yaml here, nor a NAME.pipeline.yaml"
+      : `there are several pipeline files: ${found.join(", ")}`,
+    fix: only === undefined ? "write one with `sluice init`, or name the file, whatever it is called" : "name one of them"
   })
 })
 
@@ -116,6 +118,7 @@ export const onEngine = <A, E, R>(
     const [{ openPipeline }, { generationSwitched, reopening }] = yield* Effect.promise(() =>
       Promise.all([import("../pipeline/Open.ts"), import("../pipeline/sync/Target.ts")])
     )
+    if (access.mode === "write") goesOnWhenRunAgain(output)
     const waiting = ({ message }: StateError) => output.say(output.paintError("yellow", printable(`waiting: ${message}`)))
     const parts = yield* partsOf(loaded)
     return yield* Effect.gen(function*() {

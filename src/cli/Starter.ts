@@ -1,8 +1,11 @@
 import type { FoundModelServer } from "../ports/ModelServer.ts"
 import { answeringServer, embeddingServer } from "./ModelServers.ts"
 
-/** Writes a first pipeline for a folder: complete, commented, and valid as it is. */
-export const starter = (folder: string, path: string, servers: ReadonlyArray<FoundModelServer> = []): string => {
+/**
+ * Writes a first pipeline for a folder: complete, commented, and valid as it is. `own` is the file's own path in the folder,
+ * if it is in there: such a folder is often that of a program, with files that are not documents.
+ */
+export const starter = (folder: string, path: string, own: string | undefined, servers: ReadonlyArray<FoundModelServer> = []): string => {
   const title = folder.replace(/[-_.]+/g, " ").trim() || "Documents"
   const name = folder.toLowerCase().replace(/[^a-z0-9._-]+/g, "-").replace(/^[^a-z0-9]+|-+$/g, "").slice(0, 63) || "documents"
   return `# A Sluice pipeline. What each key means: sluice schema, or hover in an editor that has the schema.
@@ -23,7 +26,7 @@ sources:
     local:
       path: ${JSON.stringify(path)}
       # include: ["**/*.md", "**/*.pdf"]   # default: every file that can be read
-      # exclude: ["drafts/**"]             # .sluiceignore files work too
+${excluded(own)}
 
 # structure keeps headings, tables and code whole and carries the heading path; fixed cuts every \`size\` tokens.
 chunking: { strategy: structure, size: 400, overlap: 0 }
@@ -38,6 +41,11 @@ stages:
 ${generateBlock(servers)}
 `
 }
+
+const excluded = (own: string | undefined): string =>
+  own === undefined
+    ? `      # exclude: ["drafts/**"]             # .sluiceignore files work too`
+    : `      exclude: [${JSON.stringify(own)}, "**/node_modules/**"]   # .sluiceignore files work too; .gitignore is not read`
 
 const keyOf = ({ signed }: FoundModelServer): string => signed ? ", apiKey: projects/local/secrets/openai/versions/latest" : ""
 

@@ -1,9 +1,11 @@
+import { largestTopK } from "../domain/Retrieval.ts"
 import type { Ability, EngineCapabilities } from "../pipeline/definition/Fitness.ts"
 import type { EngineName } from "../pipeline/definition/EngineSettings.ts"
 
 /** The abilities of this build's engines, with the connectors and models wired beside them. */
 export const capabilitiesOf = (engine: EngineName, sources: Iterable<string>): EngineCapabilities => ({
   engine,
+  ...(engine === "embedded" ? { largestTopK } : {}),
   abilities: new Set<Ability>([
     ...abilities[engine],
     ...[...sources].map((kind) => `source:${kind}` as Ability) // connectors are registered under the schema's own names

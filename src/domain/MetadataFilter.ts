@@ -44,20 +44,35 @@ interface Token {
   readonly at: number
 }
 
+/** An expression, for the fix of one that is wrong. */
+export const filterExample = "year >= 2024 && lang in [\"de\", \"en\"]"
+
 /** Parses an expression. `field` names it in messages. */
-export const parseMetadataFilter = (expression: string, field: string): Result.Result<MetadataFilter, ServiceError> => {
-  if (expression.length > longest) return Result.fail(ServiceError.invalid(field, `has more than ${longest} characters`))
+export const parseMetadataFilter = (expression: string, field: string): Result.Result<MetadataFilter, ServiceError> =>
+  Result.mapError(parse(expression), ({ message }) => ServiceError.invalid(field, message, `write for example: ${filterExample}`))
+
+/** What is wrong with an expression, without its words; undefined where it can be parsed. */
+export const filterMistake = (expression: string): string | undefined =>
+  Result.match(parse(expression), { onSuccess: () => undefined, onFailure: ({ place }) => place })
+
+const parse = (expression: string): Result.Result<MetadataFilter, Malformed> => {
+  if (expression.length > longest) return Result.fail(new Malformed(`has more than ${longest} characters`))
   try {
     return Result.succeed(new Parser(tokens(expression)).whole())
   } catch (cause) {
-    if (cause instanceof Malformed) {
-      return Result.fail(ServiceError.invalid(field, cause.message, "write for example: year >= 2024 && lang in [\"de\", \"en\"]"))
-    }
+    if (cause instanceof Malformed) return Result.fail(cause)
     throw cause
   }
 }
 
-class Malformed extends Error {}
+class Malformed extends Error {
+  /** The message without words of the expression. */
+  readonly place: string
+  constructor(message: string, place = message) {
+    super(message)
+    this.place = place
+  }
+}
 
 const tokens = (expression: string): ReadonlyArray<Token> => {
   const found: Array<Token> = []
@@ -72,7 +87,8 @@ const tokens = (expression: string): ReadonlyArray<Token> => {
     const kinds = [["sign", sign], ["text", quoted], ["amount", amount], ["name", name]] as const
     const [kind, text] = kinds.map(([kind, pattern]) => [kind, take(pattern)] as const).find(([, text]) => text !== undefined) ?? []
     if (kind === undefined || text === undefined) {
-      throw new Malformed(`cannot be read at character ${at + 1}: ${JSON.stringify(expression.slice(at, at + 20))}`)
+      const place = `cannot be read at character ${at + 1}`
+      throw new Malformed(`${place}: ${JSON.stringify(expression.slice(at, at + 20))}`, place)
     }
     found.push({ kind, text: kind === "text" ? unquoted(text) : text, at: at + 1 })
     at += text.length
@@ -157,7 +173,9 @@ class Parser {
     if (kind === "name" && !isConstant(text) && !this.#isCall("timestamp")) {
       if (this.#isCall("has")) return this.#has()
       this.#take()
-      if (this.#isSign("(")) throw new Malformed(`calls ${text}, and the functions are has and timestamp`)
+      if (this.#isSign("(")) {
+        throw new Malformed(`calls ${text}, and the functions are has and timestamp`, "calls a function that is neither has nor timestamp")
+      }
       return this.#after(text)
     }
     const value = this.#literal()
@@ -262,8 +280,10 @@ class Parser {
 
   #fail(wanted: string): never {
     const { at, kind, text } = this.#token
+    if (kind === "end") throw new Malformed(`ends where ${wanted} should come`)
     throw new Malformed(
-      kind === "end" ? `ends where ${wanted} should come` : `has ${JSON.stringify(text)} at character ${at} where ${wanted} should come`
+      `has ${JSON.stringify(text)} at character ${at} where ${wanted} should come`,
+      `has something else at character ${at} where ${wanted} should come`
     )
   }
 }

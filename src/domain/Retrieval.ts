@@ -5,6 +5,8 @@ import { LocalModel } from "./LocalModel.ts"
 import { Metadata, RagFileName } from "./RagFile.ts"
 import type { Synonyms } from "./Synonyms.ts"
 
+/** Most contexts that the embedded engine returns for a request. */
+export const largestTopK = 1_000
 /** Contexts returned where a request names no `topK`. */
 export const defaultTopK = 10
 

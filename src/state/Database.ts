@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync, statSync, writeFileSync } from "node:fs"
+import { accessSync, constants, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
 import { basename, join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
@@ -15,14 +15,19 @@ export const databaseAt = (place: string): string => isBundle(place) ? place : j
 /** Milliseconds for which a connection waits for another one's write to end. */
 const busyTimeout = 10_000
 
+/** What a person may put into a data directory before its first use. */
+const putBefore: ReadonlySet<string> = new Set(["secrets", "models.yaml"])
+
 /**
- * Makes the data directory, with mode 0700 and a `.gitignore` that makes git ignore it.
+ * Makes the data directory, with mode 0700 and a `.gitignore` that makes git ignore it. A folder with other files in it gets none:
+ * git would ignore these too.
  *
  * @throws {StateError} when the place cannot be written
  */
 export const prepareDataDir = (dataDir: string): void => {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    if (readdirSync(dataDir).some((name) => !putBefore.has(name))) return
     writeFileSync(join(dataDir, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 })
   } catch (cause) {
     if (isNodeError(cause) && cause.code === "EEXIST" && isDirectory(dataDir)) return

@@ -138,6 +138,10 @@ describe("batch jobs on this machine", () => {
         "pipeline.yaml": pipelineFile.replace("model: extractive", `model: { openai: { url: "${upstream.baseUrl}", model: m } }`)
       })
       yield* run(cwd, ["run"])
+      const missing = yield* run(cwd, ["batch", "run", "pipeline.yaml", "none.jsonl"])
+      assert.deepStrictEqual([missing.code, missing.stderr.split("\n")[0]], [4, "error: questions: none.jsonl cannot be read"])
+      const dash = yield* run(cwd, ["batch", "run", "pipeline.yaml", "questions.jsonl", "-o", "-"])
+      assert.deepStrictEqual([dash.code, asked], [4, []])
       const ask = ["batch", "run", "pipeline.yaml", "questions.jsonl", "-o", "out.jsonl", "--concurrency", "2"]
       const failed = yield* run(cwd, ask)
       assert.deepStrictEqual([failed.code, failed.stdout], [3, "answered 1, not in the corpus 0, failed 1: out.jsonl\n"], failed.stderr)

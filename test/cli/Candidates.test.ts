@@ -82,6 +82,19 @@ describe("a candidate", () => {
       }).pipe(Effect.scoped)
   )
 
+  it.live("owns the file's settings until it is discarded; then they apply to the live corpus", () =>
+    Effect.gen(function*() {
+      const { cwd, report, run } = yield* prepared
+      yield* report()
+      set(cwd, pipelineFile)
+      yield* report("--candidate")
+      const kept = yield* run("run")
+      assert.match(kept.stdout, /unchanged\ndocs +4 +4\n/)
+      assert.match(kept.stderr, /the live corpus keeps its own settings: chunking\.size 20, not 60$/m)
+      assert.strictEqual((yield* run("rollback", "--candidate")).code, 0)
+      assert.deepInclude((yield* report()).totals, { changed: 4 })
+    }).pipe(Effect.scoped))
+
   it.live("is counted by its files' metadata, beside the corpus that serves", () =>
     Effect.gen(function*() {
       const { cwd, report, run } = yield* prepared

@@ -55,12 +55,16 @@ describe("eval", () => {
 
       write(cwd, {
         "more.jsonl":
-          "{\"question\": \"How long does a damaged lithium cell stay?\", \"contexts\": [\"fourteen days\"]}\n{\"question\": \"x\", \"file\": []}\n"
+          "{\"question\": \"How long does a damaged lithium cell stay?\", \"contexts\": [\"fourteen days\"]}\n\n{\"question\": \"x\", \"file\": []}\n"
       })
       const wrong = yield* run("eval", "--tests", "more.jsonl")
       assert.strictEqual(wrong.code, 4)
-      assert.match(wrong.stderr, /more\.jsonl:2:\d+ {2}\[1\]\.file\n/)
-      write(cwd, { "more.jsonl": "{\"question\": \"How long does a damaged lithium cell stay?\", \"contexts\": [\"fourteen days\"]}\n" })
+      assert.match(wrong.stderr, /^error: more\.jsonl is not a valid file of tests: 1 problem\n\nmore\.jsonl:3:\d+ {2}\[1\]\.file\n/)
+      write(cwd, { "more.jsonl": "\n" })
+      assert.match((yield* run("eval", "--tests", "more.jsonl")).stderr, /^more\.jsonl\n {2}has no tests\n {2}fix: .*sluice questions/m)
+      write(cwd, {
+        "more.jsonl": "\n{\"question\": \"How long does a damaged lithium cell stay?\", \"contexts\": [\"fourteen days\"]}\n\n"
+      })
       const [result] = events(yield* run("eval", "--tests", "more.jsonl", "--json"))
       assert.deepInclude(result, { version: 1, type: "evaluation", pipeline: "test", passed: 1, failed: 0 })
     }).pipe(Effect.scoped))

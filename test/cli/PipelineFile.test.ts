@@ -29,6 +29,15 @@ describe("init, validate, schema", () => {
       assert.match((yield* built(cwd, "init", "elsewhere")).stderr, /error: elsewhere is not there\nfix: /)
     }).pipe(Effect.scoped))
 
+  it.live("leaves out the file itself, and what a program has installed, of a folder that it is in", () =>
+    Effect.gen(function*() {
+      const cwd = yield* tempFolder
+      write(cwd, { "guide.md": "# Guide\n", "node_modules/dep/README.md": "# A dependency\n" })
+      assert.strictEqual((yield* run(cwd, "init")).code, 0)
+      const planned = events(yield* run(cwd, "plan", "--json"))
+      assert.deepStrictEqual(planned.flatMap(({ outcome, path }) => outcome === "added" ? [path] : []), ["guide.md"])
+    }).pipe(Effect.scoped))
+
   it.live("reports every problem of a pipeline file at once, with place and fix", () =>
     Effect.gen(function*() {
       const cwd = yield* project({ "bad.yaml": "name: 1\ncorpus: { displayName: x }\nsourcs: {}\nchunking: { size: none }\n" })
@@ -63,7 +72,12 @@ describe("init, validate, schema", () => {
       const missing = yield* run(cwd, "run", "nope.yaml")
       assert.strictEqual(missing.code, 4)
       assert.match(missing.stderr, /nope\.yaml\n {2}the file cannot be found or read\n {2}fix: /)
-      assert.strictEqual((yield* run(cwd, "run", "docs")).code, 4)
+      const folder = yield* run(cwd, "run", "docs")
+      assert.strictEqual(folder.code, 4)
+      assert.match(
+        folder.stderr,
+        /docs\n {2}is a folder, and not a pipeline file\n {2}fix: write one for its documents with sluice init docs\n/
+      )
       const vertex = yield* run(cwd, "validate", "--engine", "vertex")
       assert.strictEqual(vertex.code, 4)
       assert.match(vertex.stderr, /the vertex engine needs a project/)

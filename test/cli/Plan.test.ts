@@ -28,6 +28,20 @@ describe.concurrent("plan", () => {
       assert.deepInclude(events(yield* run(cwd, "plan", "both.pipeline.yaml", "--json")).at(-1), { type: "plan", unknown: ["drive"] })
     }).pipe(Effect.scoped))
 
+  it.live("names the metadata rules that each file breaks, as the report of the run does", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project({
+        "pipeline.yaml":
+          `${pipelineFile}metadata: { year: { property: year, type: integer }, status: { property: status, required: true } }\n`,
+        "docs/leave.md": "---\nstatus: final\nyear: soon\n---\n# Leave\n\nFive days carry over.\n"
+      })
+      const planned = yield* run(cwd, "plan")
+      assert.match(planned.stdout, /^add +docs: leave\.md +1 +\d+ +year: "soon" is not an integer$/m)
+      assert.match(planned.stdout, /^add +docs: batteries\.txt +1 +\d+ +status: is required, and there is none/m)
+      const { stdout } = yield* run(cwd, "run")
+      assert.match(stdout, /^with metadata that breaks a rule 3 .*:\n(?: {2}.*\n)* {2}leave\.md {2}year: "soon" is not an integer$/m)
+    }).pipe(Effect.scoped))
+
   it.live("tells many files by folder, and with --summary none", () =>
     Effect.gen(function*() {
       const many = Object.fromEntries(

@@ -1,3 +1,4 @@
+import { NodeServices } from "@effect/platform-node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { displayWidth } from "effect/cli/CliOutput"
@@ -23,6 +24,17 @@ describe("numbers", () => {
     assert.deepStrictEqual([0.04, 12, 200, 7500].map(seconds), ["0.04 s", "12 s", "3 min 20 s", "2 h 05 min"])
     assert.deepStrictEqual([12, 1500, 2_000_000].map(bytes), ["12 B", "1.5 kB", "2.0 MB"])
   })
+})
+
+describe("a terminal that says it has no columns", () => {
+  it.effect("is taken for one of 80", () =>
+    Effect.gen(function*() {
+      const { columns, isTTY } = process.stdout
+      yield* Effect.addFinalizer(() => Effect.sync(() => Object.assign(process.stdout, { columns, isTTY })))
+      Object.assign(process.stdout, { columns: 0, isTTY: true })
+      const { width } = yield* Output.pipe(Effect.provide(Output.layer))
+      assert.strictEqual(width, Number(process.env["COLUMNS"] ?? 80))
+    }).pipe(Effect.provide(NodeServices.layer), Effect.scoped))
 })
 
 describe("a value", () => {

@@ -5,6 +5,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeFi
 import { join } from "node:path"
 import { fakeOpenAi, sendEmbeddings } from "../fakes/Openai.ts"
 import { bin } from "../support/Built.ts"
+import { eventually } from "../support/Eventually.ts"
 import { events, type Finished } from "../support/Finished.ts"
 import { sluice, start } from "../support/Sluice.ts"
 import { pipelineFile, project } from "./Project.ts"
@@ -37,9 +38,11 @@ const pages = (count: number) =>
 const underWay = Effect.gen(function*() {
   const reached = yield* Deferred.make<void>()
   const kept: Array<() => void> = []
+  const asked: Array<string> = []
   let held = true
   const server = yield* fakeOpenAi((request, response, count) => {
     const answer = () => sendEmbeddings(request, response, (text) => [text.length, 1, 2, 3])
+    asked.push(JSON.stringify(request.body.input))
     if (!held || count < 2) return answer()
     kept.push(answer)
     Effect.runSync(Deferred.succeed(reached, undefined))
@@ -60,7 +63,7 @@ const underWay = Effect.gen(function*() {
     held = false
     for (const answer of kept.splice(0)) answer()
   }
-  return { cwd, child, finished: Effect.promise(() => finished), goOn }
+  return { cwd, child, finished: Effect.promise(() => finished), goOn, asked }
 })
 
 describe("trouble", () => {
@@ -80,6 +83,18 @@ describe("trouble", () => {
       const rest = yield* run(cwd, "run")
       assert.strictEqual(rest.code, 0, rest.stderr)
       assert.lengthOf(events(yield* run(cwd, "files", "list", "--json")), 43)
+    }).pipe(Effect.scoped))
+
+  it.live("Ctrl-C ends a question without claims of what was written", () =>
+    Effect.gen(function*() {
+      const { asked, child, cwd, finished } = yield* underWay
+      const question = start(["ask", "Where is page three?"], { cwd })
+      yield* eventually("its embedding is requested", Effect.sync(() => asked.some((input) => input.includes("Where is page three?"))))
+      question.child.kill("SIGINT")
+      const { code, stderr } = yield* Effect.promise(() => question.finished)
+      assert.deepStrictEqual([code, stderr], [130, "interrupted; nothing was changed\n"])
+      child.kill("SIGKILL")
+      yield* finished
     }).pipe(Effect.scoped))
 
   it.live("a second Ctrl-C does not wait, and nothing is lost", () =>

@@ -74,6 +74,7 @@ describe("usage", () => {
   it.live("answers mistakes on stderr with exit code 4, and with what was probably meant", () =>
     Effect.gen(function*() {
       const cwd = yield* tempFolder
+      write(cwd, { "a-file": "" })
       const mistakes = [
         [["rnu"], /unknown command rnu; did you mean run\?/],
         [["foo"], /unknown command foo; see `sluice --help`/],
@@ -90,6 +91,11 @@ describe("usage", () => {
         [["ask", "what is it", " "], /<question> " ": expected words/],
         [["retrieve", ""], /<query> needs a value: words/],
         [["retrieve", "x", "--alpha", "2"], /from 0 to 1/],
+        [
+          ["retrieve", "x", "--where", "year >="],
+          /--where "year >=": expected .* such as year >= 2024 .*; it ends where a value should come/
+        ],
+        [["status", "--data-dir", "a-file"], /--data-dir "a-file": is not a folder/],
         [["retrieve", "x", "--top-k", "0"], /1 or more/],
         [["run", "--wait", "-1"], /0 or more seconds/],
         [["run", "--engine", "clay"], /embedded/]
@@ -113,7 +119,7 @@ describe("usage", () => {
       // After `--` it is a question, not a flag.
       const asked = yield* run(cwd, ["ask", "--", "--json"])
       assert.deepStrictEqual([asked.code, asked.stdout], [4, ""])
-      assert.match(asked.stderr, /there is no pipeline file here/)
+      assert.match(asked.stderr, /there is no pipeline\.yaml here/)
     }).pipe(Effect.scoped))
 
   it.live("finds the pipeline only where it is the only one", () =>

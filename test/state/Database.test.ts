@@ -6,7 +6,7 @@ import { DatabaseSync } from "node:sqlite"
 import { StateError } from "../../src/domain/Errors.ts"
 import { databaseFile, openDatabase } from "../../src/state/Database.ts"
 import { migrations } from "../../src/state/Migrations.ts"
-import { tempFolder } from "../support/TempFolder.ts"
+import { tempFolder, write } from "../support/TempFolder.ts"
 
 const failure = (open: () => unknown): StateError => {
   try {
@@ -25,6 +25,15 @@ describe("the state database", () => {
       openDatabase(dir).close()
       assert.strictEqual(statSync(dir).mode & 0o777, 0o700)
       assert.strictEqual(readFileSync(join(dir, ".gitignore"), "utf8"), "*\n")
+    }).pipe(Effect.scoped))
+
+  it.effect("has git ignore a directory with secrets in it, and not one with other files, which git would ignore too", () =>
+    Effect.gen(function*() {
+      const dir = yield* tempFolder
+      write(dir, { "before/secrets/slack": "xoxb", "project/guide.md": "# Guide\n" })
+      openDatabase(join(dir, "before")).close()
+      openDatabase(join(dir, "project")).close()
+      assert.deepStrictEqual(["before", "project"].map((name) => existsSync(join(dir, name, ".gitignore"))), [true, false])
     }).pipe(Effect.scoped))
 
   it.effect("refuses a newer schema and leaves it as it is", () =>

@@ -5,12 +5,12 @@ import { ExitCode, ServiceError } from "../../domain/Errors.ts"
 import type { BatchAnswered } from "../../pipeline/BatchPipeline.ts"
 import { batchRoot, sayProgress } from "../Batch.ts"
 import { exitWith } from "../Exit.ts"
-import { Output } from "../Output.ts"
+import { goesOnWhenRunAgain, Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
 import { count } from "../render/Numbers.ts"
 import { given, root } from "../Root.ts"
 import { onEngine, openPipeline, reading } from "../Session.ts"
-import { UsageError } from "../UsageError.ts"
+import { unreadable, UsageError, wrongFlag } from "../UsageError.ts"
 
 /** `sluice batch run`: answers a file of questions from a corpus. */
 export const batchRun = Command.make(
@@ -38,6 +38,7 @@ export const batchRun = Command.make(
         fix: "leave them out; --engine chooses another of the pipeline's engines"
       })
     }
+    if (args.out === "-") return yield* wrongFlag("--out", "- is not stdout: answers are kept in a file, to go on from", "name a file")
     const loaded = yield* openPipeline(Option.some(args.pipeline))
     const concurrency = given(shared.concurrency)
     const tally = yield* onEngine(
@@ -47,7 +48,7 @@ export const batchRun = Command.make(
         const [{ batchPipeline, batchSettings }, { readQuestions }] = yield* Effect.promise(() =>
           Promise.all([import("../../pipeline/BatchPipeline.ts"), import("../../pipeline/batch/Questions.ts")])
         )
-        const questionsId = yield* contentHash(args.questions)
+        const questionsId = yield* contentHash(args.questions).pipe(Effect.catch(() => unreadable("questions", args.questions)))
         const stages = createHash("sha256").update(JSON.stringify([questionsId, loaded.pipeline.name, loaded.pipeline.stages])).digest(
           "hex"
         ).slice(0, 8)
@@ -55,6 +56,7 @@ export const batchRun = Command.make(
         const questions = readQuestions(args.questions, bytesOf(args.questions, fs), args.questions.endsWith(".txt") ? "text" : "json")
         // All mistakes first: a long batch must not fail at its last question.
         yield* Stream.runDrain(questions)
+        goesOnWhenRunAgain(output)
         const answers = yield* answerFile(args.out, `${args.out}.${stages}.part`)
         if (answers.tally.all > 0) yield* output.say(`continuing after ${count(answers.tally.all)} answers in ${answers.part}`)
         const { model, staging } = yield* batchSettings(loaded.pipeline)

@@ -40,7 +40,9 @@ export const chat = Command.make(
       }).pipe(Effect.onExit(() => (write === undefined || !started ? Effect.void : write(`${flow.rest()}\n`))))
       if (whole === undefined) return undefined
       if (json) yield* output.json({ version: 1, question: question, standalone, ...whole })
-      else yield* output.print(write === undefined ? renderAnswer(whole, output) : renderFooting(whole, output))
+      else if (write !== undefined) yield* output.print(renderFooting(whole, output))
+      // Nobody typed it there: without its question, each answer would run on from the one before.
+      else yield* output.print(`Q: ${printable(question)}\n${renderAnswer(whole, output)}\n`)
       return { question: question, standalone, answer: whole.text }
     })
 

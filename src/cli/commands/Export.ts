@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
+import { plural } from "../render/Numbers.ts"
 import { given, root } from "../Root.ts"
 import { UsageError } from "../UsageError.ts"
 import { atItsPlace, openPipeline, pipelineFlag } from "../Session.ts"
@@ -40,7 +41,9 @@ export const exportCommand = Command.make(
       exportBundle({ definition: pipeline }, args.file, { generation: given(args.generation), folder: dirname(file) })
     )
     if (json) return yield* output.json({ version: 1, type: "exported", file: args.file, ...made })
-    yield* output.print(`${args.file}: ${made.files} files, ${made.chunks} chunks, ${made.bytes} bytes, sha256 ${made.sha256}`)
+    yield* output.print(
+      `${args.file}: ${plural(made.files, "file")}, ${plural(made.chunks, "chunk")}, ${made.bytes} bytes, sha256 ${made.sha256}`
+    )
     const own = pipeline.stages.flatMap((stage) => stage._tag === "own" ? [stage.kind] : [])
     if (own.length > 0) yield* output.say(`custom stages are left out: ${own.join(", ")}`)
   })

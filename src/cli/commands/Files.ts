@@ -206,7 +206,7 @@ const remove = Command.make(
   })
 ).pipe(
   Command.withDescription(
-    "Delete one file from its corpus. A pipeline whose source still has it does not store it again until it changes."
+    "Delete one file from its corpus. The next run of a pipeline whose source still has it stores it again: leave it out of the source, with exclude or .sluiceignore, to keep it out."
   ),
   Command.withExamples([{ command: "sluice files delete drafts/old.md", description: "by its path in the source" }])
 )

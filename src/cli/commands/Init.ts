@@ -41,13 +41,14 @@ export const init = Command.make(
     )
     if (folder.type !== "Directory") return yield* refuse(`${args.folder} is not a folder`, "name a folder")
     const file = path.resolve(args.output)
-    const relative = path.relative(path.dirname(file), path.resolve(args.folder))
+    const documents = path.resolve(args.folder)
+    const relative = path.relative(path.dirname(file), documents)
     const written = relative.startsWith("..") ? relative : `./${relative}`
+    const own = path.relative(documents, file)
     const { findModelServers } = yield* Effect.promise(() => import("../../models/ModelServers.ts"))
     const servers = args.offline ? [] : yield* findModelServers(process.env)
-    const write = fs.writeFileString(file, starter(path.basename(path.resolve(args.folder)), written, servers), {
-      flag: args.force ? "w" : "wx"
-    })
+    const text = starter(path.basename(documents), written, own.startsWith("..") ? undefined : own, servers)
+    const write = fs.writeFileString(file, text, { flag: args.force ? "w" : "wx" })
     yield* write.pipe(Effect.mapError((error) =>
       error.reason._tag === "AlreadyExists"
         ? refuse(`${args.output} is there already`, "name another with --output, or overwrite it with --force")

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import { ExitCode } from "../../domain/Errors.ts"
 import type { Report, SyncEvent } from "../../domain/Report.ts"
+import { printable } from "../../domain/Text.ts"
 import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
 import { Engine } from "../../ports/Engine.ts"
 import type { SyncOptions } from "../../pipeline/sync/Session.ts"
@@ -103,8 +104,17 @@ export const runAndReport = Effect.fnUntraced(function*(
     },
     (pipeline) =>
       Effect.gen(function*() {
-        const { runPipeline } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
+        const [{ runPipeline }, { builtBy, decodeBuilt, differences }] = yield* Effect.promise(() =>
+          Promise.all([import("../../pipeline/RunPipeline.ts"), import("../../pipeline/sync/Built.ts")])
+        )
         const { remoteEmbedding } = yield* Engine
+        // Opened for the live corpus, a pipeline has that corpus's settings where the file describes another generation.
+        const kept = differences(decodeBuilt(builtBy(loaded.pipeline, "")), decodeBuilt(builtBy(pipeline, "")))
+        if (kept.length > 0) {
+          const settings = kept.map(({ field, from, to }) => `${field} ${to}, not ${from}`).join(", ")
+          const note = `the file describes another generation, so that the live corpus keeps its own settings: ${settings}`
+          yield* output.say(output.paintError("yellow", printable(note)))
+        }
         const progress = yield* makeProgress(
           remoteEmbedding ? { embeddingsPerMinute: pipeline.import.maxEmbeddingRequestsPerMinute } : {}
         )

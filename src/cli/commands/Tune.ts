@@ -106,7 +106,11 @@ export const tune = Command.make(
             pipeline,
             // The problem is not in the file.
             invalid: (problems) =>
-              new PipelineInvalid({ file: "--embedder", issues: problems.map((problem) => issueOf("--embedder", problem)) })
+              new PipelineInvalid({
+                file: "--embedder",
+                kind: "embedder",
+                issues: problems.map((problem) => issueOf("--embedder", problem))
+              })
           },
           access,
           part

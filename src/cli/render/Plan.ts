@@ -91,8 +91,9 @@ export const planRow = (item: PlanItem): ReadonlyArray<string> => {
   const name = `${item.source}: ${item.path}`
   if (item.type === "delete") return [item.held ? "held" : "delete", name, "", "", item.held ? "needs --yes" : ""]
   const number = (n: number | undefined) => (n === undefined ? "" : count(n))
-  const note = item.from === undefined ? [item.reason, item.message].filter((part) => part !== undefined).join(": ") : `from ${item.from}`
-  return [actions[item.outcome], name, number(item.chunks), number(item.tokens), note]
+  const why = item.from === undefined ? [item.reason, item.message].filter((part) => part !== undefined).join(": ") : `from ${item.from}`
+  const notes = [why, item.unfit].filter((note) => note !== undefined && note !== "")
+  return [actions[item.outcome], name, number(item.chunks), number(item.tokens), notes.join("; ")]
 }
 
 const corpusLine = {

@@ -36,7 +36,7 @@ export const renderReport = (report: Report, look: Look): string => {
       ? renderNotable(kind, report.notable.filter((outcome) => outcome.outcome === kind), report.totals[kind], look)
       : renderReasons(kind, report.reasons, report.totals, look)
   )
-  const partial = (["partial", "unfit"] as const).flatMap((kind) => renderReasons(kind, report.reasons ?? [], report.totals, look))
+  const partial = (["partial", "unfit"] as const).flatMap((kind) => renderReasons(kind, eachFile(kind, report), report.totals, look))
   const notes = report.sources.flatMap(({ counts, error, heldBecause, heldPaths = [], note, source, warning }) => [
     ...(error === undefined ? [] : [["red", `${source}: could not be listed, so nothing of it was deleted: ${error}`] as const]),
     ...(warning === undefined ? [] : [["yellow", `warning: ${source}: ${warning}`] as const]),
@@ -108,6 +108,16 @@ const renderNotable = (kind: string, all: ReadonlyArray<FileOutcome>, total: num
       : []),
     ...(rest > 0 ? [`  and ${count(rest)} more; --json has every one`] : [])
   ]
+}
+
+/** The reasons of a kind, one for each file where there are few: each can have its own, which a count by type would hide. */
+const eachFile = (kind: "partial" | "unfit", { notable, reasons = [] }: Report): ReadonlyArray<ReasonCount> => {
+  const counted = reasons.filter(({ outcome }) => outcome === kind)
+  const files = notable.flatMap(({ path, remark, unfit }): ReadonlyArray<ReasonCount> => {
+    const message = kind === "partial" ? remark : unfit
+    return message === undefined ? [] : [{ outcome: kind, reason: kind, type: "", count: 1, path, message }]
+  })
+  return files.length <= named && files.length === counted.reduce((sum, { count }) => sum + count, 0) ? files : counted
 }
 
 const titles: Record<ReasonCount["outcome"], string> = {

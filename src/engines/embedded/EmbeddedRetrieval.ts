@@ -6,6 +6,7 @@ import {
   type Context,
   defaultTopK,
   hybridAlpha,
+  largestTopK,
   mergedContexts,
   perCorpus,
   type Ranking,
@@ -34,7 +35,6 @@ import { type CorpusRow, dataSchemaSpec } from "./store/Rows.ts"
 import { Writer } from "./store/Writer.ts"
 
 const filterField = "filter.metadata_filter"
-const largestTopK = 1_000
 /** UTF-16 units of a query. */
 const longestQuery = 100_000
 /** Least number of contexts that a ranker gets to order. */

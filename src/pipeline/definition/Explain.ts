@@ -2,7 +2,7 @@ import { SchemaAST, type SchemaIssue } from "effect"
 import { fixAnnotation, earlyAnnotation } from "../../domain/settings/Rules.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
 import { suggest } from "./Suggest.ts"
-import { placesOfKey } from "./PlacesOfKey.ts"
+import { placesOfKey, placesWithin } from "./PlacesOfKey.ts"
 
 /** A problem and, where a text stands in the place of a number or a boolean and reads as one, that value. */
 export interface Finding extends Problem {
@@ -116,12 +116,26 @@ const isScalar = (ast: SchemaAST.AST): boolean => !SchemaAST.isLiteral(ast) && !
 
 const wrongType = (ast: SchemaAST.AST, path: ValuePath, value: unknown): Finding => {
   if (isName(value, keysOf(ast))) return bareName(value, path)
+  const broken = SchemaAST.isString(ast) && isWrittenBare(value) ? brokenAsText(ast, path, String(value)) : undefined
+  if (broken !== undefined) return broken
   const meant = meantBy(value, ast)
   return {
     path,
     rule: `must be ${expected(ast)}, not ${kindOf(value)}`,
     ...(meant === undefined ? fixType(ast, value) : { meant, fix: "write it without quotes" })
   }
+}
+
+const isWrittenBare = (value: unknown): value is number | boolean => typeof value === "number" || typeof value === "boolean"
+
+/** The first rule that a number or boolean would break as text: quotes alone would not mend it. */
+const brokenAsText = (ast: SchemaAST.String, path: ValuePath, text: string): Finding | undefined => {
+  for (const check of ast.checks ?? []) {
+    if (check._tag !== "Filter" || check.run(text, ast, {}) === undefined) continue
+    const { expected = "valid", message = `must be ${expected}`, [fixAnnotation]: fix } = check.annotations ?? {}
+    return { path, rule: String(message), ...(typeof fix === "string" ? { fix } : {}) }
+  }
+  return undefined
 }
 
 /** The number or boolean that a text reads as, where one is expected. */
@@ -132,9 +146,10 @@ const meantBy = (text: unknown, ast: SchemaAST.AST): number | boolean | undefine
 }
 
 const fixType = (ast: SchemaAST.AST, value: unknown): { readonly fix?: string } => {
-  if (SchemaAST.isString(ast) && (typeof value === "number" || typeof value === "boolean")) return { fix: "put it in quotes" }
+  if (SchemaAST.isString(ast) && isWrittenBare(value)) return { fix: "put it in quotes" }
   if (SchemaAST.isArrays(ast) && value !== null && !Array.isArray(value)) return { fix: "write it as a list: [ ... ]" }
-  return SchemaAST.isObjects(ast) && keysOf(ast).length > 0 ? { fix: `its keys are ${keysOf(ast).join(", ")}` } : {}
+  if (!SchemaAST.isObjects(ast)) return {}
+  return { fix: keysOf(ast).length > 0 ? `its keys are ${keysOf(ast).join(", ")}` : "write each entry under a name: NAME: ..." }
 }
 
 const expected = (ast: SchemaAST.AST): string => {
@@ -163,7 +178,9 @@ const unexpectedKey = (ast: SchemaAST.AST, path: ValuePath, bare: ReadonlyArray<
     return { path, rule: `${key} has no settings`, fix: `write ${key} alone, without braces`, place: "key" }
   }
   const unexpected = { path, rule: "is not a key that belongs here", place: "key" } as const
-  const elsewhere = placesOfKey(key)
+  const parent = path.slice(0, -1)
+  const within = parent.length === 0 ? [] : placesWithin(parent, key)
+  const elsewhere = within.length > 0 ? within : placesOfKey(key)
   // A key that occurs in many places does not show which one was meant.
   if (elsewhere.length === 1 || elsewhere.length === 2) return { ...unexpected, fix: `${key} belongs in ${elsewhere.join(" or ")}` }
   const suggestion = suggest(key, known)

@@ -4,6 +4,7 @@ import type { VectorDb } from "../../domain/Corpus.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
 import { refusedRegion } from "../../domain/partner/PartnerChatRules.ts"
 import { partnerModelNamed } from "../../domain/partner/PartnerModels.ts"
+import { wholeNumberRule } from "../../domain/rag/Forms.ts"
 import type { Ranking } from "../../domain/Retrieval.ts"
 import type { Definition } from "./Definition.ts"
 import type { EmbeddingChoice } from "./CorpusSettings.ts"
@@ -44,6 +45,8 @@ export interface EngineCapabilities {
   readonly abilities: ReadonlySet<Ability>
   /** Values that `embedding.model` may have; absent where only the service knows them. */
   readonly embeddingModels?: ReadonlySet<string>
+  /** Most contexts that a request may ask for; absent where only the service knows. */
+  readonly largestTopK?: number
 }
 
 /** The port that would provide an ability, and names of the abilities. */
@@ -169,7 +172,7 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     const { names, port } = families[family]
     const has = [...capabilities.abilities]
       .filter((other) => other.startsWith(`${family}:`))
-      .map((other) => other.slice(family.length + 1))
+      .map((other) => asWritten(other.slice(family.length + 1)))
     return [{
       path,
       rule: `the ${engine} engine has no ${names[name]} (port ${port})`,
@@ -200,6 +203,7 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     ...hookProblems(pipeline),
     ...stages.flatMap((stage, index) => [
       ...stageProblems(stage, [...at("stages"), index], vectorDb, need),
+      ...topKProblems(stage, [...at("stages"), index], capabilities),
       ...("model" in stage ? regionProblems(stage.model, [...at("stages"), index, stage._tag, "model"], pipeline, engine) : [])
     ]),
     ...(judge === undefined ? [] : [
@@ -208,6 +212,13 @@ export const fitness = (pipeline: Definition, capabilities: EngineCapabilities):
     ])
   ]
 }
+
+/** Choices without settings, which are written alone. */
+const bare: ReadonlySet<string> = new Set(["managed", "fixed", "structure", "default", "lexical", "extractive"])
+
+/** A choice as a pipeline file has it. */
+const asWritten = (choice: string): string =>
+  choice === "hosted" ? "the name of a hosted model" : bare.has(choice) ? choice : `{ ${choice}: ... }`
 
 type Need = <F extends Family>(family: F, name: Abilities[F], path: ValuePath) => ReadonlyArray<Problem>
 
@@ -281,6 +292,11 @@ const regionProblems = (model: GeneratorSettings, path: ValuePath, pipeline: Def
     fix: refused?.fix === undefined ? undefined : `${refused.fix} as location, or another model`
   }]
 }
+
+const topKProblems = (stage: StageSettings, path: ValuePath, { largestTopK }: EngineCapabilities): ReadonlyArray<Problem> =>
+  stage._tag !== "retrieve" || largestTopK === undefined || (stage.topK ?? 0) <= largestTopK
+    ? []
+    : [{ path: [...path, "retrieve", "topK"], rule: wholeNumberRule(1, largestTopK).rule }]
 
 const stageProblems = (stage: StageSettings, path: ValuePath, vectorDb: VectorDb, need: Need): ReadonlyArray<Problem> => {
   switch (stage._tag) {

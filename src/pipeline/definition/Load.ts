@@ -116,7 +116,10 @@ const textOf = Effect.fnUntraced(
   function*(file: string, absolute: string): Effect.fn.Return<string, PipelineInvalid, FileSystem.FileSystem> {
     const fileSystem = yield* FileSystem.FileSystem
     const size = yield* fileSystem.stat(absolute).pipe(Effect.mapError(() => notFound(file)))
-    if (size.type !== "File") return yield* failure(file, "is not a file")
+    if (size.type === "Directory") {
+      return yield* failure(file, "is a folder, and not a pipeline file", `write one for its documents with sluice init ${file}`)
+    }
+    if (size.type !== "File") return yield* failure(file, "is not a file", "name a pipeline file")
     if (size.size > maxBytes) return yield* failure(file, `is larger than ${maxBytes / 1024} KiB, too large for a pipeline`)
     return yield* fileSystem.readFileString(absolute).pipe(Effect.mapError(() => failure(file, "the file cannot be read")))
   }

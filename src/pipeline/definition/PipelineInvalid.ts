@@ -37,12 +37,15 @@ export type PipelineIssue = typeof PipelineIssue.Type
 /** The pipeline is not valid. Contains every broken rule, not just the first. */
 export class PipelineInvalid extends Schema.TaggedError<PipelineInvalid>()("PipelineInvalid", {
   file: Schema.String,
-  issues: Schema.Array(PipelineIssue)
+  issues: Schema.Array(PipelineIssue),
+  /** What it should be; absent for a pipeline. */
+  kind: Schema.optional(Schema.String)
 }) {
   override readonly [Runtime.errorExitCode] = ExitCode.invalid
 
   override get message(): string {
-    return [`${this.file} is not a valid pipeline: ${plural(this.issues.length, "problem")}`, ...this.issues.map(render)].join("\n\n")
+    const { file, issues, kind = "pipeline" } = this
+    return [`${file} is not a valid ${kind}: ${plural(issues.length, "problem")}`, ...issues.map(render)].join("\n\n")
   }
 }
 

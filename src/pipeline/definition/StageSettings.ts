@@ -1,6 +1,6 @@
 import { Result, Schema, SchemaTransformation } from "effect"
 import { localModelFields } from "./CorpusSettings.ts"
-import { parseMetadataFilter } from "../../domain/MetadataFilter.ts"
+import { filterExample, filterMistake } from "../../domain/MetadataFilter.ts"
 import { partnerModels } from "../../domain/partner/PartnerModels.ts"
 import { bucketUriForm } from "../../domain/rag/Forms.ts"
 import { definedThroughout } from "../../domain/Defined.ts"
@@ -50,8 +50,9 @@ const Filter = Schema.Struct({
       .annotate({ description: "Only files whose metadata has every one of these values." })
   ),
   metadataFilter: Schema.optionalKey(
-    text.check(rule<string>((expression) => Result.isSuccess(parseMetadataFilter(expression, "metadataFilter")), {
-      rule: "must be an expression over metadata, for example year >= 2024 && lang in [\"de\", \"en\"]"
+    text.check(Schema.makeFilter<string>(filterMistake, {
+      [fixAnnotation]: `write for example ${filterExample}`,
+      toJsonSchema: () => [{}, true] as const
     })).annotate({
       description:
         "Only files whose metadata passes: comparisons, in [..], has(key), &&, ||, !, parentheses, as in year >= 2024 && lang in [\"de\", \"en\"]."

@@ -22,7 +22,7 @@ const maxLength = 64
 
 /**
  * The word of `known` that was probably meant by `word`: equal apart from case and punctuation, with at most a third of
- * its letters wrong, or with a word put before or after it (`chunkSize` for `size`).
+ * its letters wrong, or with a word put before or after it (`chunkSize` for `size`), or cut short (`chunk` for `chunking`).
  */
 export const suggest = (word: string, known: ReadonlyArray<string>): string | undefined => {
   const given = plain(word.slice(0, maxLength))
@@ -32,5 +32,6 @@ export const suggest = (word: string, known: ReadonlyArray<string>): string | un
     .filter(({ distance, name }) => distance <= Math.max(1, Math.floor(Math.max(given.length, name.length) / 3)))
     .sort((a, b) => a.distance - b.distance)[0]
   if (near !== undefined && plain(near.name).length > 1) return near.name
-  return known.find((name) => name.length >= 4 && (given.endsWith(plain(name)) || given.startsWith(plain(name))))
+  return known.find((name) => name.length >= 4 && (given.endsWith(plain(name)) || given.startsWith(plain(name)))) ??
+    known.find((name) => given.length >= 4 && plain(name).startsWith(given))
 }

@@ -1,7 +1,7 @@
 import { isAlias, isCollection, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument, type YAMLMap } from "yaml"
 import { type Environment, substitute } from "./Environment.ts"
 import type { Problem, ValuePath } from "./PipelineInvalid.ts"
-import { describeSyntaxError, syntaxErrors } from "./SyntaxErrors.ts"
+import { syntaxErrors } from "./SyntaxErrors.ts"
 
 /** A range of the text, in UTF-16 offsets, end excluded. */
 export type Range = readonly [start: number, end: number]
@@ -164,10 +164,7 @@ export const readYaml = (text: string, environment: Environment): YamlText => {
   try {
     const document = parseDocument(veil.text, { lineCounter: lines, uniqueKeys: false, prettyErrors: false, logLevel: "error" })
     value = read(document.contents, [], undefined, [0, 0])
-    for (const { code, offset } of syntaxErrors(document)) {
-      const { fix, rule } = describeSyntaxError(code)
-      report([], offset, rule, fix)
-    }
+    for (const { fix, offset, rule } of syntaxErrors(document)) report([], offset, rule, fix)
   } catch (error) {
     // The parser recurses; a text nested thousands deep overflows its stack.
     if (!(error instanceof RangeError)) throw error

@@ -80,13 +80,19 @@ export const readTests = Effect.fn("readTests")(function*(
   const { size } = yield* fs.stat(file).pipe(Effect.mapError(() => failure("the file cannot be found or read", "check the name")))
   if (size > maxBytes) return yield* failure(`is larger than ${maxBytes / 1024 / 1024} MiB, too large for tests`, "split it into several")
   const text = yield* fs.readFileString(file).pipe(Effect.mapError(() => failure("the file cannot be read", "check its permissions")))
-  if (/\.csv$/i.test(file)) return yield* Effect.fromResult(readCsv(file, text))
-  // Lines become the items of a list, each still on its own line.
-  const source = readYaml(file.endsWith(".jsonl") ? `[${text.trimEnd().split("\n").join(",\n")}]` : text, {})
+  const found = /\.csv$/i.test(file) ? yield* Effect.fromResult(readCsv(file, text)) : yield* readList(file, text)
+  return found.length > 0 ? found : yield* failure("has no tests", "write some, or draft them with `sluice questions`")
+}, (read, file) => Effect.mapError(read, ({ issues }) => new PipelineInvalid({ file, issues, kind: "file of tests" })))
+
+const readList = Effect.fnUntraced(function*(file: string, text: string) {
+  const source = readYaml(file.endsWith(".jsonl") ? listOfLines(text) : text, {})
   if (source.problems.length > 0) return yield* placed(file, source, source.problems)
   const decoded = decode(source.value)
   return Result.isSuccess(decoded) ? decoded.success : yield* placed(file, source, explain(decoded.failure.issue, source.value))
 })
+
+/** Lines as the items of a list, each still on its own line. */
+const listOfLines = (text: string): string => `[${text.split("\n").map((line) => line.trim() === "" ? line : `${line},`).join("\n")}]`
 
 /** Writes tests in a form that {@link readTests} reads. */
 export const writtenTests = (tests: ReadonlyArray<EvaluationTest>, form: "jsonl" | "yaml"): string => {

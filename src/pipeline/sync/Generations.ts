@@ -264,15 +264,16 @@ export const generationsStatus = Effect.fn("sync.generationsStatus")(function*(n
 })
 
 /**
- * The settings of the live generation, where the pipeline's file describes another generation: the changes in the file
- * are then meant for that one. Undefined where the file describes the live generation, or something new.
+ * The settings of the live generation, where the pipeline's file describes its candidate or one that is kept: the changes in
+ * the file are then meant for that one. Undefined where the file describes the live generation, or something new.
  */
 export const liveSettings = Effect.fn("sync.liveSettings")(function*(pipeline: Definition, target: string) {
-  const { all, live } = yield* generationsAt({ target }, namesIn(pipeline))
+  const { candidate, kept, live } = yield* generationsAt({ target }, namesIn(pipeline))
   const declared = decodeBuilt(builtBy(pipeline, ""))
   if (live?.built === undefined) return { live, built: undefined }
   const built = decodeBuilt(live.built)
+  const others = candidate === undefined ? kept : [candidate, ...kept]
   const another = !describes(declared, built) &&
-    all.some((other) => other.scope !== live.scope && other.built !== undefined && describes(declared, decodeBuilt(other.built)))
+    others.some((other) => other.built !== undefined && describes(declared, decodeBuilt(other.built)))
   return { live, built: another ? built : undefined }
 })

@@ -55,11 +55,28 @@ const corpus = (fields: object): PipelineInput => ({ ...minimal, corpus: { displ
 const source = (source: PipelineInput["sources"][string]): PipelineInput => ({ ...minimal, sources: { s: source } })
 const stages = (...stages: NonNullable<PipelineInput["stages"]>): PipelineInput => ({ ...minimal, stages })
 
+describe("the fix", () => {
+  it.each<[PipelineInput, EngineCapabilities, string]>([
+    [stages({ retrieve: {} }, { generate: { model: "gpt-4o" } }), embedded, "use extractive or { openai: ... }, or run on another engine"],
+    [{ ...minimal, chunking: { strategy: "structure" } }, vertex, "use fixed, or run on another engine"]
+  ])("writes choices as the file has them", (input, capabilities, fix) => {
+    expect(fitness(definePipeline(input), capabilities)[0]?.fix).toBe(fix)
+  })
+})
+
 describe("the embedded engine", () => {
   it("runs what it can", () => {
     expect(problems({ ...minimal, chunking: { strategy: "structure" } }, embedded)).toEqual([])
     expect(problems(stages({ retrieve: { hybrid: {}, rank: "lexical" } }, { rank: "lexical" }, { generate: {} }), embedded)).toEqual([])
     expect(problems(stages({ retrieve: {} }, { diversify: {} }, { expand: { to: "section" } }, { generate: {} }), embedded)).toEqual([])
+  })
+
+  it("returns as many contexts as it can, and no more", () => {
+    const capabilities = { ...embedded, largestTopK: 1_000 }
+    expect(problems(stages({ retrieve: { topK: 1_000 } }), capabilities)).toEqual([])
+    expect(problems(stages({ retrieve: { topK: 1_001 } }), capabilities)).toEqual([
+      "stages[0].retrieve.topK: must be a whole number from 1 to 1000"
+    ])
   })
 
   it.each<[PipelineInput, string]>([

@@ -76,7 +76,7 @@ describe("loadPipeline", () => {
 
   it.each([
     ["missing.yaml", undefined, "the file cannot be found or read"],
-    ["folder.yaml", null, "is not a file"],
+    ["folder.yaml", null, "is a folder, and not a pipeline file"],
     ["large.yaml", `# ${"x".repeat(300_000)}\n`, "is larger than 256 KiB, too large for a pipeline"],
     ["empty.ts", "export const other = 1", "exports no pipeline"],
     ["throws.ts", "throw new Error(\"xoxb-CANARY\")", "the module cannot be loaded"],

@@ -106,7 +106,8 @@ describe("advice", () => {
     ["import: { max_delete: 3 }", "maxDelete"],
     ["engine: embeded", "embedded"],
     ["parsing: { Layout: {} }", "layout"],
-    ["stage: []", "stages"]
+    ["stage: []", "stages"],
+    ["chunk: { size: 3 }", "chunking"]
   ])("%s: did you mean %s?", (line, suggestion) => {
     const found = issues(minimalYaml + line)
     expect(found).toHaveLength(1)
@@ -122,6 +123,26 @@ describe("advice", () => {
     expect(issues(minimalYaml + "topK: 3")[0]?.fix).toBe("topK belongs in stages[].retrieve or stages[].diversify")
     expect(issues(minimalYaml + "displayName: H")[0]?.fix).toBe("displayName belongs in corpus")
     expect(issues(minimalYaml + "apiKey: x")[0]?.fix).toMatch(/^the keys here are name, /)
+    const withSource = (source: string) => issues(minimalYaml.replace("{ local: { path: ./docs } }", source))[0]?.fix
+    expect(withSource("{ path: ./docs }")).toBe("path belongs in local or git")
+    const stage = (stage: string) => issues(`${minimalYaml}stages: [{ retrieve: {} }, ${stage}]`)[0]?.fix
+    expect(stage("{ generate: { openai: { url: \"http://a/v1\", model: m } } }")).toBe("openai belongs in model")
+  })
+
+  it("says that entries have names, where a list or a text stands in their place", () => {
+    const fix = "write each entry under a name: NAME: ..."
+    expect(issues("name: h\ncorpus: { displayName: H }\nsources:\n  - local: { path: ./docs }\n")[0]).toMatchObject({ line: 4, fix })
+    expect(issues("name: h\ncorpus: { displayName: H }\nsources: ./docs\n")[0]?.fix).toBe(fix)
+  })
+
+  it("says what is wrong with a filter, and where, without its words", () => {
+    const rule = (filter: string) =>
+      issues(`${minimalYaml}stages: [{ retrieve: { filter: { metadataFilter: '${filter}' } } }]`).map(({ fix, rule }) => [rule, fix])
+    const fix = "write for example year >= 2024 && lang in [\"de\", \"en\"]"
+    expect(rule("year == 3 and sk-123")).toEqual([["has something else at character 11 where an operator should come", fix]])
+    expect(rule("(lang == \"de\"")).toEqual([["ends where ) should come", fix]])
+    expect(rule("year == 3 ; sk-123")).toEqual([["cannot be read at character 11", fix]])
+    expect(rule("sk(123)")).toEqual([["calls a function that is neither has nor timestamp", fix]])
   })
 
   it("finds the bracket of a glob pattern that is not closed, where a pattern with it finds no file", () => {
@@ -144,6 +165,11 @@ describe("advice", () => {
     expect(issues(minimalYaml.replace("handbook", "2026"))[0]).toMatchObject({
       rule: "must be text, not a number",
       fix: "put it in quotes"
+    })
+    // Quotes alone would not make it a duration.
+    expect(issues(minimalYaml.replace("./docs", "./docs, poll: 15"))[0]).toMatchObject({
+      rule: "must be a duration: a whole number and s, m, h or d",
+      fix: "write for example 5m"
     })
     expect(issues(minimalYaml + "chunking: { size: '512' }")[0]).toMatchObject({ fix: "write it without quotes" })
     expect(issues(minimalYaml + "stages: { retrieve: {} }")[0]).toMatchObject({

@@ -35,7 +35,14 @@ describe("what is refused, with its place", () => {
     ],
     ["a tab as indentation", "corpus:\n\tdisplayName: x\n", "2:1", "a tab cannot indent"],
     ["a second document", minimalYaml + "---\nname: b\n", "4:1", "there is more than one document in the file"],
-    ["an open quote", "name: \"x\ncorpus: {}\n", "3:1", "a character is missing here: a colon, a comma, a quote or a bracket"],
+    ["an open quote", "name: \"x\ncorpus: {}\n", "1:7", "this quote is not closed"],
+    ["an open quote within a line", "corpus: { displayName: 'H }\nname: x\n", "1:24", "this quote is not closed"],
+    [
+      "a key that is indented further than the one above",
+      "corpus:\n displayName: H\n   description: x\n",
+      "2:15",
+      "the next line is indented further, and so goes on with this value"
+    ],
     ["an open bracket", "name: [a, b\n", "2:1", "the indentation does not fit, or a bracket above is not closed"],
     ["bad indentation", "corpus:\n  a: 1\n b: 2\n", "3:1", "the indentation does not fit, or a bracket above is not closed"],
     ["a nested mapping on one line", "name: a: b\n", "1:7", "a nested mapping cannot begin on this line"],
