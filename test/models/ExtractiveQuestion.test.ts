@@ -116,8 +116,16 @@ describe("terms of a question", () => {
     ["Wie lange dauert der Versand?", ["lang", "versand"]],
     ["Isn't the crane locked?", ["crane", "lock"]],
     ["Is crane leave paid out?", ["crane", "leav", "pay"]],
-    ["How do I leave it out?", ["leav out"]]
+    ["How do I leave it out?", ["leav"]]
   ])("%s", (question, keys) => assert.deepStrictEqual(questionOf(question).terms.map(({ key }) => key), keys))
+
+  it.each<[string, ReadonlyArray<string> | undefined]>([
+    ["How do I leave it out?", ["leav", "out"]],
+    ["Is crane leave paid out?", undefined]
+  ])(
+    "%s is about a verb with its particle, or about a noun",
+    (question, verb) => assert.deepStrictEqual(questionOf(question).terms.find(({ key }) => key === "leav")?.verb, verb)
+  )
 })
 
 it("what an apostrophe leaves of \"not\" is no term of a question", () => {

@@ -164,7 +164,7 @@ const termsOf = (
   const terms = new Map<string, Term>()
   const stemmed = raw.map(({ word }) => stem(normalize(word)))
   const isStop = raw.map(({ word }) => stop.has(normalize(word).replace(/['’]s$/, "")))
-  const within = phrasesIn(stemmed, [own, general()])
+  const within = phrasesIn(stemmed, isStop, [own, general()])
   const inCompound = new Set<number>()
   const options = optionsOf(text)
   const separated = separatedIn(text)
@@ -219,11 +219,18 @@ const termsOf = (
 }
 
 /** The phrases of a question that have synonyms, by each place of a word of theirs. */
-const phrasesIn = (words: ReadonlyArray<string>, thesauri: ReadonlyArray<Thesaurus>): ReadonlyMap<number, ReadonlyArray<PhraseAt>> => {
+const phrasesIn = (
+  words: ReadonlyArray<string>,
+  isStop: ReadonlyArray<boolean>,
+  thesauri: ReadonlyArray<Thesaurus>
+): ReadonlyMap<number, ReadonlyArray<PhraseAt>> => {
   const byPlace = new Map<number, Array<PhraseAt>>()
   for (const at of words.keys()) {
+    // "Turn it off" and "I turn sync off", but not "leave out" in "award leave paid out".
+    const mayPart = isStop[at - 1] !== false || isStop[at + 1] !== false
     for (const phrase of thesauri.flatMap((thesaurus) => thesaurus.phrasesAt(words, at))) {
-      for (const place of phrase.places) byPlace.set(place, [...(byPlace.get(place) ?? []), phrase])
+      const isWhole = phrase.places.at(-1)! - at === phrase.places.length - 1
+      if (isWhole || mayPart) { for (const place of phrase.places) byPlace.set(place, [...(byPlace.get(place) ?? []), phrase]) }
     }
   }
   return byPlace
