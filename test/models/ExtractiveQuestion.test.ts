@@ -123,8 +123,8 @@ describe("terms of a question", () => {
     ["How do I leave it out?", ["leav", "out"]],
     ["Is crane leave paid out?", undefined]
   ])(
-    "%s is about a verb with its particle, or about a noun",
-    (question, verb) => assert.deepStrictEqual(questionOf(question).terms.find(({ key }) => key === "leav")?.verb, verb)
+    "%s has a word with its particle, or a noun",
+    (question, phrasal) => assert.deepStrictEqual(questionOf(question).terms.find(({ key }) => key === "leav")?.phrasal, phrasal)
   )
 })
 

@@ -29,8 +29,8 @@ const credit = {
   form: 0.9,
   /** The words of a phrase side by side. */
   phrase: 0.95,
-  /** A verb without the particle that it has in the question: what is turned on is not turned off. */
-  bareVerb: 0.8,
+  /** A word without the particle that it has in the question: what is turned on is not turned off. */
+  withoutParticle: 0.8,
   /** A version that goes on from the one in question: 3.14.0 for 3.14. */
   longerVersion: 0.9,
   /** A range that the number lies in: "grades 13 to 15" for grade 14. */
@@ -73,11 +73,11 @@ export const matcherOf = (question: Question, contexts: ReadonlyArray<Context>, 
     if (term.cjk) return cjkMatch(term.key, normal)
     if (term.option) return hasOption(display, term.key) ? 1 : 0
     const hasWord = wordSet.has(term.key)
-    if (hasWord && (term.verb === undefined || hasPhrase(words, term.verb))) {
+    if (hasWord && (term.phrasal === undefined || hasPhrase(words, term.phrasal))) {
       return term.of === undefined || isBeside(words, term.key, term.of) ? 1 : 0
     }
     let best = (term.also !== undefined && wordSet.has(term.also)) || term.form?.test(display) ? credit.form : 0
-    if (hasWord && best < credit.bareVerb) best = credit.bareVerb
+    if (hasWord && best < credit.withoutParticle) best = credit.withoutParticle
     const number = numbers[at]
     if (number !== undefined && best < credit.range && (term.of === undefined || wordSet.has(term.of)) && hasRangeOf(number, display)) {
       best = credit.range

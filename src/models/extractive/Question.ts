@@ -55,8 +55,8 @@ export interface Term {
   readonly form?: RegExp
   /** Keys of the phrases that have synonyms and that the word is a part of: "turn off" for the turn of "turn it off". */
   readonly within: ReadonlyArray<string>
-  /** The stems of the verb that the word is, with its particle: "turn off" for turn. */
-  readonly verb?: ReadonlyArray<string>
+  /** The stems of the word with its particle: "turn off" for the turn of "turn it off", "time off" for time. */
+  readonly phrasal?: ReadonlyArray<string>
   /** Whether the key is an option of a command, to the letter: `-x` is not `-X`, and `--no-home` is not `--home`. */
   readonly option: boolean
 }
@@ -192,7 +192,7 @@ const termsOf = (
     else if (isStop[index] === true) return
     const key = compound?.key ?? stem(word === separated?.said ? normalize(separated.verb) : normal)
     const phrases = within.get(index) ?? []
-    const verb = phrases.find(({ places }) => places[0] === index && places.every((place) => place === index || isStop[place] === true))
+    const phrasal = phrases.find(({ places }) => places[0] === index && places.every((place) => place === index || isStop[place] === true))
     const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
     const measured = isMeasure(text, at, normal)
     const isGeneric = genericWords.has(normal) || measured
@@ -207,7 +207,7 @@ const termsOf = (
       cjk: false,
       option: false,
       within: phrases.map(({ key }) => key),
-      ...(verb === undefined ? {} : { verb: verb.key.split(" ") }),
+      ...(phrasal === undefined ? {} : { phrasal: phrasal.key.split(" ") }),
       role: moreImportant(role, terms.get(key)?.role),
       ...of,
       ...(also === undefined ? {} : { also }),
