@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { basename, dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { StateError } from "../domain/Errors.ts"
@@ -26,12 +26,32 @@ const putBefore: ReadonlySet<string> = new Set(["secrets", "models.yaml"])
  */
 export const prepareDataDir = (dataDir: string): void => {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeFolder(dataDir, 0o700)
     if (readdirSync(dataDir).some((name) => !putBefore.has(name))) return
     writeFileSync(join(dataDir, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 })
   } catch (cause) {
     if (isNodeError(cause) && cause.code === "EEXIST" && isDirectory(dataDir)) return
+    if (isNodeError(cause) && cause.code === "ENOENT") throw unmade(cause, dataDir)
     throw asStateError(cause, dataDir)
+  }
+}
+
+const unmade = (cause: unknown, dataDir: string): StateError =>
+  new StateError({ problem: "readOnly", message: `${dataDir} cannot be made there (ENOENT)`, fix: "use another --data-dir", cause })
+
+/**
+ * Makes a folder, and the folders above it that are missing. `recursive` of `mkdirSync` does not return where the system refuses a folder as
+ * not found, as in `/proc`.
+ */
+export const makeFolder = (folder: string, mode?: number): void => {
+  const path = resolve(folder)
+  if (isDirectory(path)) return
+  if (!existsSync(dirname(path))) makeFolder(dirname(path), mode)
+  try {
+    mkdirSync(path, { mode })
+  } catch (cause) {
+    // Another process may have made it.
+    if (!isDirectory(path)) throw cause
   }
 }
 

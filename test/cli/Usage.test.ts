@@ -96,6 +96,7 @@ describe("usage", () => {
           /--where "year >=": expected .* such as year >= 2024 .*; it ends where a value should come/
         ],
         [["status", "--data-dir", "a-file"], /--data-dir "a-file": is not a folder/],
+        [["status", "--data-dir", ""], /--data-dir needs a value: a folder/],
         [["retrieve", "x", "--top-k", "0"], /1 or more/],
         [["run", "--wait", "-1"], /0 or more seconds/],
         [["run", "--engine", "clay"], /embedded/]
