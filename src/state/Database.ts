@@ -169,6 +169,11 @@ const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: 
 const sqliteCodes: Record<number, { readonly problem: StateError["problem"]; readonly say: string; readonly fix: string }> = {
   5: { problem: "locked", say: "is held by another process", fix: "wait for the other sluice to end, or use another --data-dir" },
   8: { problem: "readOnly", say: "cannot be written", fix: "make it writable, or use another --data-dir" },
+  10: {
+    problem: "other",
+    say: "cannot be read or written: the disk or a limit of the system refuses it",
+    fix: "check the disk, its quota and the limit of a file's size (ulimit -f); nothing committed was lost"
+  },
   11: {
     problem: "damaged",
     say: "is damaged",
@@ -222,7 +227,7 @@ export const asStateError = (cause: unknown, path: string): StateError => {
   return new StateError({
     problem: "other",
     message: `${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
-    fix: "see the cause; nothing committed was lost",
+    fix: "nothing committed was lost: run again, and report this if it happens again",
     cause
   })
 }
