@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { Argument, CliError, Command } from "effect/cli"
 import packageJson from "../../package.json" with { type: "json" }
-import { Output } from "./Output.ts"
+import { Output, showVersion } from "./Output.ts"
 
 /**
  * Every command by its name, in the groups that help shows. Each is loaded separately: most of the start-up time is
@@ -83,7 +83,7 @@ const version = Command.make(
   "version",
   {},
   Effect.fnUntraced(function*() {
-    yield* (yield* Output).print(`sluice ${packageJson.version}`)
+    yield* showVersion(yield* Output, "sluice", packageJson.version)
   })
 ).pipe(
   Command.withDescription("Print the version of Sluice."),

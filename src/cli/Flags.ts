@@ -1,4 +1,5 @@
 import { Flag } from "effect/cli"
+import { largestTopK } from "../domain/Retrieval.ts"
 
 /** An optional text flag. */
 export const optionalText = (name: string, metavar: string, description: string) =>
@@ -12,3 +13,6 @@ export const optionalInt = (name: string, [least, most]: readonly [number, numbe
     Flag.withMetavar(metavar),
     Flag.optional
   )
+
+/** `--top-k`. */
+export const topKFlag = (description: string) => optionalInt("top-k", [1, largestTopK], "N", description).pipe(Flag.withAlias("k"))

@@ -3,7 +3,7 @@ import { basename } from "node:path"
 import * as KnowledgeBase from "../mcp/KnowledgeBase.ts"
 import { askPipeline, retrieveFrom } from "../pipeline/AskPipeline.ts"
 import { corpusOf } from "../pipeline/RunPipeline.ts"
-import { findGenerations, namesIn } from "../pipeline/sync/Generations.ts"
+import { findGenerations, liveRuns, namesIn } from "../pipeline/sync/Generations.ts"
 import { Files } from "../ports/Files.ts"
 import { Ledger } from "../ports/Ledger.ts"
 import type { CommandPipeline } from "./Session.ts"
@@ -34,8 +34,9 @@ export const knowledgeBaseOf = Effect.fn("knowledgeBaseOf")(function*(
     answer: (inquiry) => askPipeline(...asked(inquiry)).pipe(within),
     status: bundle === undefined ?
       Effect.gen(function*() {
-        const { live, pipelineKey, scope } = yield* generation
-        const [last] = yield* ledger.runs(pipelineKey, 1)
+        const found = yield* generation
+        const { live, scope } = found
+        const [last] = yield* liveRuns(found, 1).pipe(Effect.provideService(Ledger, ledger))
         return {
           pipeline: pipeline.name,
           corpus: pipeline.corpus.displayName,

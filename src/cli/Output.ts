@@ -72,6 +72,10 @@ export class Output extends Context.Service<Output, {
 export const goesOnWhenRunAgain = ({ interrupted }: Output["Service"]): void =>
   void Object.assign(interrupted, { what: "interrupted: what was written stays", next: "run it again to go on from here" })
 
+/** Prints the program's version. */
+export const showVersion = ({ json, print, wantsJson }: Output["Service"], name: string, version: string): Effect.Effect<void> =>
+  wantsJson ? json({ version: 1, type: "version", [name]: version }) : print(`${name} ${version}`)
+
 /** A terminal that does not say how wide it is, such as one of a container, says 0. */
 const columnsOf = ({ columns }: NodeJS.WriteStream): number => columns > 0 ? columns : 80
 

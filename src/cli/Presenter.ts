@@ -2,19 +2,20 @@ import { Array as Arr, Context, Effect, Layer } from "effect"
 import { CliOutput, type HelpDoc } from "effect/cli"
 import { printable } from "../domain/Text.ts"
 import { suggest } from "../pipeline/definition/Suggest.ts"
-import { Output } from "./Output.ts"
+import { Output, showVersion } from "./Output.ts"
 import { renderHelp } from "./render/Help.ts"
 
 type Mistake = CliOutput.Presenter.InvalidInvocation["errors"][number]
 
 /** Prints help to stdout, as requested data, and a usage error as one line on stderr, with a suggestion. */
 export const presenterLayer: Layer.Layer<never, never, Output> = Layer.effectContext(Effect.gen(function*() {
-  const { json, paint, paintError, print, say, wantsJson, width } = yield* Output
+  const output = yield* Output
+  const { json, paint, paintError, print, say, wantsJson, width } = output
   return Context.make(CliOutput.Presenter, {
     present: (event) => {
       switch (event._tag) {
         case "Version":
-          return print(`${event.name} ${event.version}`)
+          return showVersion(output, event.name, event.version)
         case "Help":
           return print(renderHelp(event.helpDoc, width, paint))
         case "InvalidInvocation": {

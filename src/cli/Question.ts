@@ -6,7 +6,7 @@ import type { Question, RetrieveOptions } from "../pipeline/stages/Retrieve.ts"
 import { suggest } from "../pipeline/definition/Suggest.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import { Files } from "../ports/Files.ts"
-import { optionalText } from "./Flags.ts"
+import { optionalText, topKFlag } from "./Flags.ts"
 import { Output } from "./Output.ts"
 import { given } from "./Root.ts"
 import { pipelineFlag } from "./Session.ts"
@@ -40,13 +40,7 @@ export const questionArgument = (name: string, description: string) =>
 /** Flags of commands that take a question; each overrides the pipeline's setting. */
 export const questionFlags = {
   pipeline: pipelineFlag,
-  topK: Flag.Int("top-k").pipe(
-    Flag.filter((k) => k >= 1, () => "Expected 1 or more"),
-    Flag.withAlias("k"),
-    Flag.withDescription("Number of contexts"),
-    Flag.withMetavar("N"),
-    Flag.optional
-  ),
+  topK: topKFlag("Number of contexts"),
   alpha: Flag.Finite("alpha").pipe(
     Flag.filter((alpha) => alpha >= 0 && alpha <= 1, () => "Expected a number from 0 to 1"),
     Flag.withDescription("Weight of meaning against words: 0 is words only, 1 is vectors only"),

@@ -1,6 +1,13 @@
-import { Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Effect, Option } from "effect"
+import { Command, Flag, Param, Primitive } from "effect/cli"
 import { fromHere } from "./Paths.ts"
+
+const { parse } = Primitive.Path("directory")
+
+/** A folder. The empty text of a variable that is not set is refused: as a path, it is the working directory. */
+const folder = Object.assign(Primitive.Path("directory"), {
+  parse: (value: string) => value === "" ? Effect.fail("Expected a folder") : parse(value)
+})
 
 /** The root command, and the flags that every command understands. */
 export const root = Command.make("sluice").pipe(
@@ -14,7 +21,7 @@ export const root = Command.make("sluice").pipe(
     { command: "source <(sluice --completions bash)", description: "completion in this shell; also for zsh and fish" }
   ]),
   Command.withSharedFlags({
-    dataDir: Flag.Directory("data-dir").pipe(
+    dataDir: Param.makeSingle({ kind: Param.flagKind, name: "data-dir", typeName: "directory", primitiveType: folder }).pipe(
       Flag.map(fromHere),
       Flag.withDescription("Folder of the state: the ledger and, on the embedded engine, the corpora. Default .sluice"),
       Flag.withMetavar("DIR"),

@@ -12,7 +12,7 @@ import { measures as allMeasures, measureTitles } from "../pipeline/eval/Measure
 import { type readEvaluation, savedEvaluations } from "../pipeline/eval/SavedEvaluations.ts"
 import { whyNotFound, whyNotIn } from "../pipeline/eval/WhyNot.ts"
 import type { Question } from "../pipeline/stages/Retrieve.ts"
-import { findGenerations, type Generations, namesIn } from "../pipeline/sync/Generations.ts"
+import { findGenerations, type Generations, liveRuns, namesIn } from "../pipeline/sync/Generations.ts"
 import { type Generation, Ledger, type LedgerEntry } from "../ports/Ledger.ts"
 import { Retrieval } from "../ports/Retrieval.ts"
 import type { EvaluationCard, EvaluationView, Version } from "../ui/Api.ts"
@@ -104,7 +104,7 @@ const accounted = Effect.fnUntraced(
     return {
       pipeline,
       count: Effect.flatMap(scope, ledger.count),
-      runs: (limit) => Effect.flatMap(generation, ({ pipelineKey }) => ledger.runs(pipelineKey, limit)),
+      runs: (limit) => Effect.flatMap(generation, (found) => liveRuns(found, limit)).pipe(Effect.provideService(Ledger, ledger)),
       entries: (states, among) => Stream.unwrap(Effect.map(scope, (at) => ledger.entries(at, states, among))),
       versions: Effect.fnUntraced(function*(document, path) {
         const { all, live, pipelineKey } = yield* generation

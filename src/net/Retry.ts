@@ -12,6 +12,8 @@ export interface RetryOptions {
   readonly capMs?: number
   /** Most milliseconds waited at the service's request; when it asks for more, its error is returned. Default 120,000. */
   readonly maxRetryAfterMs?: number
+  /** Milliseconds after the first failure from which a call that was not answered in time is not tried again. Default: no bound. */
+  readonly unansweredMs?: number
 }
 
 /** Reasons of exhausted quotas that waiting does not refill; the last is a run's own budget. */
@@ -22,12 +24,13 @@ const hopeless = new Set<string>(["insufficient_quota", "billing_hard_limit_reac
  * (`retryAfter`) takes precedence.
  */
 export const retry = (options: RetryOptions = {}) => {
-  const { times = 5, baseMs = 500, capMs = 30_000, maxRetryAfterMs = 120_000 } = options
+  const { times = 5, baseMs = 500, capMs = 30_000, maxRetryAfterMs = 120_000, unansweredMs = Infinity } = options
   const schedule = Schedule.min([Schedule.exponential(Duration.millis(baseMs)), Schedule.spaced(Duration.millis(capMs))]).pipe(
     Schedule.jittered,
     Schedule.upTo({ times }),
     Schedule.setInputType<ServiceError>(),
     Schedule.while(({ input }) => input.retryable && !hopeless.has(input.reason ?? "") && (input.retryAfter ?? 0) <= maxRetryAfterMs),
+    Schedule.while(({ elapsed, input }) => input.code !== "DEADLINE_EXCEEDED" || elapsed < unansweredMs),
     Schedule.modifyDelay(({ input, duration }) =>
       Effect.succeed(input.retryAfter === undefined ? duration : Duration.millis(input.retryAfter))
     )

@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
-import { basename, join } from "node:path"
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs"
+import { basename, dirname, join, resolve } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { StateError } from "../domain/Errors.ts"
@@ -26,12 +26,32 @@ const putBefore: ReadonlySet<string> = new Set(["secrets", "models.yaml"])
  */
 export const prepareDataDir = (dataDir: string): void => {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+    makeFolder(dataDir, 0o700)
     if (readdirSync(dataDir).some((name) => !putBefore.has(name))) return
     writeFileSync(join(dataDir, ".gitignore"), "*\n", { flag: "wx", mode: 0o600 })
   } catch (cause) {
     if (isNodeError(cause) && cause.code === "EEXIST" && isDirectory(dataDir)) return
+    if (isNodeError(cause) && cause.code === "ENOENT") throw unmade(cause, dataDir)
     throw asStateError(cause, dataDir)
+  }
+}
+
+const unmade = (cause: unknown, dataDir: string): StateError =>
+  new StateError({ problem: "readOnly", message: `${dataDir} cannot be made there (ENOENT)`, fix: "use another --data-dir", cause })
+
+/**
+ * Makes a folder, and the folders above it that are missing. `recursive` of `mkdirSync` does not return where the system refuses a folder as
+ * not found, as in `/proc`.
+ */
+export const makeFolder = (folder: string, mode?: number): void => {
+  const path = resolve(folder)
+  if (isDirectory(path)) return
+  if (!existsSync(dirname(path))) makeFolder(dirname(path), mode)
+  try {
+    mkdirSync(path, { mode })
+  } catch (cause) {
+    // Another process may have made it.
+    if (!isDirectory(path)) throw cause
   }
 }
 
@@ -149,6 +169,11 @@ const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: 
 const sqliteCodes: Record<number, { readonly problem: StateError["problem"]; readonly say: string; readonly fix: string }> = {
   5: { problem: "locked", say: "is held by another process", fix: "wait for the other sluice to end, or use another --data-dir" },
   8: { problem: "readOnly", say: "cannot be written", fix: "make it writable, or use another --data-dir" },
+  10: {
+    problem: "other",
+    say: "cannot be read or written: the disk or a limit of the system refuses it",
+    fix: "check the disk, its quota and the limit of a file's size (ulimit -f); nothing committed was lost"
+  },
   11: {
     problem: "damaged",
     say: "is damaged",
@@ -202,7 +227,7 @@ export const asStateError = (cause: unknown, path: string): StateError => {
   return new StateError({
     problem: "other",
     message: `${path}: ${cause instanceof Error ? cause.message : String(cause)}`,
-    fix: "see the cause; nothing committed was lost",
+    fix: "nothing committed was lost: run again, and report this if it happens again",
     cause
   })
 }

@@ -50,6 +50,11 @@ describe("sluice export", () => {
         assert.strictEqual(code, 0, `${args.join(" ")}: ${stderr}`)
         assert.match(stdout, says)
       }
+      if (process.platform === "linux") {
+        const refused = yield* run("export", "/proc/test.bundle")
+        assert.strictEqual(refused.code, 1)
+        assert.match(refused.stderr, /^error: \/proc\/test\.bundle cannot be written in \/proc \(ENOENT\)\nfix: .* another folder\n$/)
+      }
       const live = events(yield* run("retrieve", "annual leave", "--json"))[0] as {
         contexts: ReadonlyArray<{ score: number; text: string }>
       }

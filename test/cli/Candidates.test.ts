@@ -66,6 +66,12 @@ describe("a candidate", () => {
         const listed = yield* run("files", "list", "--candidate", "--json")
         assert.lengthOf(events(listed), 4)
 
+        const status = yield* run("status")
+        assert.match(status.stdout, /^Last run of the candidate: [^]*^docs +4 +4$[^]*^Last run: /m)
+        // oxlint-disable-next-line typescript/no-explicit-any -- looked into by the assertions
+        const { candidateRun, lastRun } = events(yield* run("status", "--json"))[0] as any
+        assert.isAbove(candidateRun.started, lastRun.started)
+
         const compared = yield* run("eval", "--candidate", "--markdown", "report.md", "--junit", "report.xml")
         assert.strictEqual(compared.code, 0, compared.stdout)
         assert.match(compared.stdout, /^measure +live +candidate +difference/m)
@@ -77,6 +83,7 @@ describe("a candidate", () => {
         assert.include(refused.stderr, "--save is for results of the live corpus")
 
         assert.include((yield* run("promote")).stdout, "generation 2 is live now, instead of generation 1")
+        assert.deepInclude(events(yield* run("status", "--json"))[0], { lastRun: candidateRun })
         assert.include((yield* run("rollback")).stdout, "generation 1 is live now, instead of generation 2")
         assert.include((yield* run("rollback", "--candidate")).stdout, "generation 2, the candidate, is deleted")
       }).pipe(Effect.scoped)

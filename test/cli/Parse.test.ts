@@ -47,7 +47,7 @@ describe("parse", () => {
 
       const refused = yield* built(cwd, "parse", "photo.png")
       assert.deepStrictEqual([refused.code, refused.stdout], [1, ""])
-      assert.match(refused.stderr, /^error: named .png, but its content is no picture/m)
+      assert.match(refused.stderr, /^error: photo\.png: named .png, but its content is no picture/m)
       assert.strictEqual((yield* built(cwd, "parse", "missing.md")).code, 4)
     }).pipe(Effect.scoped))
 

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { readFileSync } from "node:fs"
+import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { contextsOfPrompt } from "../../src/models/Prompts.ts"
 import { fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
@@ -44,6 +44,13 @@ describe("sluice questions", () => {
       assert.strictEqual((yield* run("questions", "--from", "docs", "--count", "2", "--out", "two.yaml")).code, 0)
       const two = yield* run("eval", "--tests", "two.yaml", "--json")
       assert.deepInclude(JSON.parse(two.stdout), { passed: 2, failed: 0 })
+      // A file that nothing can be drafted from.
+      write(join(cwd, "docs"), { "few/short.md": "# Short\n\nYes.\n" })
+      yield* run("run")
+      const empty = yield* run("questions", "--from", "few", "--out", "few.jsonl")
+      assert.strictEqual(empty.code, 1)
+      assert.match(empty.stderr, /^0 tests of 1 file;.*\nerror: no test could be drafted, and few\.jsonl is not written\nfix: /)
+      assert.isFalse(existsSync(join(cwd, "few.jsonl")))
       const none = yield* run("questions", "--from", "nowhere")
       assert.strictEqual(none.code, 1)
       assert.include(none.stderr, "a file from nowhere was not found")

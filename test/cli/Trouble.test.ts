@@ -177,10 +177,26 @@ describe("trouble", () => {
       const full = yield* run(cwd, "run", "--data-dir", "disk")
       assert.strictEqual(full.code, 1)
       assert.match(full.stderr, /error: disk\/.*(the disk is full|cannot grow).*\nfix: free some space/)
+      const checked = yield* run(cwd, "doctor", "--data-dir", "disk")
+      assert.strictEqual(checked.code, 1)
+      assert.match(checked.stdout, /^FAILED +data directory +disk has no space for a file of 1 MB\n +fix: free some space/m)
+      assert.match(checked.stdout, /^ok +database +(none yet|disk\/sluice\.db is whole, 0\.[1-9] MB)/m)
       execFileSync("mount", ["-o", "remount,size=100m", disk])
       const rest = yield* run(cwd, "run", "--data-dir", "disk")
       assert.strictEqual(rest.code, 0, rest.stderr)
       assert.lengthOf(events(yield* run(cwd, "files", "list", "--data-dir", "disk", "--json")), 153)
+    }).pipe(Effect.scoped))
+
+  it.live.runIf(process.platform === "linux")("a limit of a file's size is one error, which names it", () =>
+    Effect.gen(function*() {
+      const cwd = yield* project(pages(40))
+      const spawned = spawnSync("sh", ["-c", `ulimit -f 800; exec "$0" "$1" run`, process.execPath, bin], {
+        cwd,
+        encoding: "utf8",
+        env: { ...process.env, NO_COLOR: "1" }
+      })
+      assert.strictEqual(spawned.status, 1)
+      assert.match(spawned.stderr, /^error: .*sluice\.db cannot be read or written: .*\nfix: .*ulimit -f/m)
     }).pipe(Effect.scoped))
 
   it.live("output that nobody reads any more is no error", () =>

@@ -35,6 +35,9 @@ describe("usage", () => {
       assert.deepStrictEqual([bare.code, bare.stderr], [0, ""])
       assert.strictEqual(help.stdout, bare.stdout)
       assert.strictEqual((yield* run(cwd, ["version"])).stdout, `sluice ${packageJson.version}\n`)
+      for (const asked of ["version", "--version"]) {
+        assert.deepStrictEqual(events(yield* run(cwd, [asked, "--json"])), [{ version: 1, type: "version", sluice: packageJson.version }])
+      }
       assert.deepStrictEqual(yield* run(cwd, ["help"]), bare)
       assert.deepStrictEqual(yield* run(cwd, ["help", "files", "list"]), yield* run(cwd, ["files", "list", "--help"]))
     }).pipe(Effect.scoped))
@@ -96,7 +99,10 @@ describe("usage", () => {
           /--where "year >=": expected .* such as year >= 2024 .*; it ends where a value should come/
         ],
         [["status", "--data-dir", "a-file"], /--data-dir "a-file": is not a folder/],
-        [["retrieve", "x", "--top-k", "0"], /1 or more/],
+        [["status", "--data-dir", ""], /--data-dir needs a value: a folder/],
+        [["retrieve", "x", "--top-k", "0"], /1 to 1000/],
+        [["eval", "--top-k", "1001"], /1 to 1000/],
+        [["tune", "--top-k", "8,1001"], /1 to 1000/],
         [["run", "--wait", "-1"], /0 or more seconds/],
         [["run", "--engine", "clay"], /embedded/]
       ] as const

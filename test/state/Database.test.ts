@@ -36,6 +36,13 @@ describe("the state database", () => {
       assert.deepStrictEqual(["before", "project"].map((name) => existsSync(join(dir, name, ".gitignore"))), [true, false])
     }).pipe(Effect.scoped))
 
+  it.effect.runIf(process.platform === "linux")("says so where the system has no folders to make", () =>
+    Effect.sync(() => {
+      const { fix, message } = failure(() => openDatabase("/proc/sluice/data"))
+      assert.match(message, /^\/proc\/sluice\/data cannot be made there/)
+      assert.match(fix, /--data-dir/)
+    }))
+
   it.effect("refuses a newer schema and leaves it as it is", () =>
     Effect.gen(function*() {
       const dir = yield* tempFolder

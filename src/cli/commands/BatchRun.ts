@@ -67,7 +67,7 @@ export const batchRun = Command.make(
           concurrency
         })
         yield* Stream.runForEach(answered, answers.add)
-        // One job has answered all questions: running the command again finds its answers.
+        // The jobs have the answers: running the command again finds them.
         yield* answers.finish({ keep: answers.tally.failed > 0 && !(model._tag === "hosted" && staging !== undefined) })
         return answers.tally
       }).pipe(Effect.provide(batchServices(loaded.pipeline, { dataDir })))
@@ -76,7 +76,7 @@ export const batchRun = Command.make(
     else {yield* output.print(
         `answered ${count(tally.answered)}, not in the corpus ${count(tally.unsupported)}, failed ${count(tally.failed)}: ${args.out}`
       )}
-    if (tally.kept) yield* output.say("run it again to ask only the failed questions")
+    if (tally.failed > 0) yield* output.say("run it again to ask only the failed questions")
     return yield* exitWith(tally.failed > 0 ? ExitCode.someFailed : ExitCode.done)
   })
 ).pipe(

@@ -31,6 +31,9 @@ interface Check {
   readonly fix?: string
 }
 
+/** Bytes for which a data directory should have space: a small run needs them. */
+const spaceNeeded = 1_000_000
+
 /** `sluice doctor`: checks one thing after another and says how to fix each failure. */
 export const doctor = Command.make(
   "doctor",
@@ -84,6 +87,16 @@ export const doctor = Command.make(
         yield* fs.access(dataDir, { writable: true }).pipe(
           Effect.mapError(() =>
             new UsageError({ message: `${dataDir} cannot be written`, fix: "make it writable, or use another --data-dir" })
+          )
+        )
+        yield* fs.makeTempFileScoped({ directory: dataDir, prefix: "doctor-" }).pipe(
+          Effect.flatMap((file) => fs.writeFile(file, new Uint8Array(spaceNeeded))),
+          Effect.scoped,
+          Effect.mapError(() =>
+            new UsageError({
+              message: `${dataDir} has no space for a file of ${spaceNeeded / 1e6} MB`,
+              fix: "free some space, or check the quota and the limit of a file's size (ulimit -f)"
+            })
           )
         )
       }

@@ -4,7 +4,7 @@ import { ExitCode, ServiceError } from "../../domain/Errors.ts"
 import type { Comparison, MeasureChange } from "../../pipeline/eval/Comparison.ts"
 import type { Evaluation } from "../../pipeline/eval/Evaluation.ts"
 import { exitWith } from "../Exit.ts"
-import { optionalText } from "../Flags.ts"
+import { optionalText, topKFlag } from "../Flags.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
 import { count, plural } from "../render/Numbers.ts"
@@ -22,13 +22,7 @@ export const evaluate = Command.make(
   {
     pipeline: pipelineArgument,
     tests: file("tests", "Ask the tests of this file (YAML, JSON, JSON lines or CSV) instead of the pipeline's"),
-    topK: Flag.Int("top-k").pipe(
-      Flag.filter((k) => k >= 1, () => "Expected 1 or more"),
-      Flag.withAlias("k"),
-      Flag.withDescription("Number of contexts, instead of the pipeline's"),
-      Flag.withMetavar("N"),
-      Flag.optional
-    ),
+    topK: topKFlag("Number of contexts, instead of the pipeline's"),
     save: Flag.Boolean("save").pipe(Flag.withDescription("Save the result in the data directory, for --against"), Flag.withDefault(false)),
     against: optionalText("against", "RESULT", "Compare with an earlier result: `last`, the newest that was saved, or a file of --json"),
     compare: Flag.Path("compare").pipe(

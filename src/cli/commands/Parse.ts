@@ -3,7 +3,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { defaultChunking, defaultOverlap } from "../../domain/Chunking.ts"
 import { defined } from "../../domain/Defined.ts"
 import { joinedRemarks, type Remark } from "../../domain/Document.ts"
-import { SecretError } from "../../domain/Errors.ts"
+import { DocumentError, SecretError } from "../../domain/Errors.ts"
 import type { SecretVersion } from "../../domain/Secret.ts"
 import { Secrets } from "../../ports/Secrets.ts"
 import { optionalText } from "../Flags.ts"
@@ -78,7 +78,12 @@ export const parse = Command.make(
       const [content, name] = [yield* bytesOf(file), path.basename(file)]
       const item = { path: name, uri: file, displayName: name, revision: "" }
       const made = part === undefined ? yield* parsers.find(({ reads }) => reads(item))?.read(item, content) ?? Effect.undefined : undefined
-      const document = yield* read({ content, name, part, chunking, limits, ...made })
+      const document = yield* read({ content, name, part, chunking, limits, ...made }).pipe(
+        Effect.catchTag(
+          "DocumentError",
+          ({ message, problem }) => Effect.fail(new DocumentError({ problem, message: `${file}: ${message}` }))
+        )
+      )
       const { cutParts } = yield* Effect.promise(() => import("../../text/PrepareBy.ts"))
       const cut = cutting === undefined || document.blocks.length === 0
         ? undefined

@@ -47,7 +47,7 @@ export const questions = Command.make(
     )
     const { drafting, drafts, files, rejected, stopped, tests } = drafted
     const reasons = Object.entries(rejected).filter(([, count]) => count > 0)
-    if (out !== undefined) {
+    if (out !== undefined && tests.length > 0) {
       const fs = yield* FileSystem.FileSystem
       yield* fs.writeFileString(out, writtenTests(tests, yaml ? "yaml" : "jsonl")).pipe(
         Effect.mapError(() => new UsageError({ message: `${out} cannot be written`, fix: "check the folder and its permissions" }))
@@ -74,6 +74,13 @@ export const questions = Command.make(
       return yield* new ServiceError({
         code: "UNAVAILABLE",
         message: `stopped after five failures in a row: ${stopped}`
+      })
+    }
+    if (tests.length === 0) {
+      return yield* new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: `no test could be drafted${out === undefined ? "" : `, and ${out} is not written`}`,
+        fix: "draft from more documents, with another --seed, or with a model"
       })
     }
   })

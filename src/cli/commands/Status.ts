@@ -1,7 +1,7 @@
 import { Effect, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import type { LoadedPipeline } from "../../pipeline/definition/Load.ts"
-import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
+import { Ledger, type LedgerEntry, type RunRecord } from "../../ports/Ledger.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
 import { printable } from "../../domain/Text.ts"
@@ -39,7 +39,9 @@ export const status = Command.make(
       const [{ hookLines }, { readHookStates }] = await Promise.all([import("../Hooks.ts"), import("../../compose/Hooks.ts")])
       return { hookLines, hooks: readHookStates(dataDir, loaded.pipeline.name) }
     })
-    const { findGeneration, generationsStatus, namesIn } = yield* Effect.promise(() => import("../../pipeline/sync/Generations.ts"))
+    const { findGeneration, generationsStatus, liveRuns, namesIn } = yield* Effect.promise(() =>
+      import("../../pipeline/sync/Generations.ts")
+    )
     const { bundle } = loaded
     if (bundle !== undefined) {
       const { corpusOf } = yield* Effect.promise(() => import("../../pipeline/RunPipeline.ts"))
@@ -57,9 +59,11 @@ export const status = Command.make(
       reading,
       Effect.gen(function*() {
         const ledger = yield* Ledger
-        const { pipelineKey, scope } = yield* findGeneration(namesIn(loaded.pipeline))
+        const found = yield* findGeneration(namesIn(loaded.pipeline))
+        const { candidate, scope } = found
         const counts = yield* ledger.count(scope)
-        const [last] = yield* ledger.runs(pipelineKey, 1)
+        const [last] = yield* liveRuns(found, 1)
+        const [lastOfCandidate] = candidate === undefined ? [] : yield* ledger.runs(candidate.scope, 1)
         const generations = yield* generationsStatus(namesIn(loaded.pipeline))
         const entries = ledger.entries(scope, args.files ? undefined : problems)
         const noticed = yield* hooks
@@ -71,7 +75,8 @@ export const status = Command.make(
             counts,
             generations,
             hooks: noticed,
-            lastRun: last ?? null
+            lastRun: last ?? null,
+            ...(lastOfCandidate === undefined ? {} : { candidateRun: lastOfCandidate })
           })
           return yield* entries.pipe(Stream.runForEach((entry) => output.json({ version: 1, type: "entry", ...entry })))
         }
@@ -79,13 +84,9 @@ export const status = Command.make(
         const lines = generationLines(generations).map((line) => wrap(printable(line), output.width, "  "))
         if (lines.length > 0) yield* output.print(`${lines.join("\n")}\n`)
         for (const line of hookLines(hookNames, noticed)) yield* output.print(wrap(line, output.width, "  "))
+        if (lastOfCandidate !== undefined) yield* output.print(`${renderRun("Last run of the candidate", lastOfCandidate, output)}\n`)
         if (last === undefined) return yield* output.print(`${loaded.pipeline.name} has not run yet: sluice run ${file}`)
-        const when = new Date(last.started).toISOString()
-        yield* output.print(
-          last.report === undefined
-            ? `Last run: ${when}, and it has not ended: it goes on, or it was killed and the next run goes on from there`
-            : `Last run: ${when}\n${renderReport(last.report, output)}`
-        )
+        yield* output.print(renderRun("Last run", last, output))
         const listed = Object.entries(counts).map(([state, n]) => `${count(n ?? 0)} ${state}`)
         yield* output.print(`\nIn the ledger: ${listed.join(", ") || "nothing"}`)
         yield* showEntries(args.files ? entries : Stream.take(entries, shown))
@@ -95,12 +96,21 @@ export const status = Command.make(
   })
 ).pipe(
   Command.withShortDescription("Show the last run and the files that have problems."),
-  Command.withDescription("Show the last run and the files that failed or are quarantined or skipped, from the ledger alone."),
+  Command.withDescription(
+    "Show the last run, that of a candidate too, and the files that failed or are quarantined or skipped, from the ledger alone."
+  ),
   Command.withExamples([
     { command: "sluice status", description: "the last run and its problems" },
     { command: "sluice status pipeline.yaml --files --json", description: "every file, for scripts" }
   ])
 )
+
+const renderRun = (title: string, { report, started }: RunRecord, output: Output["Service"]): string => {
+  const when = new Date(started).toISOString()
+  return report === undefined
+    ? `${title}: ${when}, and it has not ended: it goes on, or it was killed and the next run goes on from there`
+    : `${title}: ${when}\n${renderReport(report, output)}`
+}
 
 const showEntries = <E, R>(entries: Stream.Stream<LedgerEntry, E, R>) =>
   Effect.gen(function*() {

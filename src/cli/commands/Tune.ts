@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
+import { largestTopK } from "../../domain/Retrieval.ts"
 import { measures } from "../../pipeline/eval/Measures.ts"
 import { Output } from "../Output.ts"
 import { fromHere } from "../Paths.ts"
@@ -18,8 +19,8 @@ const list = <A>(name: string, description: string, read: (text: string) => A | 
     Flag.optional
   )
 
-const whole = (least: number) => (text: string): number | undefined =>
-  /^\d+$/.test(text) && Number(text) >= least ? Number(text) : undefined
+const whole = (least: number, most = Number.MAX_SAFE_INTEGER) => (text: string): number | undefined =>
+  /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined
 
 /** `sluice tune`: tries settings on the pipeline's tests, and shows which are significantly better. */
 export const tune = Command.make(
@@ -32,7 +33,7 @@ export const tune = Command.make(
       Flag.withMetavar("FILE"),
       Flag.optional
     ),
-    topK: list("top-k", "How many contexts, such as 8,20", whole(1), "whole numbers from 1"),
+    topK: list("top-k", "How many contexts, such as 8,20", whole(1, largestTopK), `whole numbers from 1 to ${largestTopK}`),
     alpha: list(
       "alpha",
       "Weight of meaning against words, such as 0,0.25,0.5",

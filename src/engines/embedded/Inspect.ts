@@ -22,10 +22,13 @@ export const inspect = (dataDir: string): Effect.Effect<string | undefined, Stat
     try: () => {
       if (!existsSync(path)) return undefined
       const verified = reading(dataDir, (db) => {
+        // What is left of a first run that could not write it, as on a full disk.
+        if (db.prepare("PRAGMA user_version").get()?.["user_version"] === 0) return undefined
         const found = db.prepare("PRAGMA quick_check(1)").get()?.["quick_check"]
         if (found !== "ok") throw damagedDatabase(path, String(found))
         return verifyStore(db)
       })
+      if (verified === undefined) return undefined
       const { chunks, damaged, damagedCorpora, damagedIndex, files } = verified
       if (damagedCorpora.length > 0) {
         throw new StateError({
@@ -44,8 +47,9 @@ export const inspect = (dataDir: string): Effect.Effect<string | undefined, Stat
           fix: damageFix
         })
       }
+      const bytes = [path, `${path}-wal`].reduce((sum, each) => sum + (statSync(each, { throwIfNoEntry: false })?.size ?? 0), 0)
       const index = damagedIndex === 0 ? "" : `; its index is damaged, and the next question rebuilds it`
-      return `${path} is whole, ${(statSync(path).size / 1e6).toFixed(1)} MB: ${files} files, ${chunks} chunks${index}`
+      return `${path} is whole, ${(bytes / 1e6).toFixed(1)} MB: ${files} files, ${chunks} chunks${index}`
     },
     catch: (cause) => asStateError(cause, path)
   })

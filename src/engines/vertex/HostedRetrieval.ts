@@ -24,7 +24,9 @@ export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
     const databases = yield* Cache.make({
       capacity: 1_000,
       lookup: Effect.fnUntraced(function*(name: CorpusName) {
-        return (yield* Effect.fromResult(corpusFromWire(yield* transport.call({ route: routes.getRagCorpus, params: { name } })))).vectorDb
+        return (yield* Effect.fromResult(
+          corpusFromWire(yield* transport.call({ route: routes.getRagCorpus, params: { name }, awaited: true }))
+        )).vectorDb
           ._tag
       })
     })
@@ -43,7 +45,13 @@ export const layer: Layer.Layer<Retrieval, never, Transport> = Layer.effect(
         if (refused !== undefined) return yield* refused
         const ask = Effect.fnUntraced(function*(one: RetrievalRequest) {
           const body = yield* Effect.fromResult(retrieveRequestToWire({ ...one, query: withAlternatives(one.query, one.synonyms) }))
-          const found = yield* transport.call({ route: routes.retrieveContexts, params: { parent }, body, bucket: "retrieve" })
+          const found = yield* transport.call({
+            route: routes.retrieveContexts,
+            params: { parent },
+            body,
+            bucket: "retrieve",
+            awaited: true
+          })
           return contextsFromWire(one.corpus, found)
         })
         // One corpus at a time: an answer does not say which corpus a context belongs to.

@@ -39,6 +39,9 @@ export const version: ApiVersion = "v1beta1"
 /** Version of the API for a method: batch jobs and endpoints are part of the stable API. */
 export const versionOf = ({ rpc }: { readonly rpc: string }): ApiVersion => /^(?:JobService|EndpointService)\./.test(rpc) ? "v1" : version
 
+/** Most milliseconds for a call, unless options say otherwise. */
+const usualTimeoutMs = 60_000
+
 /** Milliseconds after which a call that waits for its turn says so, once for each bucket. */
 const silenceMs = 10_000
 
@@ -54,6 +57,8 @@ export interface Call<P extends string, Q, B, R> {
   /** Default `management`. */
   readonly bucket?: Bucket
   readonly timeoutMs?: number
+  /** Whether someone waits for the answer to a question: a service that does not answer in time is then called twice, not six times. */
+  readonly awaited?: true
 }
 
 /** A request that does not send JSON and receive JSON. */
@@ -98,6 +103,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
   const quota = yield* Quota
   const auth = endpoint.google ? yield* GoogleAuth : options.auth ?? GoogleAuth.anonymous
   const retried = retry(options.retry)
+  const retriedSoon = retry({ unansweredMs: (options.timeoutMs ?? usualTimeoutMs) / 2, ...options.retry })
   const noticed = new Set<string>()
 
   /** Waits for a turn. */
@@ -122,7 +128,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
     const { bucket } = outgoing
     const shared = outgoing.paused ?? `${endpoint.host}/${project}/${location}/${bucket ?? "management"}`
     const what = `${outgoing.what} of ${endpoint.host}`
-    const timeout = Duration.millis(outgoing.timeoutMs ?? options.timeoutMs ?? 60_000)
+    const timeout = Duration.millis(outgoing.timeoutMs ?? options.timeoutMs ?? usualTimeoutMs)
 
     if (bucket !== undefined) yield* take(shared, options.perMinute?.[bucket] ?? usualPerMinute[bucket])
     return yield* sendAuthorized(client, auth, outgoing.request).pipe(
@@ -178,7 +184,7 @@ export const make = Effect.fnUntraced(function*(options: TransportOptions) {
     endpoint,
     call: Effect.fnUntraced(function*(call) {
       const { ask, decode } = yield* json(call)
-      return yield* decode(yield* retried(answered(ask)))
+      return yield* decode(yield* (call.awaited === true ? retriedSoon : retried)(answered(ask)))
     }),
     callOnce: Effect.fnUntraced(function*(call) {
       const { ask, decode } = yield* json(call)

@@ -146,6 +146,7 @@ const meantBy = (text: unknown, ast: SchemaAST.AST): number | boolean | undefine
 }
 
 const fixType = (ast: SchemaAST.AST, value: unknown): { readonly fix?: string } => {
+  if (typeof value === "string" && /^\$\w+$/.test(value)) return { fix: "write an environment variable with braces: ${NAME}" }
   if (SchemaAST.isString(ast) && isWrittenBare(value)) return { fix: "put it in quotes" }
   if (SchemaAST.isArrays(ast) && value !== null && !Array.isArray(value)) return { fix: "write it as a list: [ ... ]" }
   if (!SchemaAST.isObjects(ast)) return {}

@@ -1,7 +1,16 @@
 import { Effect, Pull, Stream } from "effect"
 import type { Answer } from "../../domain/Answer.ts"
-import { type BatchJob, batchModelName, type BatchSpec } from "../../domain/batch/BatchPrediction.ts"
-import { type BatchResult, completionEnd, completionText, ownForm, type RowFailure, rowOf } from "../../domain/batch/BatchRow.ts"
+import { type BatchJob, batchModelName, type BatchSpec, hasEnded } from "../../domain/batch/BatchPrediction.ts"
+import {
+  type BatchResult,
+  completionEnd,
+  completionText,
+  ownForm,
+  readRow,
+  type RowFailure,
+  rowKey,
+  rowOf
+} from "../../domain/batch/BatchRow.ts"
 import type { ChatEvent, ChatRequest, JsonRecord } from "../../domain/Chat.ts"
 import { messageOf, SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
 import { parseExactly } from "../../domain/Json.ts"
@@ -12,7 +21,7 @@ import { Generator, type GroundedRequest } from "../../ports/Generator.ts"
 import { ObjectStore } from "../../ports/ObjectStore.ts"
 import { pages } from "../../ports/Paging.ts"
 import { TableStore } from "../../ports/TableStore.ts"
-import { joinResults } from "../../text/rows/JoinResults.ts"
+import { gatherResults, type Results } from "../../text/rows/JoinResults.ts"
 import { lineGroups } from "../../text/rows/ReadRows.ts"
 import type { BatchQuestion } from "../batch/Questions.ts"
 import { PipelineInvalid } from "../definition/PipelineInvalid.ts"
@@ -75,7 +84,8 @@ type Kept = BatchRetrieved | BatchAnswered
 /**
  * Answers all questions with one batch job. The questions with their contexts, and the prompts made of them, are written
  * to object storage first; the model's answers are then verified against those very contexts, like answers given at once.
- * Run again after an interruption, it continues with the first step not done yet.
+ * Run again after an interruption, it continues with the first step not done yet; run again after the job has ended, it asks
+ * the questions that failed once more, with one further job.
  */
 export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieved: Stream.Stream<Kept, E, R>, options: BatchJobOptions) {
   if (options.sampling?.seed !== undefined && ownForm(batchModelName(options.model)) === "anthropic") {
@@ -84,7 +94,7 @@ export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieve
   const objects = yield* ObjectStore
   const tables = yield* TableStore
   const contexts = `${options.folder}/contexts.jsonl`
-  const prompts = `${options.folder}/prompts.jsonl`
+  const prompts = promptsOf(options.folder, 1)
   // An object exists only once it is complete. A failure of the questions themselves is reported instead of that of the upload.
   const keep = Effect.fnUntraced(function*<E2, R2>(uri: string, lines: Stream.Stream<object, E2, R2>) {
     if (yield* isThere(objects, uri)) return
@@ -103,33 +113,57 @@ export const answerByJob = Effect.fn("stage.batch.job")(function*<E, R>(retrieve
     )
   })
   yield* keep(contexts, retrieved)
-  const kept = keptLines(objects, contexts)
+  const kept = keptLines<Kept>(objects, contexts)
   yield* keep(prompts, Stream.filter(kept, needsModel).pipe(Stream.mapEffect((line) => promptRow(line, options))))
 
-  const prompted = (yield* objects.head(prompts)).size > 0
-  // A row for each question with contexts, in their order.
-  const next = prompted
-    ? yield* taking((yield* joinResults(yield* followedJob(prompts, options), { objects, tables })).rows)
-    : Effect.undefined
-  return Stream.mapEffect(
-    kept,
-    Effect.fnUntraced(function*(line): Effect.fn.Return<BatchAnswered, ServiceError> {
-      if (!("contexts" in line)) return line
-      const { contexts, ...question } = line
-      const result = needsModel(line) ? (yield* next)?.result ?? missing : undefined
-      if (result?.error !== undefined) return { ...question, error: result.error }
-      const generator = yield* options.grounded(saying(options.model, result?.response ?? {}))
-      return yield* orFailed(
-        question,
-        Effect.map(generator.answer({ question: question.question, contexts }), (answer): BatchAnswered => ({ ...question, answer }))
+  const answerOf = Effect.fnUntraced(function*({ contexts, ...question }: BatchRetrieved, result: BatchResult | undefined) {
+    if (result?.error !== undefined) return { ...question, error: result.error }
+    const generator = yield* options.grounded(saying(options.model, result?.response ?? {}))
+    return yield* orFailed(
+      question,
+      Effect.map(generator.answer({ question: question.question, contexts }), (answer): BatchAnswered => ({ ...question, answer }))
+    )
+  })
+  const jobs: Array<Results> = []
+  /** Every question as the jobs so far have answered it, with the prompt of those that a model was asked. */
+  const answers = Stream.unwrap(Effect.gen(function*() {
+    // One for each question with contexts, in their order.
+    const next = yield* taking(keptLines<JsonRecord>(objects, prompts))
+    return Stream.mapEffect(
+      kept,
+      Effect.fnUntraced(
+        function*(line): Effect.fn.Return<{ readonly answered: BatchAnswered; readonly prompt?: JsonRecord }, ServiceError> {
+          if (!("contexts" in line)) return { answered: line }
+          const prompt = needsModel(line) ? yield* next : undefined
+          if (prompt === undefined) return { answered: yield* answerOf(line, undefined) }
+          const { row } = readRow(prompt, batchModelName(options.model))
+          const results = row === undefined ? [] : jobs.flatMap((job) => job.take(rowKey(row)) ?? [])
+          return { answered: yield* answerOf(line, results.at(-1) ?? missing(line.customId)), prompt }
+        }
       )
-    })
+    )
+  }))
+  const unanswered = answers.pipe(
+    Stream.flatMap(({ answered, prompt }) => answered.error === undefined || prompt === undefined ? Stream.empty : Stream.succeed(prompt))
   )
+  for (let n = 1; (yield* objects.head(promptsOf(options.folder, n))).size > 0; n++) {
+    const { before, hasResults, job } = yield* followedJob(promptsOf(options.folder, n), options)
+    if (hasResults) jobs.push(yield* gatherResults(job, { objects, tables }))
+    else if (n === 1) return yield* endedWithout(job)
+    // One new job a run: a question may fail each time.
+    if (!before) break
+    yield* keep(promptsOf(options.folder, n + 1), unanswered)
+  }
+  return Stream.map(answers, ({ answered }) => answered)
 })
 
-const missing: Pick<BatchResult, "error" | "response"> = {
+/** The prompts of a job: the first asks all questions, each further one those that the ones before it left without an answer. */
+const promptsOf = (folder: string, job: number): string => `${folder}/prompts${job === 1 ? "" : `-${job}`}.jsonl`
+
+const missing = (customId: string): BatchResult => ({
+  customId,
   error: { code: "NOT_FOUND", message: "the job has no result for this question" }
-}
+})
 
 /** Without contexts there is nothing to ask the model. */
 const needsModel = (line: Kept): line is BatchRetrieved => "contexts" in line && line.contexts.length > 0
@@ -137,13 +171,13 @@ const needsModel = (line: Kept): line is BatchRetrieved => "contexts" in line &&
 const isThere = (objects: ObjectStore["Service"], uri: string): Effect.Effect<boolean, ServiceError> =>
   objects.head(uri).pipe(Effect.as(true), Effect.catchIf(({ code }) => code === "NOT_FOUND", () => Effect.succeed(false)))
 
-const keptLines = (objects: ObjectStore["Service"], uri: string): Stream.Stream<Kept, ServiceError> =>
+const keptLines = <A>(objects: ObjectStore["Service"], uri: string): Stream.Stream<A, ServiceError> =>
   lineGroups(objects.get(uri, Infinity)).pipe(
     Stream.flattenIterable,
     Stream.mapEffect((line) =>
       "text" in line
         ? Effect.try({
-          try: () => parseExactly(line.text) as Kept, // a line that `keep` wrote
+          try: () => parseExactly(line.text) as A, // a line that `keep` wrote
           catch: () => ServiceError.internal(`${uri}:${line.number} is not what was written there`)
         })
         : Effect.fail(ServiceError.internal(`${uri}:${line.number} is not what was written there`))
@@ -198,7 +232,7 @@ const taking = Effect.fnUntraced(function*<A, E, R>(stream: Stream.Stream<A, E, 
   return next
 })
 
-/** Creates or finds the job over these prompts, and returns it once it has ended with results. */
+/** Creates or finds the job over these prompts, and returns it once it has ended; `before`: it had ended before. */
 const followedJob = Effect.fnUntraced(function*(prompts: string, { displayName, folder, model, observe }: BatchJobOptions) {
   const jobs = yield* BatchPrediction
   const spec: BatchSpec = {
@@ -215,10 +249,16 @@ const followedJob = Effect.fnUntraced(function*(prompts: string, { displayName, 
   )
   const { name } = known._tag === "Some" ? known.value : yield* jobs.create(spec)
   const job = yield* jobs.wait(name, observe === undefined ? {} : { observe })
-  if (job.results !== undefined && job.state !== "FAILED" && job.state !== "CANCELLED") return job
-  return yield* new ServiceError({
+  return {
+    job,
+    hasResults: job.results !== undefined && job.state !== "FAILED" && job.state !== "CANCELLED",
+    before: known._tag === "Some" && hasEnded(known.value.state)
+  }
+})
+
+const endedWithout = (job: BatchJob): ServiceError =>
+  new ServiceError({
     code: job.error?.code ?? "ABORTED",
     message: `${job.name} ended ${job.state}${job.error === undefined ? "" : `: ${job.error.message}`}`,
     fix: "run it again: the questions are not retrieved for again, and a new job is made"
   })
-})

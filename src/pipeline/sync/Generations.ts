@@ -75,6 +75,14 @@ const noCandidate = ({ pipeline }: Named): ServiceError =>
     fix: "build one beside the live corpus: sluice run --candidate"
   })
 
+/** The newest runs of the live corpus, those that built it as a candidate included; at most `limit`. */
+export const liveRuns = ({ live, pipelineKey }: Pick<Generations, "live" | "pipelineKey">, limit: number) =>
+  Effect.gen(function*() {
+    const ledger = yield* Ledger
+    const runs = yield* Effect.forEach(new Set([pipelineKey, live?.scope ?? pipelineKey]), (scope) => ledger.runs(scope, limit))
+    return runs.flat().toSorted((a, b) => b.started - a.started).slice(0, limit)
+  })
+
 /** Number and key of a pipeline's next generation. */
 export const nextGeneration = ({ all, pipelineKey }: Pick<Generations, "all" | "pipelineKey">): Pick<Generation, "scope" | "number"> => {
   const number = (all[0]?.number ?? 0) + 1

@@ -21,14 +21,14 @@ export interface JoinTally {
   readonly unmatched: number
 }
 
-/** A job's results by `custom_id`, of any number. Each can be taken once. */
-interface Results {
+/** A job's results by the key of their row, of any number. */
+export interface Results {
   readonly take: (customId: string) => BatchResult | undefined
   /** How many results were not taken. */
   readonly left: () => number
 }
 
-const gatherResults = Effect.fn("gatherResults")(function*(
+export const gatherResults = Effect.fn("gatherResults")(function*(
   job: BatchJob,
   stores: Stores
 ): Effect.fn.Return<Results, ServiceError, Scope.Scope> {

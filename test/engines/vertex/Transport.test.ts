@@ -191,6 +191,24 @@ describe("the transport", () => {
       { timeoutMs: 50, retry: { times: 1, baseMs: 1 } }
     ))
 
+  it.live("asks twice, and no more, for the contexts of a question when the service does not answer", () =>
+    onFake(
+      (fake) =>
+        Effect.gen(function*() {
+          const { retrieve } = yield* Retrieval
+          fake.fault = () => ({ status: 504 })
+          yield* Effect.flip(retrieve({ corpus, query: "q" }))
+          assert.lengthOf(fake.calls, 4, "an answer that comes at once is no silence")
+          fake.calls.length = 0
+          fake.fault = () => undefined
+          fake.handle = () => true
+          const error = yield* Effect.flip(retrieve({ corpus, query: "q" }))
+          assert.strictEqual(error.code, "DEADLINE_EXCEEDED")
+          assert.lengthOf(fake.calls, 2)
+        }),
+      { timeoutMs: 300 }
+    ))
+
   it.live("names must be names: nothing of them gets into the path", () =>
     onFake((fake) =>
       Effect.gen(function*() {

@@ -1,15 +1,15 @@
 import { createHash } from "node:crypto"
-import { closeSync, fsyncSync, mkdirSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from "node:fs"
+import { closeSync, fsyncSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from "node:fs"
 import { basename, dirname, join, resolve } from "node:path"
 import type { DatabaseSync } from "node:sqlite"
 import { pathToFileURL } from "node:url"
 import { Effect } from "effect"
 import { isElsewhere } from "../../../domain/Corpus.ts"
-import { ServiceError, type StateError } from "../../../domain/Errors.ts"
+import { ServiceError, StateError } from "../../../domain/Errors.ts"
 import type { Metadata } from "../../../domain/RagFile.ts"
 import { isAlive } from "../../../jobs/JobRunner.ts"
 import { makeBundleDatabase, sealBundle, type Sealed } from "../../../state/Bundle.ts"
-import { asStateError, databaseAt, openDatabase, transaction } from "../../../state/Database.ts"
+import { asStateError, databaseAt, makeFolder, openDatabase, transaction } from "../../../state/Database.ts"
 import { asBlob, checkedColumns, isIntact, type Row, StoreDamage } from "./Checksum.ts"
 import { intactPage, type NewChunk, packPages, unpackChunk } from "./ChunkPage.ts"
 import { damageError } from "./Commands.ts"
@@ -53,6 +53,7 @@ const step = 4_096
 export const exportCorpus = (request: ExportRequest): Effect.Effect<Exported, ServiceError | StateError> =>
   Effect.scoped(Effect.gen(function*() {
     const path = databaseAt(request.dataDir)
+    const target = resolve(request.file)
     const attempt = <A>(where: string, body: () => A): Effect.Effect<A, ServiceError | StateError> =>
       Effect.try({
         try: body,
@@ -61,16 +62,17 @@ export const exportCorpus = (request: ExportRequest): Effect.Effect<Exported, Se
             ? cause
             : cause instanceof StoreDamage
             ? damageError(cause.message)
+            : where === target && isErrno(cause)
+            ? unwritable(cause, target)
             : asStateError(cause, where)
       })
     const from = yield* Effect.acquireRelease(
       attempt(path, () => openDatabase(request.dataDir, { readOnly: true })),
       (db) => Effect.sync(() => db.close())
     )
-    const target = resolve(request.file)
     const folder = yield* Effect.acquireRelease(
       attempt(target, () => {
-        mkdirSync(dirname(target), { recursive: true })
+        makeFolder(dirname(target))
         clearLeftovers(target)
         return mkdtempSync(join(dirname(target), `${besides(target)}${process.pid}-`))
       }),
@@ -97,6 +99,17 @@ export const exportCorpus = (request: ExportRequest): Effect.Effect<Exported, Se
     })
     return { ...sealed, files, chunks }
   }))
+
+/** Whether it is a failure of the file system, and not of SQLite. */
+const isErrno = (cause: unknown): cause is NodeJS.ErrnoException => cause instanceof Error && "syscall" in cause
+
+const unwritable = (cause: NodeJS.ErrnoException, target: string): StateError =>
+  new StateError({
+    problem: cause.code === "ENOSPC" || cause.code === "EDQUOT" ? "full" : "readOnly",
+    message: `${target} cannot be written in ${dirname(target)} (${cause.code})`,
+    fix: "check that folder and its space, or name a file in another folder",
+    cause
+  })
 
 /** Start of the names of the folders in which a bundle is made; the process's id follows. */
 const besides = (target: string): string => `.${basename(target)}.`

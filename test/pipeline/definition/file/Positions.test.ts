@@ -172,6 +172,9 @@ describe("advice", () => {
       fix: "write for example 5m"
     })
     expect(issues(minimalYaml + "chunking: { size: '512' }")[0]).toMatchObject({ fix: "write it without quotes" })
+    expect(issues(minimalYaml + "chunking: { size: $SIZE }")[0]).toMatchObject({
+      fix: "write an environment variable with braces: ${NAME}"
+    })
     expect(issues(minimalYaml + "stages: { retrieve: {} }")[0]).toMatchObject({
       rule: "must be a list, not a mapping",
       fix: "write it as a list: [ ... ]"
