@@ -73,6 +73,32 @@ describe("PostgreSQL's index of vectors", () => {
 })
 
 describe("PostgreSQL's search by words", () => {
+  it.live("scores as BM25 does, whatever the length of a chunk and the frequency of a word", () =>
+    Effect.gen(function*() {
+      const url = yield* postgresUrl
+      const space = { corpus: `${Date.now()}79`, dimensions: 4 }
+      const store = yield* Postgres.make({ url: secretVersion("url"), space, secrets: secretsOf(new Map([["url", url]])) })
+      yield* store.prepare
+      const shapes = [[1, 1], [1, 10], [1, 200], [2, 20], [4, 20], [9, 30], [40, 400], [0, 5], [0, 50]] as const
+      const chunks = shapes.map(([frequency, length], ordinal) => ({
+        ordinal,
+        text: "text",
+        vector: Float32Array.of(1, 0, 0, 0),
+        terms: Array.from({ length }, (_, at) => at < frequency ? "it's" : `w${at}`),
+        headings: [],
+        byteStart: 0,
+        byteEnd: 4
+      }))
+      yield* store.put([{ file: "f", sourceUri: "", displayName: "", chunks }])
+      const { sparse } = yield* store.search({ terms: [{ term: "it's", weight: 1 }], count: 10 })
+      const mean = shapes.reduce((sum, [, length]) => sum + length, 0) / shapes.length
+      const rarity = Math.log(1 + (9 - 7 + 0.5) / (7 + 0.5))
+      const expected = shapes.map(([frequency, length]) => rarity * frequency / (frequency + 1.2 * (0.25 + 0.75 * length / mean)))
+      assert.lengthOf(sparse, 7)
+      for (const { ordinal, score } of sparse) assert.closeTo(score, expected[ordinal]!, expected[ordinal]! * 0.05, `${shapes[ordinal]}`)
+      yield* store.drop
+    }).pipe(Effect.scoped))
+
   it.live("finds what scoring every chunk finds, though it scores few", () =>
     Effect.gen(function*() {
       const url = yield* postgresUrl
