@@ -81,7 +81,12 @@ export const connect = Effect.fnUntraced(
               onnotice: () => {},
               connection: { application_name: "sluice" }
             }),
-          catch: () => unfit("postgres.url", "the secret holds no PostgreSQL URL", "store postgres://user:password@host:port/database")
+          catch: () =>
+            unfit(
+              "postgres.url",
+              "the secret holds no PostgreSQL URL",
+              "store postgres://user:password@host:port/database, special characters of the password as in %40 for @"
+            )
         })
         return { sql, url }
       }),
