@@ -1,20 +1,22 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import postgresClient from "postgres"
 import type { VectorDb } from "../../src/domain/Corpus.ts"
+import { ServiceError } from "../../src/domain/Errors.ts"
 import { hashEmbedder } from "../../src/models/HashEmbedder.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Files } from "../../src/ports/Files.ts"
 import { Retrieval } from "../../src/ports/Retrieval.ts"
+import { type VectorStore, VectorStores } from "../../src/ports/VectorStore.ts"
 import * as Postgres from "../../src/vectors/postgres/Postgres.ts"
 import { managed } from "../conformance/Cases.ts"
 import * as FileMetadataCases from "../conformance/FileMetadata.ts"
 import * as FilesCases from "../conformance/Files.ts"
 import * as RetrievalCases from "../conformance/Retrieval.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
-import { textFile } from "../engines/embedded/support/Engine.ts"
+import { engine, textFile } from "../engines/embedded/support/Engine.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 import { lanceDbFolder } from "./support/LanceDb.ts"
 import { postgresUrl } from "./support/Postgres.ts"
@@ -204,6 +206,34 @@ describe("vectors in a database of the corpus's own", () => {
       yield* on(Effect.void)
       assert.lengthOf(yield* versions(corpus), 0)
       assert.strictEqual(work(), 0)
+    }).pipe(Effect.scoped))
+
+  it.live("does not try every waiting file alone where the database is gone", () =>
+    Effect.gen(function*() {
+      const gone = new ServiceError({ code: "UNAVAILABLE", message: "gone" })
+      const count = 30
+      let puts = 0
+      const store = {
+        place: "nowhere",
+        prepare: Effect.void,
+        corpora: Effect.succeed([]),
+        sign: () => Effect.void,
+        delete: () => Effect.void,
+        put: () => Effect.andThen(Effect.sleep(50), Effect.suspend(() => (puts++, Effect.fail(gone))))
+      } satisfies Partial<VectorStore>
+      // The engine calls nothing else of it here.
+      const stores = Layer.succeed(VectorStores, { open: () => Effect.succeed(store as unknown as VectorStore) })
+      yield* Effect.gen(function*() {
+        const corpus = yield* create
+        const files = yield* Files
+        const all = yield* Effect.forEach(
+          Array.from({ length: count }, (_, at) => at),
+          (at) => Effect.flip(files.upload(textFile(corpus, `${at}`, `word${at}`))),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(new Set(all.map(({ code }) => code)), new Set(["UNAVAILABLE"]))
+      }).pipe(Effect.provide(engine(yield* tempFolder).pipe(Layer.provide(stores))))
+      assert.isBelow(puts, count)
     }).pipe(Effect.scoped))
 
   it.live("embeds nothing that was embedded for a corpus elsewhere", () =>

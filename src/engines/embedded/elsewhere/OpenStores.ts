@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util"
-import { Context, Deferred, Effect, Exit, Layer, Queue, Semaphore } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, Option, Queue, Semaphore } from "effect"
 import type { VectorDb } from "../../../domain/Corpus.ts"
 import { defined } from "../../../domain/Defined.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
@@ -138,6 +138,9 @@ const onceSucceeded = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A,
   return one.withPermit(Effect.suspend(() => done ?? Effect.tap(effect, (value) => Effect.sync(() => done = Exit.succeed(value)))))
 })
 
+/** Files in a row that could not be put alone for a reason that may pass, after which the reason is the database's, not theirs. */
+const mostFailures = 2
+
 /** Puts files in one call. Where that fails, each file is put alone, so that one bad file does not fail the others. */
 const putAll = Effect.fnUntraced(function*(store: VectorStore, batch: ReadonlyArray<Waiting>) {
   const exit = yield* Effect.exit(store.put(batch.map(({ file }) => file)))
@@ -145,10 +148,19 @@ const putAll = Effect.fnUntraced(function*(store: VectorStore, batch: ReadonlyAr
     for (const { done } of batch) yield* Deferred.done(done, exit)
     return
   }
-  yield* Effect.forEach(batch, ({ done, file }) => Effect.flatMap(Effect.exit(store.put([file])), (alone) => Deferred.done(done, alone)), {
-    discard: true
-  })
+  let failures = 0
+  let alone: Exit.Exit<void, ServiceError> = exit
+  for (const { done, file } of batch) {
+    if (failures < mostFailures) {
+      alone = yield* Effect.exit(store.put([file]))
+      failures = isTransient(alone) ? failures + 1 : 0
+    }
+    yield* Deferred.done(done, alone)
+  }
 })
+
+const isTransient = (exit: Exit.Exit<void, ServiceError>): boolean =>
+  Option.exists(Exit.findErrorOption(exit), ({ retryable }) => retryable)
 
 /** The error for a corpus that belongs to another data directory now: two that write the same corpus would delete each other's files. */
 const takenOver = ({ place }: VectorStore, kind: VectorDb["_tag"], { displayName }: CorpusRecord): ServiceError =>
