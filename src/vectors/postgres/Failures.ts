@@ -43,6 +43,12 @@ const codes: ReadonlyArray<readonly [prefix: string, code: Code, fix?: string]> 
   ["CONNECTION", "UNAVAILABLE"]
 ]
 
+/** Whether an error is one of the connection, or one after which the server closes it. */
+export const closesConnection = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  (("code" in cause && typeof cause.code === "string" && /^(?:CONNECT|E)/.test(cause.code)) ||
+    ("severity" in cause && (cause.severity === "FATAL" || cause.severity === "PANIC")))
+
 /** The error of a failed statement or connection, with its fix. The `secrets` are redacted in its message. */
 export const failureOf = (what: string, cause: unknown, secrets: ReadonlyArray<Redacted.Redacted<string>>): ServiceError => {
   const error = cause instanceof AggregateError ? cause.errors[0] as unknown : cause
