@@ -78,6 +78,8 @@ export const connect = Effect.fnUntraced(
               prepare: false,
               idle_timeout: 20,
               connect_timeout: 10,
+              // Attempts are spaced by `retry`; on top of that, the driver would wait up to 20 s before each.
+              backoff: () => 0,
               onnotice: () => {},
               connection: { application_name: "sluice" }
             }),
