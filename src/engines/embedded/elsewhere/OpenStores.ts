@@ -90,7 +90,7 @@ export class OpenStores extends Context.Service<OpenStores, {
       /** Starts the calls that put files, and returns how a file joins them. */
       const putting = Effect.fnUntraced(function*(store: VectorStore) {
         const queue = yield* Queue.bounded<Waiting>(queueSize)
-        const work = Effect.flatMap(Queue.takeBetween(queue, 1, filesAtOnce), (batch) => putAll(store, batch))
+        const work = Effect.flatMap(Queue.takeBetween(queue, 1, filesAtOnce), puttingAll(store))
         yield* Effect.forEach(Array.from({ length: callsAtOnce }), () => Effect.forkIn(Effect.forever(work), scope), { discard: true })
         return Effect.fnUntraced(function*(file: VectorFile): Effect.fn.Return<void, ServiceError> {
           const done = Deferred.makeUnsafe<void, ServiceError>()
@@ -138,26 +138,26 @@ const onceSucceeded = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A,
   return one.withPermit(Effect.suspend(() => done ?? Effect.tap(effect, (value) => Effect.sync(() => done = Exit.succeed(value)))))
 })
 
-/** Files in a row that could not be put alone for a reason that may pass, after which the reason is the database's, not theirs. */
+/** Calls in a row that may fail for a reason that may pass; after more of them the reason is the database's, not a file's. */
 const mostFailures = 2
 
-/** Puts files in one call. Where that fails, each file is put alone, so that one bad file does not fail the others. */
-const putAll = Effect.fnUntraced(function*(store: VectorStore, batch: ReadonlyArray<Waiting>) {
-  const exit = yield* Effect.exit(store.put(batch.map(({ file }) => file)))
-  if (Exit.isSuccess(exit) || batch.length === 1) {
-    for (const { done } of batch) yield* Deferred.done(done, exit)
-    return
-  }
+/**
+ * Puts files in one call. Where that fails, each file is put alone, so that one bad file does not fail the others; until
+ * something is put again, not where the database is what failed.
+ */
+const puttingAll = (store: VectorStore) => {
   let failures = 0
-  let alone: Exit.Exit<void, ServiceError> = exit
-  for (const { done, file } of batch) {
-    if (failures < mostFailures) {
-      alone = yield* Effect.exit(store.put([file]))
-      failures = isTransient(alone) ? failures + 1 : 0
+  const put = (files: ReadonlyArray<VectorFile>) =>
+    Effect.tap(Effect.exit(store.put(files)), (exit) => Effect.sync(() => void (failures = isTransient(exit) ? failures + 1 : 0)))
+  return Effect.fnUntraced(function*(batch: ReadonlyArray<Waiting>) {
+    const together = yield* put(batch.map(({ file }) => file))
+    let exit = together
+    for (const { done, file } of batch) {
+      if (Exit.isFailure(together) && batch.length > 1 && failures <= mostFailures) exit = yield* put([file])
+      yield* Deferred.done(done, exit)
     }
-    yield* Deferred.done(done, alone)
-  }
-})
+  })
+}
 
 const isTransient = (exit: Exit.Exit<void, ServiceError>): boolean =>
   Option.exists(Exit.findErrorOption(exit), ({ retryable }) => retryable)
