@@ -208,6 +208,27 @@ describe("vectors in a database of the corpus's own", () => {
       assert.strictEqual(work(), 0)
     }).pipe(Effect.scoped))
 
+  it.live("takes nothing for lost that is still to be deleted, however much is to be done before", () =>
+    Effect.gen(function*() {
+      const { on, secrets, sqlite, versions } = yield* scene
+      const url = secrets.get("url")!
+      const { corpus, file } = yield* on(Effect.gen(function*() {
+        const corpus = yield* create
+        return { corpus, file: (yield* (yield* Files).upload(textFile(corpus, "a", "some words"))).file.name }
+      }))
+      sqlite((db) => {
+        const note = db.prepare("INSERT INTO vector_work (corpus, file, action, place, owner) VALUES (?, ?, 'writing', '', ?)")
+        // Of a process that lives, so that nothing of it is due.
+        for (let at = 0; at < 600; at++) note.run(idOf(corpus), `${at}`, process.ppid)
+      })
+      secrets.delete("url")
+      yield* on(Effect.flatMap(Files, (files) => files.delete(file)))
+      secrets.set("url", url)
+      const lost = yield* on(Effect.flatMap(Corpora, (corpora) => corpora.lost!({ ...managed("c"), vectorDb })))
+      assert.lengthOf(yield* versions(corpus), 1)
+      assert.lengthOf(lost?.files ?? [], 0)
+    }).pipe(Effect.scoped))
+
   it.live("does not try every waiting file alone where the database is gone", () =>
     Effect.gen(function*() {
       const gone = new ServiceError({ code: "UNAVAILABLE", message: "gone" })
