@@ -17,6 +17,7 @@ import * as FilesCases from "../conformance/Files.ts"
 import * as RetrievalCases from "../conformance/Retrieval.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
 import { engine, textFile } from "../engines/embedded/support/Engine.ts"
+import { eventually } from "../support/Eventually.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 import { lanceDbFolder } from "./support/LanceDb.ts"
 import { postgresUrl } from "./support/Postgres.ts"
@@ -212,8 +213,9 @@ describe("vectors in a database of the corpus's own", () => {
     Effect.gen(function*() {
       const { on, secrets, sqlite, versions } = yield* scene
       const url = secrets.get("url")!
+      const spec = { ...managed("to be deleted"), vectorDb }
       const { corpus, file } = yield* on(Effect.gen(function*() {
-        const corpus = yield* create
+        const corpus = (yield* (yield* Corpora).create(spec)).name
         return { corpus, file: (yield* (yield* Files).upload(textFile(corpus, "a", "some words"))).file.name }
       }))
       sqlite((db) => {
@@ -224,9 +226,29 @@ describe("vectors in a database of the corpus's own", () => {
       secrets.delete("url")
       yield* on(Effect.flatMap(Files, (files) => files.delete(file)))
       secrets.set("url", url)
-      const lost = yield* on(Effect.flatMap(Corpora, (corpora) => corpora.lost!({ ...managed("c"), vectorDb })))
+      const lost = yield* on(Effect.flatMap(Corpora, (corpora) => corpora.lost!(spec)))
       assert.lengthOf(yield* versions(corpus), 1)
       assert.lengthOf(lost?.files ?? [], 0)
+    }).pipe(Effect.scoped))
+
+  it.live("changes nothing more once another data directory has taken the corpus over", () =>
+    Effect.gen(function*() {
+      const { on, sqlite, store, versions } = yield* scene
+      yield* on(Effect.gen(function*() {
+        const corpus = yield* create
+        const files = yield* Files
+        const { file } = yield* files.upload(textFile(corpus, "a", "some words"))
+        const taken = yield* store(corpus)
+        const record = (yield* taken.corpora).find((each) => each.corpus === idOf(corpus))!
+        yield* taken.sign({ displayName: record.displayName, embedder: record.embedder, owner: "another" })
+        const upload = Effect.flip(files.upload(textFile(corpus, "b", "other words")))
+        const refused = yield* eventually("an upload is refused", Effect.orElseSucceed(upload, () => undefined))
+        assert.include(refused.message, "taken over by another data directory")
+        const before = yield* versions(corpus)
+        yield* files.delete(file.name)
+        assert.deepStrictEqual(yield* versions(corpus), before)
+      }))
+      assert.strictEqual(sqlite((db) => Number(db.prepare("SELECT count(*) AS n FROM vector_work").get()?.["n"])), 0)
     }).pipe(Effect.scoped))
 
   it.live("does not try every waiting file alone where the database is gone", () =>
@@ -252,7 +274,7 @@ describe("vectors in a database of the corpus's own", () => {
           (at) => Effect.flip(files.upload(textFile(corpus, `${at}`, `word${at}`))),
           { concurrency: "unbounded" }
         )
-        assert.deepStrictEqual(new Set(all.map(({ code }) => code)), new Set(["UNAVAILABLE"]))
+        assert.deepStrictEqual(new Set(all.map(({ message }) => message)), new Set(["gone"]))
       }).pipe(Effect.provide(engine(yield* tempFolder).pipe(Layer.provide(stores))))
       assert.isBelow(puts, count)
     }).pipe(Effect.scoped))

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util"
-import { Context, Deferred, Effect, Exit, Layer, Option, Queue, Semaphore } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Layer, Option, Queue, Semaphore } from "effect"
 import type { VectorDb } from "../../../domain/Corpus.ts"
 import { defined } from "../../../domain/Defined.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
@@ -15,6 +15,8 @@ const queueSize = 64
 const filesAtOnce = 32
 /** Calls to one database at a time. */
 const callsAtOnce = 2
+/** Milliseconds for which a database is taken to belong to this data directory after it said so. */
+const ownedFor = 1_000
 
 /** A corpus's store, as this data directory uses it. */
 export interface OpenStore {
@@ -110,11 +112,14 @@ export class OpenStores extends Context.Service<OpenStores, {
         const store = yield* stores.open(vectorDb, { corpus, dimensions: yield* dimensionsOf(filledBy) })
         const entry: OpenStore = {
           store,
-          owned: yield* onceSucceeded(Effect.gen(function*() {
-            const there = (yield* store.corpora).find((record) => record.corpus === corpus)
-            return there === undefined || there.owner === (yield* owner)
-          })),
-          prepared: yield* onceSucceeded(Effect.andThen(store.prepare, sign(store, vectorDb, corpus))),
+          owned: yield* onceSucceeded(
+            Effect.gen(function*() {
+              const there = (yield* store.corpora).find((record) => record.corpus === corpus)
+              return there === undefined || there.owner === (yield* owner)
+            }),
+            ownedFor
+          ),
+          prepared: Effect.andThen(yield* onceSucceeded(store.prepare), yield* onceSucceeded(sign(store, vectorDb, corpus), ownedFor)),
           put: yield* putting(store)
         }
         opened.set(key, entry)
@@ -131,11 +136,15 @@ interface Waiting {
   readonly done: Deferred.Deferred<void, ServiceError>
 }
 
-/** Runs an effect until it has succeeded once. A failure is not kept: the database may be reachable the next time. */
-const onceSucceeded = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) {
+/** Runs an effect until it has succeeded, once in `forMs`. A failure is not kept: the database may be reachable the next time. */
+const onceSucceeded = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>, forMs = Infinity) {
   const one = yield* Semaphore.make(1)
-  let done: Exit.Exit<A, E> | undefined
-  return one.withPermit(Effect.suspend(() => done ?? Effect.tap(effect, (value) => Effect.sync(() => done = Exit.succeed(value)))))
+  let done: { readonly value: A; readonly at: number } | undefined
+  return one.withPermit(Effect.gen(function*() {
+    const at = yield* Clock.currentTimeMillis
+    if (done === undefined || at - done.at >= forMs) done = { value: yield* effect, at }
+    return done.value
+  }))
 })
 
 /** Calls in a row that may fail for a reason that may pass; after more of them the reason is the database's, not a file's. */
