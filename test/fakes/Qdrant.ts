@@ -27,7 +27,10 @@ interface Filter {
   >
 }
 
-/** A Qdrant server: collections with named dense and sparse vectors, filters, batched queries. */
+/**
+ * A Qdrant server: collections with named dense and sparse vectors, filters, batched queries. As in the strict mode of
+ * Qdrant's cloud, a filter is refused by a property without an index.
+ */
 export const fakeQdrant = (options: { readonly key?: string; readonly version?: string } = {}) =>
   Effect.gen(function*() {
     const collections = new Map<string, QdrantCollection>()
@@ -49,13 +52,19 @@ export const fakeQdrant = (options: { readonly key?: string; readonly version?: 
         return answer(true)
       }
       if (known === undefined) return refuse(404, `Not found: Collection \`${name}\` doesn't exist!`)
+      const unindexed = [body, ...body.searches ?? []]
+        .flatMap(({ filter }: { readonly filter?: Filter }) => filter?.must ?? []).find(({ key }) => !known.indexed.has(key))
+      if (unindexed !== undefined) {
+        return refuse(400, `Bad request: Index required but not found for "${unindexed.key}" of one of the following types: [keyword]`)
+      }
       const matching = (filter?: Filter) => [...known.points.values()].filter((point) => passes(point, filter))
       switch (`${request.method} ${rest.join("/")}`) {
         case "GET ":
           return answer({
             status: "green",
             points_count: known.points.size,
-            config: { params: { vectors: known.config.vectors, sparse_vectors: known.config.sparse_vectors } }
+            config: { params: { vectors: known.config.vectors, sparse_vectors: known.config.sparse_vectors } },
+            payload_schema: Object.fromEntries([...known.indexed.keys()].map((field) => [field, { data_type: "keyword", points: 0 }]))
           })
         case "PUT index":
           known.indexed.set(body.field_name, body.field_schema)

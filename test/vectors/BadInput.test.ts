@@ -331,6 +331,16 @@ const cases: Readonly<Record<string, Readonly<Record<string, Place>>>> = {
       said: /does not exist/,
       fix: /make the database/
     }),
+    "a parameter of its URL that only other clients know": ofUrl(
+      refusing("42704", "unrecognized configuration parameter \"channel_binding\""),
+      { field: "url", said: /channel_binding/, fix: /take out of the URL/ }
+    ),
+    "records that are somebody else's": postgres(
+      "CREATE EXTENSION vector; CREATE SCHEMA theirs; CREATE TABLE theirs.corpus_records (id integer)",
+      "DROP SCHEMA theirs CASCADE",
+      { field: "url", said: /column "corpus" does not exist/, fix: /another schema/ },
+      { schema: "theirs" }
+    ),
     "a replica": postgres("CREATE EXTENSION vector; SET default_transaction_read_only = on", "", {
       field: "url",
       said: /read-only/,

@@ -1,20 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, type Scope } from "effect"
+import { Effect, Layer, type Scope } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import postgresClient from "postgres"
 import type { VectorDb } from "../../src/domain/Corpus.ts"
+import { ServiceError } from "../../src/domain/Errors.ts"
 import { hashEmbedder } from "../../src/models/HashEmbedder.ts"
 import { Corpora } from "../../src/ports/Corpora.ts"
 import { Files } from "../../src/ports/Files.ts"
 import { Retrieval } from "../../src/ports/Retrieval.ts"
+import { type VectorStore, VectorStores } from "../../src/ports/VectorStore.ts"
 import * as Postgres from "../../src/vectors/postgres/Postgres.ts"
 import { managed } from "../conformance/Cases.ts"
 import * as FileMetadataCases from "../conformance/FileMetadata.ts"
 import * as FilesCases from "../conformance/Files.ts"
 import * as RetrievalCases from "../conformance/Retrieval.ts"
 import { fakeWeaviate } from "../fakes/Weaviate.ts"
-import { textFile } from "../engines/embedded/support/Engine.ts"
+import { engine, textFile } from "../engines/embedded/support/Engine.ts"
+import { eventually } from "../support/Eventually.ts"
 import { tempFolder } from "../support/TempFolder.ts"
 import { lanceDbFolder } from "./support/LanceDb.ts"
 import { postgresUrl } from "./support/Postgres.ts"
@@ -204,6 +207,76 @@ describe("vectors in a database of the corpus's own", () => {
       yield* on(Effect.void)
       assert.lengthOf(yield* versions(corpus), 0)
       assert.strictEqual(work(), 0)
+    }).pipe(Effect.scoped))
+
+  it.live("takes nothing for lost that is still to be deleted, however much is to be done before", () =>
+    Effect.gen(function*() {
+      const { on, secrets, sqlite, versions } = yield* scene
+      const url = secrets.get("url")!
+      const spec = { ...managed("to be deleted"), vectorDb }
+      const { corpus, file } = yield* on(Effect.gen(function*() {
+        const corpus = (yield* (yield* Corpora).create(spec)).name
+        return { corpus, file: (yield* (yield* Files).upload(textFile(corpus, "a", "some words"))).file.name }
+      }))
+      sqlite((db) => {
+        const note = db.prepare("INSERT INTO vector_work (corpus, file, action, place, owner) VALUES (?, ?, 'writing', '', ?)")
+        // Of a process that lives, so that nothing of it is due.
+        for (let at = 0; at < 600; at++) note.run(idOf(corpus), `${at}`, process.ppid)
+      })
+      secrets.delete("url")
+      yield* on(Effect.flatMap(Files, (files) => files.delete(file)))
+      secrets.set("url", url)
+      const lost = yield* on(Effect.flatMap(Corpora, (corpora) => corpora.lost!(spec)))
+      assert.lengthOf(yield* versions(corpus), 1)
+      assert.lengthOf(lost?.files ?? [], 0)
+    }).pipe(Effect.scoped))
+
+  it.live("changes nothing more once another data directory has taken the corpus over", () =>
+    Effect.gen(function*() {
+      const { on, sqlite, store, versions } = yield* scene
+      yield* on(Effect.gen(function*() {
+        const corpus = yield* create
+        const files = yield* Files
+        const { file } = yield* files.upload(textFile(corpus, "a", "some words"))
+        const taken = yield* store(corpus)
+        const record = (yield* taken.corpora).find((each) => each.corpus === idOf(corpus))!
+        yield* taken.sign({ displayName: record.displayName, embedder: record.embedder, owner: "another" })
+        const upload = Effect.flip(files.upload(textFile(corpus, "b", "other words")))
+        const refused = yield* eventually("an upload is refused", Effect.orElseSucceed(upload, () => undefined))
+        assert.include(refused.message, "taken over by another data directory")
+        const before = yield* versions(corpus)
+        yield* files.delete(file.name)
+        assert.deepStrictEqual(yield* versions(corpus), before)
+      }))
+      assert.strictEqual(sqlite((db) => Number(db.prepare("SELECT count(*) AS n FROM vector_work").get()?.["n"])), 0)
+    }).pipe(Effect.scoped))
+
+  it.live("does not try every waiting file alone where the database is gone", () =>
+    Effect.gen(function*() {
+      const gone = new ServiceError({ code: "UNAVAILABLE", message: "gone" })
+      const count = 30
+      let puts = 0
+      const store = {
+        place: "nowhere",
+        prepare: Effect.void,
+        corpora: Effect.succeed([]),
+        sign: () => Effect.void,
+        delete: () => Effect.void,
+        put: () => Effect.andThen(Effect.sleep(50), Effect.suspend(() => (puts++, Effect.fail(gone))))
+      } satisfies Partial<VectorStore>
+      // The engine calls nothing else of it here.
+      const stores = Layer.succeed(VectorStores, { open: () => Effect.succeed(store as unknown as VectorStore) })
+      yield* Effect.gen(function*() {
+        const corpus = yield* create
+        const files = yield* Files
+        const all = yield* Effect.forEach(
+          Array.from({ length: count }, (_, at) => at),
+          (at) => Effect.flip(files.upload(textFile(corpus, `${at}`, `word${at}`))),
+          { concurrency: "unbounded" }
+        )
+        assert.deepStrictEqual(new Set(all.map(({ message }) => message)), new Set(["gone"]))
+      }).pipe(Effect.provide(engine(yield* tempFolder).pipe(Layer.provide(stores))))
+      assert.isBelow(puts, count)
     }).pipe(Effect.scoped))
 
   it.live("embeds nothing that was embedded for a corpus elsewhere", () =>

@@ -81,6 +81,22 @@ describe("Pinecone", () => {
       assert.sameMembers(matches.map(({ id }) => id), ["f1#0", "f1#1"])
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 
+  it.live("keeps to what a record takes, whatever its headings, principals and text are", () =>
+    Effect.gen(function*() {
+      const { namespaces, origin } = yield* fakePinecone({ dimension: 2 })
+      const store = yield* open(origin, space)
+      yield* store.prepare
+      const principals = Array.from({ length: 150 }, (_, i) => `user:${"x".repeat(90)}${i}@acme.com`)
+      const texts = ["\"\n".repeat(15_000), "plain ".repeat(4_900), "short"]
+      const chunks = texts.map((text, ordinal) => ({ ...file.chunks[0]!, ordinal, text, headings: ["h".repeat(ordinal * 15_000)] }))
+      yield* store.put([{ ...file, chunks, permissions: { public: false, principals } }])
+      const records = [...namespaces.get(space.corpus)?.values() ?? []]
+      assert.lengthOf(records, 3)
+      assert.deepStrictEqual(records.map(({ metadata }) => metadata["chunkCut"]), [true, true, true])
+      assert.isAbove(String(records[1]?.metadata["chunkData"]).length, 20_000)
+      assert.lengthOf(yield* store.read(["f1"]), 0)
+    }).pipe(Effect.scoped, Effect.provide(Http.layer())))
+
   it.live("keeps to what a request and a sparse vector take, however large chunks are", () =>
     Effect.gen(function*() {
       const { asked, namespaces, origin } = yield* fakePinecone({ dimension: 2, metric: "dotproduct" })

@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
+import { type AddressInfo, createConnection, createServer } from "node:net"
 import postgresClient from "postgres"
 import * as Postgres from "../../src/vectors/postgres/Postgres.ts"
 import { Opening, suite } from "../conformance/VectorStore.ts"
+import { hastened } from "../support/Hastened.ts"
 import { postgresUrl } from "./support/Postgres.ts"
 import { secretsOf, secretVersion } from "./support/Secrets.ts"
 
@@ -72,7 +74,83 @@ describe("PostgreSQL's index of vectors", () => {
     }).pipe(Effect.scoped))
 })
 
+describe("a connection to PostgreSQL that breaks in the middle of a statement", () => {
+  /** Connections to a server that each end where a statement with `text` would go through them; `times` of them. */
+  const breaking = (url: URL, text: string, times: number) => {
+    let left = times
+    return Effect.acquireRelease(
+      Effect.promise(async () => {
+        const server = createServer((client) => {
+          const upstream = createConnection(Number(url.port), url.hostname)
+          const close = () => {
+            client.end()
+            upstream.destroy()
+          }
+          for (const socket of [client, upstream]) socket.on("error", close).on("close", close)
+          upstream.pipe(client, { end: false })
+          client.on("data", (data) => left > 0 && data.includes(text) ? (left--, close()) : upstream.write(data))
+        })
+        await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve))
+        return server
+      }),
+      (server) => Effect.promise(() => new Promise((resolve) => server.close(resolve)))
+    ).pipe(Effect.map((server) => {
+      const through = new URL(url)
+      through.port = String((server.address() as AddressInfo).port)
+      return { url: through.href, left: () => left }
+    }))
+  }
+
+  it.live("is another attempt, and no error that nobody catches", () =>
+    Effect.gen(function*() {
+      const { left, url } = yield* breaking(new URL(yield* postgresUrl), "INSERT INTO", 3)
+      const space = { corpus: `${Date.now()}80`, dimensions: 4 }
+      const uncaught: Array<unknown> = []
+      const catching = (error: unknown) => void uncaught.push(error)
+      yield* Effect.acquireRelease(
+        Effect.sync(() => process.on("uncaughtExceptionMonitor", catching)),
+        () => Effect.sync(() => process.off("uncaughtExceptionMonitor", catching))
+      )
+      yield* Effect.scoped(Effect.gen(function*() {
+        const store = yield* Postgres.make({ url: secretVersion("url"), space, secrets: secretsOf(new Map([["url", url]])) })
+        yield* store.prepare
+        const chunk = { ordinal: 0, text: "t", vector: Float32Array.of(1, 0, 0, 0), terms: ["t"], headings: [], byteStart: 0, byteEnd: 1 }
+        yield* store.put([{ file: "f", sourceUri: "", displayName: "", chunks: [chunk] }])
+        assert.strictEqual((yield* store.check).chunks, 1)
+        yield* store.drop
+      }))
+      assert.strictEqual(left(), 0)
+      assert.lengthOf(uncaught, 0)
+    }).pipe(Effect.scoped, Effect.provide(hastened)))
+})
+
 describe("PostgreSQL's search by words", () => {
+  it.live("scores as BM25 does, whatever the length of a chunk and the frequency of a word", () =>
+    Effect.gen(function*() {
+      const url = yield* postgresUrl
+      const space = { corpus: `${Date.now()}79`, dimensions: 4 }
+      const store = yield* Postgres.make({ url: secretVersion("url"), space, secrets: secretsOf(new Map([["url", url]])) })
+      yield* store.prepare
+      const shapes = [[1, 1], [1, 10], [1, 200], [2, 20], [4, 20], [9, 30], [40, 400], [0, 5], [0, 50]] as const
+      const chunks = shapes.map(([frequency, length], ordinal) => ({
+        ordinal,
+        text: "text",
+        vector: Float32Array.of(1, 0, 0, 0),
+        terms: Array.from({ length }, (_, at) => at < frequency ? "it's" : `w${at}`),
+        headings: [],
+        byteStart: 0,
+        byteEnd: 4
+      }))
+      yield* store.put([{ file: "f", sourceUri: "", displayName: "", chunks }])
+      const { sparse } = yield* store.search({ terms: [{ term: "it's", weight: 1 }], count: 10 })
+      const mean = shapes.reduce((sum, [, length]) => sum + length, 0) / shapes.length
+      const rarity = Math.log(1 + (9 - 7 + 0.5) / (7 + 0.5))
+      const expected = shapes.map(([frequency, length]) => rarity * frequency / (frequency + 1.2 * (0.25 + 0.75 * length / mean)))
+      assert.lengthOf(sparse, 7)
+      for (const { ordinal, score } of sparse) assert.closeTo(score, expected[ordinal]!, expected[ordinal]! * 0.05, `${shapes[ordinal]}`)
+      yield* store.drop
+    }).pipe(Effect.scoped))
+
   it.live("finds what scoring every chunk finds, though it scores few", () =>
     Effect.gen(function*() {
       const url = yield* postgresUrl

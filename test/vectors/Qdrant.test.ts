@@ -75,6 +75,22 @@ describe("Qdrant", () => {
       assert.strictEqual((yield* Effect.promise(() => client.count("docs", { exact: true }))).count, 3)
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 
+  it.live("makes the indexes that a collection lacks, as after a process that was killed between", () =>
+    Effect.gen(function*() {
+      const { collections, origin } = yield* fakeQdrant()
+      collections.set("docs", {
+        config: { vectors: { dense: { size: 2, distance: "Cosine" } }, sparse_vectors: { terms: { modifier: "idf" } } },
+        points: new Map(),
+        indexed: new Map()
+      })
+      const store = yield* open(origin, space)
+      assert.strictEqual((yield* Effect.flip(store.check)).code, "NOT_FOUND")
+      assert.lengthOf(yield* store.corpora, 0)
+      yield* store.prepare
+      yield* store.put([file])
+      assert.lengthOf((yield* store.search({ vector: Float32Array.of(1, 0), count: 10, files: ["f1"] })).dense, 3)
+    }).pipe(Effect.scoped, Effect.provide(Http.layer())))
+
   it.live("refuses a collection that is not as a corpus needs it, a wrong key, and a host where none is", () =>
     Effect.gen(function*() {
       const { collections, origin } = yield* fakeQdrant({ key: "qdrant-key" })

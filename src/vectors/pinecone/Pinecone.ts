@@ -44,11 +44,13 @@ const vectorsAtOnce = 50
 const upsertBytes = 1_900_000
 /** Ids of one deletion, Pinecone's limit. */
 const idsAtOnce = 1_000
-/** Most bytes of a chunk's text in its metadata: a record takes 40 kB of metadata in all. */
+/** Most bytes of a record's metadata, as JSON, a little less than Pinecone's limit of 40 kB. */
+const mostMetadataBytes = 40_000
+/** Most bytes of a chunk's text in its metadata. */
 const mostTextBytes = 30_000
 /** Most different terms in a chunk's sparse vector, Pinecone's limit. */
 const mostTerms = 1_000
-/** Most bytes of a file's metadata, and of the engine's record, in a chunk's metadata. */
+/** Most bytes of a file's metadata, of the engine's record and of a chunk's headings, in a chunk's metadata. */
 const mostFactBytes = 3_500
 /** Most principals in a chunk's metadata. */
 const mostPrincipals = 100
@@ -416,21 +418,31 @@ const hitOf = ({ id, score = 0 }: { readonly id: string; readonly score?: number
 
 /** Metadata of a record. Pinecone allows strings, numbers, booleans and lists of strings, without nesting. */
 const metadataOf = (corpus: string, file: VectorFile, chunk: VectorChunk): Readonly<Record<string, unknown>> => {
-  const { chunkData, chunkRecord = "", ...properties } = propertiesOf(corpus, file, chunk)
+  const { chunkData, chunkHeadings, chunkRecord = "", ...properties } = propertiesOf(corpus, file, chunk)
   const metadata = file.metadata === undefined ? "" : JSON.stringify(file.metadata)
   const principals = file.permissions?.principals ?? []
-  const whole = Buffer.byteLength(chunkData) <= mostTextBytes && Buffer.byteLength(metadata) <= mostFactBytes &&
-    Buffer.byteLength(chunkRecord) <= mostFactBytes && principals.length <= mostPrincipals
-  return {
+  const withText = (text: string, whole: boolean) => ({
     ...properties,
-    chunkData: cut(chunkData),
+    chunkData: text,
+    chunkHeadings: bytesOf(chunkHeadings) <= mostFactBytes ? chunkHeadings : [],
     ...(whole ? { chunkRecord: chunk.record } : { chunkCut: true }),
     ...(metadata === "" ? {} : { fileMetadata: cut(metadata, mostFactBytes) }),
     ...(file.permissions === undefined
       ? {}
       : { filePublic: file.permissions.public, filePrincipals: principals.slice(0, mostPrincipals) })
-  }
+  })
+  const whole = withText(chunkData, true)
+  const isWhole = Buffer.byteLength(chunkData) <= mostTextBytes && Buffer.byteLength(metadata) <= mostFactBytes &&
+    Buffer.byteLength(chunkRecord) <= mostFactBytes && bytesOf(chunkHeadings) <= mostFactBytes && principals.length <= mostPrincipals
+  if (isWhole && bytesOf(whole) <= mostMetadataBytes) return whole
+  const room = mostMetadataBytes - bytesOf(withText("", false))
+  let text = cut(chunkData)
+  // Escapes make JSON longer than its text.
+  while (text !== "" && bytesOf(text) > room) text = cut(text, Math.floor(Buffer.byteLength(text) * 0.9))
+  return withText(text, false)
 }
+
+const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value))
 
 /** A file's metadata and permissions as {@link metadataOf} wrote them into a record that was not cut. */
 const factsOf = (metadata: Readonly<Record<string, unknown>>): Pick<VectorFile, "metadata" | "permissions"> => {

@@ -6,7 +6,7 @@ import { retry, type RetryOptions } from "../../net/Retry.ts"
 import type { Secrets } from "../../ports/Secrets.ts"
 import type { VectorSpace } from "../../ports/VectorStore.ts"
 import { blamed, renewing, unfit } from "../Chunks.ts"
-import { failureOf, fields } from "./Failures.ts"
+import { closesConnection, failureOf, fields } from "./Failures.ts"
 
 export interface PostgresOptions {
   /** Secret version that holds the URL of the database: `postgres://user:password@host:port/database`. */
@@ -78,10 +78,17 @@ export const connect = Effect.fnUntraced(
               prepare: false,
               idle_timeout: 20,
               connect_timeout: 10,
+              // Attempts are spaced by `retry`; on top of that, the driver would wait up to 20 s before each.
+              backoff: () => 0,
               onnotice: () => {},
               connection: { application_name: "sluice" }
             }),
-          catch: () => unfit("postgres.url", "the secret holds no PostgreSQL URL", "store postgres://user:password@host:port/database")
+          catch: () =>
+            unfit(
+              "postgres.url",
+              "the secret holds no PostgreSQL URL",
+              "store postgres://user:password@host:port/database, special characters of the password as in %40 for @"
+            )
         })
         return { sql, url }
       }),
@@ -103,9 +110,16 @@ export const connect = Effect.fnUntraced(
                 .map(([name, value]) => `SET LOCAL ${name} = '${value}'`).join("; ")
               // Not awaited here: it is sent together with the first statement.
               const done = tx.unsafe(set).execute()
-              const value = await body(async (text, values = []) => Array.from(await tx.unsafe<Array<Row>>(text, [...values])))
-              await done
-              return [value] as const
+              try {
+                const value = await body(async (text, values = []) => Array.from(await tx.unsafe<Array<Row>>(text, [...values])))
+                await done
+                return [value] as const
+              } catch (cause) {
+                // The driver would send ROLLBACK into the closed connection, and throw that from a timer, which ends the process
+                // (https://github.com/porsager/postgres/issues/1208). It rejects the transaction itself once the connection is closed.
+                if (closesConnection(cause)) return await new Promise<never>(() => {})
+                throw cause
+              }
             }),
           catch: (cause) => failureOf(`${what} in ${place}`, cause, [url])
         }).pipe(

@@ -20,6 +20,8 @@ export const diskFull = "53100"
 const codes: ReadonlyArray<readonly [prefix: string, code: Code, fix?: string]> = [
   ["28", "UNAUTHENTICATED", "check the user and password in the secret, and that the server lets it in"],
   ["3D", "FAILED_PRECONDITION", "make the database, or check its name in the secret"],
+  ["42703", "FAILED_PRECONDITION", "use another schema: a table of this name is somebody else's"],
+  ["42704", "FAILED_PRECONDITION", "take out of the URL in the secret what the server does not know"],
   ["42501", "PERMISSION_DENIED", "let the user create a schema and tables in the database, or read and write those that are there"],
   ["25006", "FAILED_PRECONDITION", "name a server that takes writes, not a replica"],
   [diskFull, "FAILED_PRECONDITION", "the server's disk is full: make room"],
@@ -33,11 +35,19 @@ const codes: ReadonlyArray<readonly [prefix: string, code: Code, fix?: string]> 
   ["ECONN", "UNAVAILABLE", "check the host and port in the secret, and that the server runs"],
   ["ENOTFOUND", "UNAVAILABLE", "check the host in the secret"],
   ["EAI_AGAIN", "UNAVAILABLE", "check the host in the secret, and that names are resolved"],
+  ["EPIPE", "UNAVAILABLE"],
+  ["ETIMEDOUT", "UNAVAILABLE", "check the host in the secret, and the network"],
   ["EHOSTUNREACH", "UNAVAILABLE", "check the host in the secret, and the network"],
   ["ENETUNREACH", "UNAVAILABLE", "check the host in the secret, and the network"],
   ["CONNECT", "UNAVAILABLE", "check the host and port in the secret, and that the server runs"],
   ["CONNECTION", "UNAVAILABLE"]
 ]
+
+/** Whether an error is one of the connection, or one after which the server closes it. */
+export const closesConnection = (cause: unknown): boolean =>
+  cause instanceof Error &&
+  (("code" in cause && typeof cause.code === "string" && /^(?:CONNECT|E)/.test(cause.code)) ||
+    ("severity" in cause && (cause.severity === "FATAL" || cause.severity === "PANIC")))
 
 /** The error of a failed statement or connection, with its fix. The `secrets` are redacted in its message. */
 export const failureOf = (what: string, cause: unknown, secrets: ReadonlyArray<Redacted.Redacted<string>>): ServiceError => {

@@ -16,16 +16,20 @@ const leastCandidates = 200
 const mostCandidates = 1_000
 /** Milliseconds for which statistics of the corpus are reused. */
 const statisticsFor = 10_000
-/** BM25's constant b, the weight of length. Its constant k1 is built into `ts_rank`. */
-const lengthWeight = 0.75
+/** BM25's constants. */
+const k1 = 1.2
+const b = 0.75
+/**
+ * The frequency of a term in a chunk that has it, as an expression. `ts_rank` of one term is the sum of 1/i² for each i up to
+ * the frequency, divided by π²/6, which that sum approaches; what is missing of it is nearly 1 / (frequency + 1/2).
+ */
+const frequency = "1 / (pi() ^ 2 / 6 * (1 - ts_rank('{1,1,1,1}', terms, lexeme))) - 0.5"
 
 /** Statistics of the corpus, at most some seconds old. */
 interface Statistics {
   readonly chunks: number
   /** Mean number of terms in a chunk. */
   readonly length: number
-  /** Number of terms in the shortest chunk. */
-  readonly shortest: number
   /** Document frequency by term: the number of chunks that contain it. Only terms of past queries are counted. */
   readonly having: Map<string, number>
 }
@@ -42,7 +46,7 @@ export const searchOf = ({ name, place, table, transaction }: Connection): Vecto
     if (known !== undefined && unknown.length === 0) return known
     const [corpusNow = known, having] = yield* transaction("counting", async (run) => {
       const [row] = known !== undefined ? [] : await run(
-        `SELECT count(*)::integer AS chunks, coalesce(avg(length), 1)::float8 AS length, coalesce(min(length), 0) AS shortest FROM ${table}`
+        `SELECT count(*)::integer AS chunks, coalesce(avg(length), 1)::float8 AS length FROM ${table}`
       )
       const counted = await run(
         `SELECT term, (SELECT count(*)::integer FROM ${table} WHERE terms @@ term::tsquery) AS chunks
@@ -53,7 +57,6 @@ export const searchOf = ({ name, place, table, transaction }: Connection): Vecto
         row === undefined ? undefined : {
           chunks: Number(row["chunks"]),
           length: Number(row["length"]) || 1,
-          shortest: Number(row["shortest"]),
           having: new Map<string, number>()
         },
         counted.map((row) => [String(row["term"]), Number(row["chunks"])] as const)
@@ -90,28 +93,30 @@ export const searchOf = ({ name, place, table, transaction }: Connection): Vecto
       const lexeme = quoted(term)
       if (lexeme !== undefined) weights.set(lexeme, (weights.get(lexeme) ?? 0) + weight)
     }
-    const { chunks, having, length, shortest } = yield* statisticsWith([...weights.keys()])
-    // BM25: rare terms weigh more, repetitions count less and less, and long chunks are discounted.
+    const { chunks, having, length } = yield* statisticsWith([...weights.keys()])
+    // Rare terms weigh more.
     const asked = [...weights].flatMap(([lexeme, weight]) => {
       const n = having.get(lexeme) ?? 0
       return n === 0 ? [] : [{ lexeme, n, weight: weight * Math.log(1 + (Math.max(chunks, n) - n + 0.5) / (n + 0.5)) }]
     }).toSorted((a, b) => b.weight - a.weight)
-    const shortened = (1 - lengthWeight) + (lengthWeight * shortest) / length
-    /** Upper bound on the score of a chunk without any of the first terms: `ts_rank` of one term is 1 at most. */
-    const without = (first: number): number => asked.slice(first).reduce((sum, { weight }) => sum + weight, 0) / shortened
+    /** Upper bound on the score of a chunk without any of the first terms: a term counts less than its weight. */
+    const without = (first: number): number => asked.slice(first).reduce((sum, { weight }) => sum + weight, 0)
+    const all = JSON.stringify(asked.map(({ lexeme, weight }) => ({ lexeme, weight })))
     /** The best chunks among those with any of the first terms, scored by all terms. */
     const best = (first: number) =>
       transaction("searching", (run) =>
         run(
-          `SELECT file_id, ordinal, (${
-            asked.map((_, at) => `$${2 * at + 3}::text::float8 * ts_rank('{1,1,1,1}', terms, $${2 * at + 4}::text::tsquery)`).join(" + ")
-          }) / (${1 - lengthWeight} + ${lengthWeight} * length / ${length}::float8) AS score
-          FROM ${table} WHERE terms @@ $1::text::tsquery AND ($2::text IS NULL OR ${ofFiles("$2")})
+          `WITH asked AS MATERIALIZED (SELECT * FROM jsonb_to_recordset($1::text::jsonb) AS r(lexeme tsquery, weight float8))
+          SELECT file_id, ordinal, (
+              SELECT sum(weight * frequency / (frequency + ${k1} * (${1 - b} + ${b} * length / ${length}::float8)))
+              FROM (SELECT weight, ${frequency} AS frequency FROM asked WHERE terms @@ lexeme) AS found
+            ) AS score
+          FROM ${table} WHERE terms @@ $2::text::tsquery AND ($3::text IS NULL OR ${ofFiles("$3")})
           ORDER BY score DESC, file_id, ordinal LIMIT ${count}`,
           [
+            all,
             asked.slice(0, first).map(({ lexeme }) => lexeme).join(" | "),
-            files === undefined ? null : JSON.stringify(files),
-            ...asked.flatMap(({ lexeme, weight }) => [String(weight), lexeme])
+            files === undefined ? null : JSON.stringify(files)
           ]
         ))
     if (asked.length === 0) return []

@@ -40,6 +40,9 @@ const denseName = "dense"
 /** Name of a point's sparse vector. */
 const sparseName = "terms"
 
+/** Indexes of the properties that are filtered by. A server may refuse filters by others (`strict_mode_config`). */
+const indexes = { corpusId: { type: "keyword", is_tenant: true }, fileId: { type: "keyword" } }
+
 const Info = Schema.Struct({
   result: Schema.Struct({
     config: Schema.Struct({
@@ -47,7 +50,8 @@ const Info = Schema.Struct({
         vectors: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown))),
         sparse_vectors: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)))
       })
-    })
+    }),
+    payload_schema: Schema.optionalKey(Schema.NullOr(Schema.Record(Schema.String, Schema.Unknown)))
   })
 })
 const Vector = Schema.Struct({ size: Schema.Int, distance: Schema.String })
@@ -91,11 +95,12 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
 
   const recordId = chunkId(recordsCorpus, corpus, 0)
 
-  /** Whether the collection exists; fails where it does not fit the corpus. */
+  /** The collection; undefined where it does not exist. Fails where it does not fit the corpus. */
   const fits = Effect.gen(function*() {
     const { json, status } = yield* call("looking", path, { accept: orMissing })
-    if (status === 404) return false
-    const { params } = (yield* decoded(Info, json)).result.config
+    if (status === 404) return undefined
+    const { result } = yield* decoded(Info, json)
+    const { params } = result.config
     const dense = params.vectors?.[denseName]
     if (!isVector(dense) || params.sparse_vectors?.[sparseName] === undefined) {
       return yield* unfit(
@@ -123,7 +128,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
       method: "POST",
       body: { points: ["00000000-0000-8000-8000-000000000000"] }
     })
-    return true
+    return result
   })
 
   const server = Effect.gen(function*() {
@@ -141,19 +146,19 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
 
   const prepare = Effect.gen(function*() {
     yield* server
-    if (yield* fits) return
-    yield* call("making the collection", path, {
-      method: "PUT",
-      body: { vectors: { [denseName]: { size: dimensions, distance: "Cosine" } }, sparse_vectors: { [sparseName]: { modifier: "idf" } } },
-      // 409: another process made it first.
-      accept: (status) => status === 200 || status === 409
-    })
-    yield* call("indexing corpusId", `${path}/index?wait=true`, {
-      method: "PUT",
-      body: { field_name: "corpusId", field_schema: { type: "keyword", is_tenant: true } }
-    })
-    yield* call("indexing fileId", `${path}/index?wait=true`, { method: "PUT", body: { field_name: "fileId", field_schema: "keyword" } })
-    if (!(yield* fits)) return yield* unfit("qdrant.collection", `${place} cannot be made`, "check what the key is allowed to do")
+    if ((yield* fits) === undefined) {
+      yield* call("making the collection", path, {
+        method: "PUT",
+        body: { vectors: { [denseName]: { size: dimensions, distance: "Cosine" } }, sparse_vectors: { [sparseName]: { modifier: "idf" } } },
+        // 409: another process made it first.
+        accept: (status) => status === 200 || status === 409
+      })
+    }
+    const made = yield* fits
+    if (made === undefined) return yield* unfit("qdrant.collection", `${place} cannot be made`, "check what the key is allowed to do")
+    for (const [field_name, field_schema] of unindexed(made)) {
+      yield* call(`indexing ${field_name}`, `${path}/index?wait=true`, { method: "PUT", body: { field_name, field_schema } })
+    }
   })
 
   const filterOf = (files?: ReadonlyArray<string>) => ({
@@ -162,7 +167,10 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
 
   const check: VectorStore["check"] = Effect.gen(function*() {
     const version = yield* server
-    if (!(yield* fits)) return yield* ServiceError.notFound(`${place} (Qdrant ${version})`)
+    const found = yield* fits
+    if (found === undefined) return yield* ServiceError.notFound(`${place} (Qdrant ${version})`)
+    const [lacking] = unindexed(found)
+    if (lacking !== undefined) return yield* ServiceError.notFound(`the index of ${lacking[0]} in ${place} (Qdrant ${version})`)
     const { json } = yield* call("counting", `${path}/points/count`, { method: "POST", body: { filter: filterOf(), exact: true } })
     const { result } = yield* decoded(Counted, json)
     return { chunks: result.count, dimensions, version: `Qdrant ${version}` }
@@ -227,7 +235,12 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
 
   return {
     corpora: Effect.map(
-      scroll("looking for corpora", ofRecords, {}),
+      Effect.catchIf(
+        scroll("looking for corpora", ofRecords, {}),
+        // `prepare` has not made the index yet, and without it the server refuses the filter.
+        ({ message }) => /index required/i.test(message),
+        () => Effect.succeed([])
+      ),
       (points) => points.flatMap(({ payload }) => corpusRecordOf(String(payload["fileId"]), payload["chunkData"]))
     ),
     sign: (record) => {
@@ -271,5 +284,9 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     search
   }
 })
+
+/** The {@link indexes} that a collection lacks, as where another program made it, or a process that was killed before it made them. */
+const unindexed = ({ payload_schema }: (typeof Info.Type)["result"]) =>
+  Object.entries(indexes).filter(([field]) => payload_schema?.[field] === undefined)
 
 const hitOf = ({ payload, score }: typeof Point.Type): VectorHit => ({ file: payload.fileId, ordinal: payload.chunkOrdinal, score })

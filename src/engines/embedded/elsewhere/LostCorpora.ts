@@ -60,7 +60,7 @@ export class LostCorpora extends Context.Service<LostCorpora, {
 
       /** Versions in the database that this data directory neither has nor is working on. */
       const unknownVersions = Effect.fnUntraced(function*(store: VectorStore, name: string, known: ReadonlyMap<string, unknown>) {
-        const atWork = new Set((yield* noted.list(name)).map(({ file }) => file))
+        const atWork = new Set((yield* noted.files).flatMap(({ corpus, file }) => corpus === name ? [file] : []))
         return (yield* store.versions).filter(({ file }) => !known.has(file) && !atWork.has(file))
       })
 
@@ -151,7 +151,7 @@ export class LostCorpora extends Context.Service<LostCorpora, {
 
       /** The record that the database has of a corpus unknown here, by its display name. Fails where several have that name. */
       const leftRecord = Effect.fnUntraced(function*(store: VectorStore, vectorDb: VectorDb, displayName: string) {
-        const dropped = new Set((yield* noted.list()).filter(({ file }) => file === "").map(({ corpus }) => corpus))
+        const dropped = new Set((yield* noted.files).flatMap(({ corpus, file }) => file === "" ? [corpus] : []))
         const [left, another] = (yield* store.corpora).filter((each) => each.displayName === displayName && !dropped.has(each.corpus))
         if (another !== undefined) return yield* severalOf(store, vectorDb, displayName)
         return left

@@ -25,8 +25,8 @@ export const active = new Set<string>()
 export class NotedWork extends Context.Service<NotedWork, {
   /** Does the work that is noted for a corpus; what fails stays noted, and is tried again by the next call. */
   readonly tidy: (corpus: string) => Effect.Effect<void>
-  /** Some of the work that is noted, due or not, of one corpus or all. */
-  readonly list: (corpus?: string) => Effect.Effect<ReadonlyArray<VectorWork>, ServiceError>
+  /** Files that work is noted for, due or not; "" stands for a whole corpus that is to be dropped. */
+  readonly files: Effect.Effect<ReadonlyArray<Pick<VectorWork, "corpus" | "file">>, ServiceError>
 }>()("sluice/embedded/NotedWork") {
   static readonly layer: Layer.Layer<NotedWork, never, OpenStores | Reader | Writer | Embedder> = Layer.effect(
     NotedWork,
@@ -37,6 +37,14 @@ export class NotedWork extends Context.Service<NotedWork, {
       const stored = yield* Effect.context<Reader | Embedder>()
       const tidying = yield* Semaphore.make(1)
 
+      const files = reader.read((db) =>
+        db.prepare("SELECT corpus, file FROM vector_work").all().map((row) => ({
+          corpus: String(row["corpus"]),
+          file: String(row["file"])
+        }))
+      )
+
+      /** Some of the work that is noted, due or not, of one corpus or all. */
       const list = (corpus?: string): Effect.Effect<ReadonlyArray<VectorWork>, ServiceError> =>
         reader.read((db) => {
           const rows = corpus === undefined
@@ -105,7 +113,7 @@ export class NotedWork extends Context.Service<NotedWork, {
       const names = new Set(left.filter(isDue).map(({ corpus }) => corpus))
       yield* Effect.forEach(names, (name) => Effect.ignore(Effect.timeout(tidy(name), openingLimit)), { discard: true })
 
-      return NotedWork.of({ tidy, list })
+      return NotedWork.of({ tidy, files })
     })
   )
 }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util"
-import { Context, Deferred, Effect, Exit, Layer, Queue, Semaphore } from "effect"
+import { Clock, Context, Deferred, Effect, Exit, Layer, Option, Queue, Semaphore } from "effect"
 import type { VectorDb } from "../../../domain/Corpus.ts"
 import { defined } from "../../../domain/Defined.ts"
 import { ServiceError } from "../../../domain/Errors.ts"
@@ -15,6 +15,8 @@ const queueSize = 64
 const filesAtOnce = 32
 /** Calls to one database at a time. */
 const callsAtOnce = 2
+/** Milliseconds for which a database is taken to belong to this data directory after it said so. */
+const ownedFor = 1_000
 
 /** A corpus's store, as this data directory uses it. */
 export interface OpenStore {
@@ -90,7 +92,7 @@ export class OpenStores extends Context.Service<OpenStores, {
       /** Starts the calls that put files, and returns how a file joins them. */
       const putting = Effect.fnUntraced(function*(store: VectorStore) {
         const queue = yield* Queue.bounded<Waiting>(queueSize)
-        const work = Effect.flatMap(Queue.takeBetween(queue, 1, filesAtOnce), (batch) => putAll(store, batch))
+        const work = Effect.flatMap(Queue.takeBetween(queue, 1, filesAtOnce), puttingAll(store))
         yield* Effect.forEach(Array.from({ length: callsAtOnce }), () => Effect.forkIn(Effect.forever(work), scope), { discard: true })
         return Effect.fnUntraced(function*(file: VectorFile): Effect.fn.Return<void, ServiceError> {
           const done = Deferred.makeUnsafe<void, ServiceError>()
@@ -110,11 +112,14 @@ export class OpenStores extends Context.Service<OpenStores, {
         const store = yield* stores.open(vectorDb, { corpus, dimensions: yield* dimensionsOf(filledBy) })
         const entry: OpenStore = {
           store,
-          owned: yield* onceSucceeded(Effect.gen(function*() {
-            const there = (yield* store.corpora).find((record) => record.corpus === corpus)
-            return there === undefined || there.owner === (yield* owner)
-          })),
-          prepared: yield* onceSucceeded(Effect.andThen(store.prepare, sign(store, vectorDb, corpus))),
+          owned: yield* onceSucceeded(
+            Effect.gen(function*() {
+              const there = (yield* store.corpora).find((record) => record.corpus === corpus)
+              return there === undefined || there.owner === (yield* owner)
+            }),
+            ownedFor
+          ),
+          prepared: Effect.andThen(yield* onceSucceeded(store.prepare), yield* onceSucceeded(sign(store, vectorDb, corpus), ownedFor)),
           put: yield* putting(store)
         }
         opened.set(key, entry)
@@ -131,24 +136,40 @@ interface Waiting {
   readonly done: Deferred.Deferred<void, ServiceError>
 }
 
-/** Runs an effect until it has succeeded once. A failure is not kept: the database may be reachable the next time. */
-const onceSucceeded = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>) {
+/** Runs an effect until it has succeeded, once in `forMs`. A failure is not kept: the database may be reachable the next time. */
+const onceSucceeded = Effect.fnUntraced(function*<A, E>(effect: Effect.Effect<A, E>, forMs = Infinity) {
   const one = yield* Semaphore.make(1)
-  let done: Exit.Exit<A, E> | undefined
-  return one.withPermit(Effect.suspend(() => done ?? Effect.tap(effect, (value) => Effect.sync(() => done = Exit.succeed(value)))))
+  let done: { readonly value: A; readonly at: number } | undefined
+  return one.withPermit(Effect.gen(function*() {
+    const at = yield* Clock.currentTimeMillis
+    if (done === undefined || at - done.at >= forMs) done = { value: yield* effect, at }
+    return done.value
+  }))
 })
 
-/** Puts files in one call. Where that fails, each file is put alone, so that one bad file does not fail the others. */
-const putAll = Effect.fnUntraced(function*(store: VectorStore, batch: ReadonlyArray<Waiting>) {
-  const exit = yield* Effect.exit(store.put(batch.map(({ file }) => file)))
-  if (Exit.isSuccess(exit) || batch.length === 1) {
-    for (const { done } of batch) yield* Deferred.done(done, exit)
-    return
-  }
-  yield* Effect.forEach(batch, ({ done, file }) => Effect.flatMap(Effect.exit(store.put([file])), (alone) => Deferred.done(done, alone)), {
-    discard: true
+/** Calls in a row that may fail for a reason that may pass; after more of them the reason is the database's, not a file's. */
+const mostFailures = 2
+
+/**
+ * Puts files in one call. Where that fails, each file is put alone, so that one bad file does not fail the others; until
+ * something is put again, not where the database is what failed.
+ */
+const puttingAll = (store: VectorStore) => {
+  let failures = 0
+  const put = (files: ReadonlyArray<VectorFile>) =>
+    Effect.tap(Effect.exit(store.put(files)), (exit) => Effect.sync(() => void (failures = isTransient(exit) ? failures + 1 : 0)))
+  return Effect.fnUntraced(function*(batch: ReadonlyArray<Waiting>) {
+    const together = yield* put(batch.map(({ file }) => file))
+    let exit = together
+    for (const { done, file } of batch) {
+      if (Exit.isFailure(together) && batch.length > 1 && failures <= mostFailures) exit = yield* put([file])
+      yield* Deferred.done(done, exit)
+    }
   })
-})
+}
+
+const isTransient = (exit: Exit.Exit<void, ServiceError>): boolean =>
+  Option.exists(Exit.findErrorOption(exit), ({ retryable }) => retryable)
 
 /** The error for a corpus that belongs to another data directory now: two that write the same corpus would delete each other's files. */
 const takenOver = ({ place }: VectorStore, kind: VectorDb["_tag"], { displayName }: CorpusRecord): ServiceError =>
