@@ -52,7 +52,7 @@ const cases: ReadonlyArray<ReadonlyArray<Case>> = [
     { args: ["retrieve", "--pipeline", "pipeline.yaml", "annual leave"], code: 0, prints: /^1\. +leave\.md +score / },
     { args: ["explain", "--pipeline", "pipeline.yaml", "annual leave"], code: 0, prints: /^Looked for$/ },
     { args: ["eval", "pipeline.yaml"], code: 0, prints: /^1 test passed; / },
-    { args: ["questions", "pipeline.yaml", "--no-model"], code: 0, prints: /tests? of 3 files; / },
+    { args: ["questions", "pipeline.yaml", "--no-model"], code: 1, prints: /^error: no test could be drafted$/ },
     { args: ["tune", "pipeline.yaml", "--alpha", "0,1"], code: 0, prints: /^current +1\.000 / },
     { args: ["batch", "run", "pipeline.yaml", "questions.txt"], code: 0, prints: /^answered 1, not in the corpus 0, failed 0/ },
     { args: ["batch", "submit", "rows.jsonl", "--name", "nightly"], code: 0, prints: /^succeeded +projects\/local\// },

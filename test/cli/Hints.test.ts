@@ -77,9 +77,8 @@ describe("what messages tell people to type", () => {
     Effect.runPromise(Effect.gen(function*() {
       // Every flag is declared by the name it has on the command line.
       const declared = new Set(sources.flatMap(({ text }) =>
-        [...text.matchAll(/(?:Flag\.\w+|\boptional(?:Text|Int)|\bon|\btext|\bcount|\bnamed?)\(\s*"([a-z][a-z-]+)"/g)].map((match) =>
-          `--${match[1]}`
-        )
+        [...text.matchAll(/(?:(?:Flag\.\w+|\boptional(?:Text|Int)|\bon|\btext|\bcount|\bnamed?)\(\s*|flagKind, name: )"([a-z][a-z-]+)"/g)]
+          .map((match) => `--${match[1]}`)
       ))
       const wrong = sources.flatMap(({ file, text }) =>
         [...text.matchAll(/fix: *(?:[^"'`\n]*)["'`]([^"`\n]*)["`]/g)].flatMap((match) =>
