@@ -117,9 +117,10 @@ const databases: Readonly<Record<string, (cwd: string) => Effect.Effect<Killed, 
         env: {},
         there: (corpus) =>
           Effect.promise(async () => {
-            const filter = { must: [{ key: "corpusId", match: { value: corpus } }, { key: "chunkDataType", match: { value: "TEXT" } }] }
+            const filter = { must: [{ key: "corpusId", match: { value: corpus } }] }
             const { points } = await client.scroll(collection, { filter, limit: 100_000, with_payload: true })
-            return points.map(({ payload }) => ({ file: String(payload?.["fileId"]), text: String(payload?.["chunkData"]) }))
+            return points.filter(({ payload }) => payload?.["chunkDataType"] === "TEXT")
+              .map(({ payload }) => ({ file: String(payload?.["fileId"]), text: String(payload?.["chunkData"]) }))
           }),
         kills: 2
       }
