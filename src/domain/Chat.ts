@@ -108,6 +108,36 @@ export type ChatEvent =
 
 export type ChatEndReason = "stop" | "length" | "toolCalls" | "contentFilter"
 
+/** Why an answer ended, as chat completions name it. */
+export const finishReasons: Readonly<Record<ChatEndReason, string>> = {
+  stop: "stop",
+  length: "length",
+  toolCalls: "tool_calls",
+  contentFilter: "content_filter"
+}
+
+/** Why a chat completion ended, by its `finish_reason`. */
+export const completionEnds: Readonly<Record<string, ChatEndReason>> = {
+  stop: "stop",
+  length: "length",
+  tool_calls: "toolCalls",
+  function_call: "toolCalls",
+  content_filter: "contentFilter"
+}
+
+/** Why Claude's answer ended, by its `stop_reason`; any other is a stop. */
+export const messageEnds: Readonly<Record<string, ChatEndReason>> = {
+  max_tokens: "length",
+  tool_use: "toolCalls",
+  refusal: "contentFilter"
+}
+
+/** Why Gemini's answer ended, by its `finishReason`. All but the first few withhold the answer. */
+export const candidateEnd = (reason: string): { readonly reason: ChatEndReason; readonly detail?: string } => {
+  if (reason === "STOP" || reason === "FINISH_REASON_UNSPECIFIED") return { reason: "stop" }
+  return reason === "MAX_TOKENS" ? { reason: "length" } : { reason: "contentFilter", detail: reason }
+}
+
 export interface TokenLogprob {
   readonly token: string
   readonly logprob: number

@@ -1,5 +1,5 @@
 import { Effect, Stream } from "effect"
-import type { ChatEndReason, ChatEvent } from "../domain/Chat.ts"
+import { type ChatEvent, messageEnds } from "../domain/Chat.ts"
 import type { ServiceError } from "../domain/Errors.ts"
 import type { MessageEvent, PartnerMessage } from "../domain/partner/PartnerChat.ts"
 import { assembled } from "../domain/partner/PartnerEvents.ts"
@@ -42,8 +42,6 @@ const wordsOf = (delta: Extract<MessageEvent, { readonly type: "content_block_de
   }
 }
 
-const reasons: Readonly<Record<string, ChatEndReason>> = { max_tokens: "length", tool_use: "toolCalls", refusal: "contentFilter" }
-
 const ending = ({ content, stopReason, stopSequence, usage }: PartnerMessage): ReadonlyArray<ChatEvent> => [
   ...content.flatMap((block): ReadonlyArray<ChatEvent> =>
     block.type === "tool_use" ? [{ type: "toolCall", candidate: 0, call: { id: block.id, name: block.name, args: block.input } }] : []
@@ -51,7 +49,7 @@ const ending = ({ content, stopReason, stopSequence, usage }: PartnerMessage): R
   {
     type: "end",
     candidate: 0,
-    reason: reasons[stopReason ?? ""] ?? "stop",
+    reason: messageEnds[stopReason ?? ""] ?? "stop",
     stopSequence: stopSequence === null ? undefined : stopSequence
   },
   {

@@ -1,4 +1,15 @@
-import type { ChatEndReason, ChatEvent, ChatRequest, ChatTurn, ChatUsage, JsonRecord } from "../Chat.ts"
+import {
+  candidateEnd,
+  type ChatEndReason,
+  type ChatEvent,
+  type ChatRequest,
+  type ChatTurn,
+  type ChatUsage,
+  completionEnds,
+  finishReasons,
+  type JsonRecord,
+  messageEnds
+} from "../Chat.ts"
 import { defined } from "../Defined.ts"
 import { Code } from "../Errors.ts"
 import { isRawJson } from "../Json.ts"
@@ -237,13 +248,6 @@ const isTexts = (value: unknown): value is ReadonlyArray<string> => Array.isArra
 const textOf = ({ content }: JsonRecord): string =>
   typeof content === "string" ? content : (content as ReadonlyArray<{ readonly text: string }>).map(({ text }) => text).join("") // likewise
 
-const finishReasons: Readonly<Record<ChatEndReason, string>> = {
-  stop: "stop",
-  length: "length",
-  toolCalls: "tool_calls",
-  contentFilter: "content_filter"
-}
-
 /** A model's answer as a chat completion: the value of the `response` column. `created` is in seconds. */
 export const completionOf = (
   events: Iterable<ChatEvent>,
@@ -332,25 +336,12 @@ export const completionText = (response: JsonRecord): string => {
   return isRecord(message) && typeof message["content"] === "string" ? message["content"] : ""
 }
 
-/** Why an answer ended. Of Gemini's reasons, all but the first few withhold the answer. */
-export const completionEnd = (response: JsonRecord): { readonly reason: ChatEndReason; readonly detail?: string } => {
+/** Why an answer ended: of a chat completion's first choice, or of Gemini's or Claude's answer. */
+export const completionEnd = (response: JsonRecord): ReturnType<typeof candidateEnd> => {
   const field = (value: unknown, name: string): unknown => (isRecord(value) ? value[name] : undefined)
   const first = (list: unknown): unknown => (Array.isArray(list) ? list[0] : undefined)
-  const own = field(response["promptFeedback"], "blockReason") ?? field(first(response["candidates"]), "finishReason")
-  if (typeof own === "string") {
-    return own === "STOP" || own === "FINISH_REASON_UNSPECIFIED"
-      ? { reason: "stop" }
-      : own === "MAX_TOKENS"
-      ? { reason: "length" }
-      : { reason: "contentFilter", detail: own }
-  }
-  return { reason: endReasons[String(field(first(response["choices"]), "finish_reason") ?? response["stop_reason"])] ?? "stop" }
-}
-
-/** Reasons of chat completions and of Claude. */
-const endReasons: Readonly<Record<string, ChatEndReason>> = {
-  length: "length",
-  max_tokens: "length",
-  content_filter: "contentFilter",
-  refusal: "contentFilter"
+  const ofCandidate = field(response["promptFeedback"], "blockReason") ?? field(first(response["candidates"]), "finishReason")
+  if (typeof ofCandidate === "string") return candidateEnd(ofCandidate)
+  const ofChoice = String(field(first(response["choices"]), "finish_reason"))
+  return { reason: completionEnds[ofChoice] ?? messageEnds[String(response["stop_reason"])] ?? "stop" }
 }

@@ -25,15 +25,14 @@ const login = "run `gcloud auth application-default login`, or set GOOGLE_APPLIC
 const permission = (project: string): string =>
   `give the caller the role: gcloud projects add-iam-policy-binding ${project} --role roles/aiplatform.user --member ...`
 
+const byCode: { readonly [Code in ServiceError["code"]]?: (project: string) => string } = {
+  UNAUTHENTICATED: () => login,
+  PERMISSION_DENIED: permission,
+  RESOURCE_EXHAUSTED: () => "wait a minute; for more, ask for a higher quota in IAM & Admin > Quotas"
+}
+
 /** The error with a fix that a user can apply, unless the service named one itself. */
 export const withFix = (error: ServiceError, project: string): ServiceError => {
-  const fix = error.fix ?? byReason[error.reason ?? ""]?.(project) ??
-    (error.code === "UNAUTHENTICATED"
-      ? login
-      : error.code === "PERMISSION_DENIED"
-      ? permission(project)
-      : error.code === "RESOURCE_EXHAUSTED"
-      ? "wait a minute; for more, ask for a higher quota in IAM & Admin > Quotas"
-      : undefined)
+  const fix = error.fix ?? (byReason[error.reason ?? ""] ?? byCode[error.code])?.(project)
   return fix === undefined || fix === error.fix ? error : error.with({ fix })
 }

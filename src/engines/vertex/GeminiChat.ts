@@ -1,10 +1,9 @@
 import { Stream } from "effect"
-import type { ChatEndReason, ChatEvent, ChatPart, ChatRequest, ChatUsage } from "../../domain/Chat.ts"
+import { candidateEnd, type ChatEvent, type ChatPart, type ChatRequest, type ChatUsage } from "../../domain/Chat.ts"
 import { defined, isEmpty } from "../../domain/Defined.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
 import type {
   Candidate,
-  FinishReason,
   GenerationConfig,
   GenerationRequest,
   GenerationResponse,
@@ -148,14 +147,11 @@ const candidateEvents = (
       events.push({ type: "text", candidate, text, logprobs: first && logprobs.length > 0 ? logprobs : undefined })
     }
   }
-  if (finishReason !== undefined) events.push({ type: "end", candidate, ...endOf(finishReason, (calls.get(candidate) ?? 0) > 0) })
+  if (finishReason !== undefined) {
+    const end = candidateEnd(finishReason)
+    events.push({ type: "end", candidate, ...end, reason: end.reason === "stop" && calls.has(candidate) ? "toolCalls" : end.reason })
+  }
   return events
 }
 
 const logprobOf = ({ logProbability = 0, token = "" }: Logprob) => ({ token, logprob: logProbability })
-
-/** Why an answer ended. All but the first few of the service's reasons withhold the answer. */
-const endOf = (reason: FinishReason, called: boolean): { readonly reason: ChatEndReason; readonly detail?: string } => {
-  if (reason === "STOP" || reason === "FINISH_REASON_UNSPECIFIED") return { reason: called ? "toolCalls" : "stop" }
-  return reason === "MAX_TOKENS" ? { reason: "length" } : { reason: "contentFilter", detail: reason }
-}

@@ -69,9 +69,17 @@ const pieces = (
       return reportedBy(what, transport.project, errorFromWire(status, { error }), secretsIn(response.request.headers))
     }
     let finished = false
-    let end: Uint8Array = new Uint8Array(0)
+    /** The last parts, of {@link longestError} bytes together or a little more. */
+    const end: Array<Uint8Array> = []
+    let size = 0
     const bytes = bytesOf(what, response, idleMs).pipe(
-      Stream.tap((part) => Effect.sync(() => void (end = Buffer.concat([end, part]).subarray(-longestError))))
+      Stream.tap((part) =>
+        Effect.sync(() => {
+          size += part.length
+          end.push(part)
+          while (size - end[0]!.length >= longestError) size -= end.shift()!.length
+        })
+      )
     )
     return serverSentEvents(what, bytes).pipe(
       Stream.mapEffect(Effect.fnUntraced(function*(data) {
@@ -89,7 +97,7 @@ const pieces = (
       ),
       Stream.concat(Stream.suspend(() => {
         if (finished) return Stream.empty
-        const error = errorIn(parsed(afterEvents(Buffer.from(end).toString("utf8"))))
+        const error = errorIn(parsed(afterEvents(Buffer.concat(end).toString("utf8"))))
         return Stream.fail(
           error === undefined
             ? new ServiceError({ code: "UNAVAILABLE", message: `${what} broke off before the answer was complete` })
@@ -99,7 +107,7 @@ const pieces = (
     )
   })
 
-/** Most bytes of an error after the last event. */
+/** Bytes of an error after the last event that are read at least. */
 const longestError = 64 * 1024
 
 /** What stands after the last event: an error that ends a stream may come without the form of an event. */

@@ -164,7 +164,7 @@ const termsOf = (
   const terms = new Map<string, Term>()
   const stemmed = raw.map(({ word }) => stem(normalize(word)))
   const isStop = raw.map(({ word }) => stop.has(normalize(word).replace(/['’]s$/, "")))
-  const within = phrasesIn(stemmed, isStop, [own, general()])
+  const allPhrases = phrasesIn(stemmed, isStop, [own, general()])
   const inCompound = new Set<number>()
   const options = optionsOf(text)
   const separated = separatedIn(text)
@@ -191,7 +191,7 @@ const termsOf = (
     if (compound !== undefined) { for (const place of compound.places) inCompound.add(place) }
     else if (isStop[index] === true) return
     const key = compound?.key ?? stem(word === separated?.said ? normalize(separated.verb) : normal)
-    const phrases = within.get(index) ?? []
+    const phrases = allPhrases.filter(({ places }) => places.includes(index))
     const phrasal = phrases.find(({ places }) => places[0] === index && places.every((place) => place === index || isStop[place] === true))
     const capital = index > 0 && /^\p{Lu}/u.test(word) && !/[.?!]\s*$/.test(text.slice(0, at))
     const measured = isMeasure(text, at, normal)
@@ -218,23 +218,18 @@ const termsOf = (
   return terms
 }
 
-/** The phrases of a question that have synonyms, by each place of a word of theirs. */
+/** The phrases of a question that have synonyms. */
 const phrasesIn = (
   words: ReadonlyArray<string>,
   isStop: ReadonlyArray<boolean>,
   thesauri: ReadonlyArray<Thesaurus>
-): ReadonlyMap<number, ReadonlyArray<PhraseAt>> => {
-  const byPlace = new Map<number, Array<PhraseAt>>()
-  for (const at of words.keys()) {
+): ReadonlyArray<PhraseAt> =>
+  words.flatMap((_, at) => {
     // "Turn it off" and "I turn sync off", but not "leave out" in "award leave paid out".
     const mayPart = isStop[at - 1] !== false || isStop[at + 1] !== false
-    for (const phrase of thesauri.flatMap((thesaurus) => thesaurus.phrasesAt(words, at))) {
-      const isWhole = phrase.places.at(-1)! - at === phrase.places.length - 1
-      if (isWhole || mayPart) { for (const place of phrase.places) byPlace.set(place, [...(byPlace.get(place) ?? []), phrase]) }
-    }
-  }
-  return byPlace
-}
+    return thesauri.flatMap((thesaurus) => thesaurus.phrasesAt(words, at))
+      .filter(({ places }) => mayPart || places.at(-1)! - at === places.length - 1)
+  })
 
 /** A compound of which half is a function word, such as on-call or opt-out, which is none of its halves; as `Thesaurus.phrasesAt` returns it. */
 const compoundAt = (text: string, raw: RawWords, index: number, stop: ReadonlySet<string>): PhraseAt | undefined => {

@@ -1,6 +1,6 @@
 import { Effect, Predicate, Schema, Stream } from "effect"
 import type { HttpClientResponse } from "effect/http"
-import type { ChatEndReason, ChatEvent, ChatUsage, TokenLogprob } from "../../domain/Chat.ts"
+import { type ChatEvent, type ChatUsage, completionEnds, type TokenLogprob } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { errorOfBody } from "../../net/HttpErrors.ts"
 import { bytesOf, serverSentEvents } from "../../net/ServerSentEvents.ts"
@@ -115,7 +115,7 @@ const assembly = (service: Service) => {
         return yield* strange(service, `a call of ${JSON.stringify(name.slice(0, 100))} whose arguments are no JSON object`)
       }
     }
-    const known = reasons[finish] ?? "stop"
+    const known = completionEnds[finish] ?? "stop"
     const reason = known === "stop" && events.length > 0 ? "toolCalls" : known
     events.push({ type: "end", candidate, reason, stopSequence: typeof stopped === "string" ? stopped : undefined })
     return events
@@ -174,14 +174,6 @@ const strange = (service: Service, what: string): ServiceError =>
     message: `${service.what} sent ${what}`,
     fix: "check that the base URL is that of an OpenAI-compatible service, and that its model can do this"
   })
-
-const reasons: Readonly<Record<string, ChatEndReason>> = {
-  stop: "stop",
-  length: "length",
-  tool_calls: "toolCalls",
-  function_call: "toolCalls",
-  content_filter: "contentFilter"
-}
 
 const usageOf = (usage: typeof Usage.Type): ChatUsage => {
   const thinking = usage.completion_tokens_details?.reasoning_tokens ?? 0

@@ -1,4 +1,4 @@
-import type { ChatEndReason, ChatEvent, ChatToolCall, ChatUsage, TokenLogprob } from "../../domain/Chat.ts"
+import { type ChatEvent, type ChatToolCall, type ChatUsage, finishReasons, type TokenLogprob } from "../../domain/Chat.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { errorToWire } from "../Errors.ts"
 
@@ -109,13 +109,6 @@ const callToWire = ({ args, id, name }: ChatToolCall): object => ({
 const logprobToWire = ({ logprob, token, top }: TokenLogprob): object => {
   const tokenOf = (token: string, logprob: number) => ({ token, logprob, bytes: [...Buffer.from(token)] })
   return { ...tokenOf(token, logprob), top_logprobs: top.map((each) => tokenOf(each.token, each.logprob)) }
-}
-
-const finishReasons: Readonly<Record<ChatEndReason, string>> = {
-  stop: "stop",
-  length: "length",
-  toolCalls: "tool_calls",
-  contentFilter: "content_filter"
 }
 
 const usageToWire = ({ inputTokens, outputTokens, thinkingTokens }: ChatUsage): object => ({
