@@ -169,8 +169,9 @@ const isDirectory = (path: string): boolean => statSync(path, { throwIfNoEntry: 
 const sqliteCodes: Record<number, { readonly problem: StateError["problem"]; readonly say: string; readonly fix: string }> = {
   5: { problem: "locked", say: "is held by another process", fix: "wait for the other sluice to end, or use another --data-dir" },
   8: { problem: "readOnly", say: "cannot be written", fix: "make it writable, or use another --data-dir" },
+  // A limit of a file's size is an input/output error to SQLite. Like a full disk, it concerns every file of a run.
   10: {
-    problem: "other",
+    problem: "full",
     say: "cannot be read or written: the disk or a limit of the system refuses it",
     fix: "check the disk, its quota and the limit of a file's size (ulimit -f); nothing committed was lost"
   },
