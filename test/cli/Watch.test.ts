@@ -261,12 +261,16 @@ describe("diff", () => {
     }).pipe(Effect.scoped))
 })
 
-/** Waits until a stream has said something. */
+/** Waits until a stream has said something; tells what it said instead. */
 const heard = (stream: Readable | null, pattern: RegExp): Promise<void> =>
-  new Promise((resolve) => {
+  new Promise((resolve, reject) => {
     let text = ""
+    const late = setTimeout(() => reject(new Error(`${pattern} was not said within 100 s, but: ${text}`)), 100_000)
+    late.unref()
     stream?.on("data", (more: string) => {
       text += more
-      if (pattern.test(text)) resolve()
+      if (!pattern.test(text)) return
+      clearTimeout(late)
+      resolve()
     })
   })

@@ -125,9 +125,12 @@ export class Agenda {
     return wait
   }
 
-  /** Makes every source due: the clock jumped, and changes meanwhile may have gone unnoticed. */
-  all(now: number): void {
-    for (const entry of this.#entries.values()) entry.pass = now
+  /**
+   * Makes every source due at once: deletes were released, or the clock jumped and changes may have gone unnoticed. As a
+   * hint, it outlives a batch in hand, which may have listed the source before.
+   */
+  all(): void {
+    for (const entry of this.#entries.values()) entry.hinted = { first: -Infinity, last: -Infinity }
     this.#notBefore = -Infinity
   }
 

@@ -20,6 +20,6 @@ export const takeDue = (agenda: Agenda, wake: Queue.Dequeue<void>): Effect.Effec
       const piece = Math.min(wait, tick)
       yield* Effect.raceFirst(Effect.sleep(piece), Queue.take(wake))
       const after = yield* Clock.currentTimeMillis
-      if (after < now - jump || after > now + piece + jump) agenda.all(after)
+      if (after < now - jump || after > now + piece + jump) agenda.all()
     }
   })

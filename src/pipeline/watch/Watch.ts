@@ -90,10 +90,10 @@ export const watch = Effect.fn("watch")(function*(
   let releasing = false
   const released = (options.release ?? Stream.empty).pipe(
     Stream.runForEach(() =>
-      Effect.gen(function*() {
+      Effect.suspend(() => {
         releasing = true
-        agenda.all(yield* Clock.currentTimeMillis)
-        yield* Queue.offer(wake, undefined)
+        agenda.all()
+        return Queue.offer(wake, undefined)
       })
     ),
     Effect.forkScoped
@@ -107,10 +107,11 @@ export const watch = Effect.fn("watch")(function*(
     const first = batch === 0
     const began = yield* Clock.currentTimeMillis
     const checkTarget = began >= targetDue
-    // Files lost in the target are stored again by a listing of their source.
-    const sources = spec.sources.map(({ id }) => id).filter((id) => due.includes(id) || (checkTarget && !importOnly.has(id)))
+    // A release is for every source, also where it came after `due` was taken.
     const yes = releasing
     releasing = false
+    // Files lost in the target are stored again by a listing of their source.
+    const sources = spec.sources.map(({ id }) => id).filter((id) => yes || due.includes(id) || (checkTarget && !importOnly.has(id)))
     const syncing = sync({
       ...spec,
       sources: given.map((source) => sources.includes(source.id) ? attention.listed(source) : resting(source))

@@ -106,7 +106,17 @@ describe("agenda", () => {
 
   it("everything is due after a jump of the clock, also backwards", () => {
     const agenda = started(["docs", "drive"])
-    agenda.all(-1_000_000)
+    agenda.all()
     assert.deepStrictEqual(agenda.take(-1_000_000), ["docs", "drive"])
+  })
+
+  it("everything stays due where a release comes during a batch", () => {
+    const agenda = started(["docs", "drive"])
+    agenda.hint("docs", 0)
+    agenda.take(300)
+    agenda.all()
+    agenda.listed("docs", 1_000, "nothing", true)
+    assert.isFalse(agenda.quiet)
+    assert.deepStrictEqual(agenda.take(1_000), ["docs", "drive"])
   })
 })

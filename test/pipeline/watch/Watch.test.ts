@@ -169,6 +169,30 @@ describe("watch", () => {
       assert.strictEqual(stored(), 39)
     }).pipe(Effect.scoped))
 
+  it.effect("makes deletes that are released while a batch is in hand", () =>
+    Effect.gen(function*() {
+      const { docs, engine, next, release, tell } = yield* setUp
+      const files = (to: number) => Object.fromEntries(Array.from({ length: to }, (_, i) => [`f${i}`, { text: `${i}` }]))
+      docs.items = files(60)
+      yield* next("batch")
+      docs.items = files(20)
+      yield* tell()
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* next("batch")).report.totals.held, 40)
+      const stored = yield* Deferred.make<void>()
+      const goOn = yield* Deferred.make<void>()
+      engine.afterStore = Effect.andThen(Deferred.succeed(stored, undefined), Deferred.await(goOn))
+      docs.items = { ...docs.items, f0: { text: "edited" } }
+      yield* tell()
+      yield* TestClock.adjust("1 second")
+      yield* Deferred.await(stored)
+      yield* release
+      yield* TestClock.adjust("1 second")
+      yield* Deferred.succeed(goOn, undefined)
+      assert.deepInclude((yield* next("batch")).report.totals, { changed: 1, held: 40, deleted: 0 })
+      assert.deepInclude((yield* next("batch")).report.totals, { held: 0, deleted: 40 })
+    }).pipe(Effect.scoped))
+
   it.effect("ten thousand hints are one batch", () =>
     Effect.gen(function*() {
       const { heard, listings, next, tell } = yield* setUp
