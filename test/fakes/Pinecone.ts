@@ -25,6 +25,8 @@ export interface FakePineconeOptions {
   readonly lag?: number
   /** Whether answers say how far the index is. Default true. */
   readonly tellsLsn?: boolean
+  /** Records of one upsert that are taken, and no more. Default: all. */
+  readonly takes?: number
 }
 
 /**
@@ -33,7 +35,7 @@ export interface FakePineconeOptions {
  * vector to 1,000 values.
  */
 export const fakePinecone = (
-  { dimension, key = "pc-key", lag = 2, metric = "cosine", tellsLsn = true, together = true }: FakePineconeOptions
+  { dimension, key = "pc-key", lag = 2, metric = "cosine", takes = Infinity, tellsLsn = true, together = true }: FakePineconeOptions
 ) =>
   Effect.gen(function*() {
     const namespaces = new Map<string, Map<string, PineconeRecord>>()
@@ -77,7 +79,7 @@ export const fakePinecone = (
           lsn++
           behind = lag
           if (request.body.length > 2_097_152) return refuse(400, "INVALID_ARGUMENT", "Request size exceeds the maximum of 2MB")
-          for (const { id, metadata = {}, sparseValues, values } of body.vectors) {
+          for (const { id, metadata = {}, sparseValues, values } of body.vectors.slice(0, takes)) {
             if (sparseValues !== undefined && !isSparse(sparseValues)) {
               return refuse(400, "INVALID_ARGUMENT", "Sparse vector must have 1 to 1000 values, each with an index of its own")
             }
@@ -100,7 +102,7 @@ export const fakePinecone = (
             made.set(id, { id, values, sparseValues, metadata, lsn })
           }
           namespaces.set(namespace, made)
-          return answer({ upsertedCount: body.vectors.length }, { "x-pinecone-request-lsn": String(lsn) })
+          return answer({ upsertedCount: Math.min(takes, body.vectors.length) }, { "x-pinecone-request-lsn": String(lsn) })
         }
         case "/query": {
           if (behind > 0) behind--

@@ -34,6 +34,8 @@ interface Filter {
 export const fakeQdrant = (options: { readonly key?: string; readonly version?: string } = {}) =>
   Effect.gen(function*() {
     const collections = new Map<string, QdrantCollection>()
+    /** How updates end: `wait_timeout` where the server stops waiting for them. */
+    const updates = { status: "completed" }
     const server = yield* fakeServer((request, response) => {
       const answer = (result: unknown) => sendJson(response, 200, { result, status: "ok", time: 0.001 })
       const refuse = (status: number, error: string) => sendJson(response, status, { status: { error }, time: 0.001 })
@@ -68,7 +70,7 @@ export const fakeQdrant = (options: { readonly key?: string; readonly version?: 
           })
         case "PUT index":
           known.indexed.set(body.field_name, body.field_schema)
-          return answer({ operation_id: 1, status: "completed" })
+          return answer({ operation_id: 1, status: updates.status })
         case "PUT points":
           for (const point of body.points) {
             for (const [vector, { size }] of Object.entries(known.config.vectors)) {
@@ -82,12 +84,12 @@ export const fakeQdrant = (options: { readonly key?: string; readonly version?: 
             }
             known.points.set(point.id, point)
           }
-          return answer({ operation_id: 1, status: "completed" })
+          return answer({ operation_id: 1, status: updates.status })
         case "POST points/delete":
           for (const { id } of body.points === undefined ? matching(body.filter) : body.points.map((id: string) => ({ id }))) {
             known.points.delete(id)
           }
-          return answer({ operation_id: 1, status: "completed" })
+          return answer({ operation_id: 1, status: updates.status })
         case "POST points/count":
           return answer({ count: matching(body.filter).length })
         case "POST points/scroll":
@@ -99,7 +101,7 @@ export const fakeQdrant = (options: { readonly key?: string; readonly version?: 
       }
       return refuse(404, `no route ${request.url.pathname}`)
     })
-    return { ...server, collections }
+    return { ...server, collections, updates }
   })
 
 const scrolled = (

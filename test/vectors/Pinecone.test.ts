@@ -81,6 +81,16 @@ describe("Pinecone", () => {
       assert.sameMembers(matches.map(({ id }) => id), ["f1#0", "f1#1"])
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 
+  it.live("does not take a write for done of which only a part was taken", () =>
+    Effect.gen(function*() {
+      const { origin } = yield* fakePinecone({ dimension: 2, takes: 1 })
+      const store = yield* open(origin, space)
+      yield* store.prepare
+      const error = yield* Effect.flip(store.put([file]))
+      assert.strictEqual(error.code, "UNAVAILABLE")
+      assert.include(error.message, "it took 1 of 2 records")
+    }).pipe(Effect.scoped, Effect.provide(Http.layer())))
+
   it.live("keeps to what a record takes, whatever its headings, principals and text are", () =>
     Effect.gen(function*() {
       const { namespaces, origin } = yield* fakePinecone({ dimension: 2 })

@@ -75,6 +75,19 @@ describe("Qdrant", () => {
       assert.strictEqual((yield* Effect.promise(() => client.count("docs", { exact: true }))).count, 3)
     }).pipe(Effect.scoped, Effect.provide(Http.layer())))
 
+  it.live("does not take a write for done that the server stopped waiting for", () =>
+    Effect.gen(function*() {
+      const { origin, updates } = yield* fakeQdrant()
+      const store = yield* open(origin, space)
+      yield* store.prepare
+      updates.status = "wait_timeout"
+      for (const write of [store.put([file]), store.delete(["f1"])]) {
+        const error = yield* Effect.flip(write)
+        assert.strictEqual(error.code, "UNAVAILABLE")
+        assert.include(error.message, "not done yet (wait_timeout)")
+      }
+    }).pipe(Effect.scoped, Effect.provide(Http.layer())))
+
   it.live("makes the indexes that a collection lacks, as after a process that was killed between", () =>
     Effect.gen(function*() {
       const { collections, origin } = yield* fakeQdrant()

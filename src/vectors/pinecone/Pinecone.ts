@@ -90,6 +90,7 @@ const Stats = Schema.Struct({
     Schema.NullOr(Schema.Record(Schema.String, Schema.Struct({ vectorCount: Schema.optionalKey(Schema.Int) })))
   )
 })
+const Upserted = Schema.Struct({ upsertedCount: Schema.optionalKey(Schema.Int) })
 const Matches = Schema.Struct({
   matches: Schema.optionalKey(Schema.NullOr(Schema.Array(Schema.Struct({ id: Schema.String, score: Schema.optionalKey(Schema.Finite) }))))
 })
@@ -232,10 +233,17 @@ export const make = Effect.fnUntraced(function*(options: PineconeOptions): Effec
         }"metadata":${JSON.stringify(metadataOf(namespace, file, chunk))}}`
       }))
       for (const vectors of ofBytes(records, ({ json }) => Buffer.byteLength(json), upsertBytes)) {
-        const { headers } = yield* call("writing chunks", "/vectors/upsert", {
+        const { headers, json } = yield* call("writing chunks", "/vectors/upsert", {
           method: "POST",
           body: `{"namespace":${JSON.stringify(namespace)},"vectors":[${vectors.map(({ json }) => json).join(",")}]}`
         })
+        const { upsertedCount = vectors.length } = yield* decoded(Upserted, json)
+        if (upsertedCount < vectors.length) {
+          return yield* new ServiceError({
+            code: "UNAVAILABLE",
+            message: `writing chunks in ${place}: it took ${upsertedCount} of ${vectors.length} records`
+          })
+        }
         const { chunk, id } = vectors.at(-1)!
         yield* settled(headers["x-pinecone-request-lsn"], id, chunk.vector)
       }

@@ -17,7 +17,7 @@ import {
   vectorJson,
   versionsOf
 } from "../Chunks.ts"
-import { decoder, isStranger, orMissing, rest, type RestStoreOptions } from "../Rest.ts"
+import { decoder, isStranger, orMissing, rest, type RestRequest, type RestStoreOptions } from "../Rest.ts"
 import { askedSparse, sparseOf } from "../SparseTerms.ts"
 
 export interface QdrantOptions extends RestStoreOptions {
@@ -57,6 +57,7 @@ const Info = Schema.Struct({
 const Vector = Schema.Struct({ size: Schema.Int, distance: Schema.String })
 const isVector = Schema.is(Vector)
 const Root = Schema.Struct({ title: Schema.String.check(Schema.isPattern(/qdrant/i)), version: Schema.String })
+const Updated = Schema.Struct({ result: Schema.Struct({ status: Schema.String }) })
 const Counted = Schema.Struct({ result: Schema.Struct({ count: Schema.Int }) })
 const Point = Schema.Struct({ score: Schema.Finite, payload: Schema.Struct({ fileId: Schema.String, chunkOrdinal: Schema.Int }) })
 const Scrolled = Schema.Struct({
@@ -93,6 +94,18 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
   const stranger = () => unfit("qdrant.url", `the server at ${host} is not Qdrant`, "check the address")
   const decoded = decoder(stranger)
 
+  /** Changes the collection, and waits until the change is seen by searches. */
+  const change = Effect.fnUntraced(function*(doing: string, to: string, { method = "POST", ...request }: RestRequest) {
+    const { json, status } = yield* call(doing, `${path}/${to}?wait=true`, { method, ...request })
+    // Without a collection there is nothing to delete.
+    if (status === 404) return
+    const { result } = yield* decoded(Updated, json)
+    // A server waits for a time of its own, and then says `wait_timeout`.
+    if (result.status !== "completed") {
+      return yield* new ServiceError({ code: "UNAVAILABLE", message: `${doing} in ${place}: not done yet (${result.status})` })
+    }
+  })
+
   const recordId = chunkId(recordsCorpus, corpus, 0)
 
   /** The collection; undefined where it does not exist. Fails where it does not fit the corpus. */
@@ -124,8 +137,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
       )
     }
     // No point has this id: the call only tests whether the key may write.
-    yield* call("looking what the key may do", `${path}/points/delete?wait=true`, {
-      method: "POST",
+    yield* change("looking what the key may do", "points/delete", {
       body: { points: ["00000000-0000-8000-8000-000000000000"] }
     })
     return result
@@ -157,7 +169,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     const made = yield* fits
     if (made === undefined) return yield* unfit("qdrant.collection", `${place} cannot be made`, "check what the key is allowed to do")
     for (const [field_name, field_schema] of unindexed(made)) {
-      yield* call(`indexing ${field_name}`, `${path}/index?wait=true`, { method: "PUT", body: { field_name, field_schema } })
+      yield* change(`indexing ${field_name}`, "index", { method: "PUT", body: { field_name, field_schema } })
     }
   })
 
@@ -183,16 +195,10 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
         const head = JSON.stringify({ id: payload.chunkId, payload }).slice(0, -1)
         return `${head},"vector":{"${denseName}":${vectorJson(chunk.vector)},"${sparseName}":${JSON.stringify(sparseOf(chunk.terms))}}}`
       })
-      return call("writing chunks", `${path}/points?wait=true`, { method: "PUT", body: `{"points":[${points.join(",")}]}` })
+      return change("writing chunks", "points", { method: "PUT", body: `{"points":[${points.join(",")}]}` })
     }, { discard: true })
 
-  const removeWhere = (filter: unknown) =>
-    // Without a collection there is nothing to delete.
-    Effect.asVoid(call("deleting chunks", `${path}/points/delete?wait=true`, {
-      method: "POST",
-      body: { filter },
-      accept: orMissing
-    }))
+  const removeWhere = (filter: unknown) => change("deleting chunks", "points/delete", { body: { filter }, accept: orMissing })
 
   const search: VectorStore["search"] = Effect.fnUntraced(function*({ count, files, terms, vector }: VectorQuery) {
     const common = `"filter":${JSON.stringify(filterOf(files))},"limit":${count},"with_payload":["fileId","chunkOrdinal"]`
@@ -245,10 +251,7 @@ export const make = Effect.fnUntraced(function*(options: QdrantOptions): Effect.
     ),
     sign: (record) => {
       const payload = { fileId: corpus, corpusId: recordsCorpus, chunkDataType: "CORPUS", chunkData: JSON.stringify(record) }
-      return Effect.asVoid(call("signing the corpus", `${path}/points?wait=true`, {
-        method: "PUT",
-        body: { points: [{ id: recordId, payload, vector: {} }] }
-      }))
+      return change("signing the corpus", "points", { method: "PUT", body: { points: [{ id: recordId, payload, vector: {} }] } })
     },
     versions: Effect.map(
       scroll("looking for files", filterOf(), { with_payload: ["fileId", "chunkOrdinal", "chunkRecord"] }),
