@@ -10,7 +10,7 @@
  * probability to the tuning half, prints them for `src/models/extractive/Coefficients.ts`, and cross-validates them by
  * file and by corpus.
  *
- * `--embedding` and `--rank` find the contexts by a model, `URL#MODEL` of a server that speaks OpenAI's protocol (`/rerank` as
+ * `--embedding` and `--rank` find the contexts by a model, and the first compares passages with the question too, `URL#MODEL` of a server that speaks OpenAI's protocol (`/rerank` as
  * Cohere's does) or a model's folder. `--contexts FILE` keeps what was found for each question in FILE, and answers from there
  * the next time: what only changes the answers is measured in a fraction of the time.
  *
@@ -27,7 +27,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { parseArgs } from "node:util"
-import { type Answerer, citedIn, extractive, servedBy } from "./answers/Answerers.ts"
+import { type Answerer, citedIn, extractives, servedBy } from "./answers/Answerers.ts"
 import { type Corpus, keptContexts, openCorpus } from "./answers/Corpora.ts"
 import { collect, train } from "./answers/Learn.ts"
 import { type Asked, blindQuestions, blindSets, isOf, plain, questions } from "./answers/Questions.ts"
@@ -177,9 +177,10 @@ if (
   )
   process.exitCode = 4
 } else {
+  const extractive = await extractives(values.embedding)
   const answerers = values.vary !== undefined
-    ? variedBy(values.vary)
-    : [extractive, ...(values.generate === undefined ? [] : [servedBy(values.generate)])]
+    ? variedBy(values.vary, extractive)
+    : [extractive("extractive"), ...(values.generate === undefined ? [] : [servedBy(values.generate)])]
   const workspace = values.work ?? mkdtempSync(join(tmpdir(), "sluice-answers-"))
   try {
     if (values.train) train(await collect(data, workspace))

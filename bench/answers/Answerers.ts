@@ -3,10 +3,12 @@ import { Effect, Layer, ManagedRuntime } from "effect"
 import type { Answer } from "../../src/domain/Answer.ts"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { stretchesOf } from "../../src/domain/Stretches.ts"
-import { answerExtractively } from "../../src/models/extractive/Answer.ts"
+import { answerExtractively, type Constants } from "../../src/models/extractive/Answer.ts"
+import { nearnessBy, type Nearness } from "../../src/models/extractive/Nearness.ts"
 import * as OpenAiGenerator from "../../src/models/OpenAiGenerator.ts"
+import { Embedder } from "../../src/ports/Embedder.ts"
 import { Generator } from "../../src/ports/Generator.ts"
-import { connectionOf, network } from "../lib/Models.ts"
+import { connectionOf, embedderOf, network } from "../lib/Models.ts"
 
 export interface Answerer {
   readonly name: string
@@ -14,10 +16,29 @@ export interface Answerer {
   readonly close: () => Promise<void>
 }
 
-export const extractive: Answerer = {
-  name: "extractive",
-  answer: (question, contexts) => Promise.resolve(answerExtractively({ question, contexts }, "extractive")),
-  close: () => Promise.resolve()
+/** Makes extractive generators with constants of their own. By a model's vectors, where one is named, all of them compare units. */
+export const extractives = async (embedding: string | undefined): Promise<(name: string, by?: Constants) => Answerer> => {
+  if (embedding === undefined) {
+    return (name, by) => ({
+      name,
+      answer: (question, contexts) => Promise.resolve(answerExtractively({ question, contexts }, "extractive", {}, by)),
+      close: () => Promise.resolve()
+    })
+  }
+  const runtime = ManagedRuntime.make(await embedderOf(embedding))
+  const embedder = await runtime.runPromise(Effect.service(Embedder))
+  const known = new Map<string, Nearness>()
+  return (name, by) => ({
+    name,
+    answer: async (question, contexts) => {
+      const request = { question, contexts }
+      const key = JSON.stringify([question, contexts.map(({ chunkId }) => chunkId)])
+      const nearness = known.get(key) ?? (await runtime.runPromise(nearnessBy(embedder, request)))
+      known.set(key, nearness)
+      return answerExtractively(request, "extractive", {}, by, nearness)
+    },
+    close: () => runtime.dispose()
+  })
 }
 
 /** `served` is `URL#MODEL`, the URL up to and including the version; `OPENAI_API_KEY` is sent where it is set. @throws for another form */

@@ -1,24 +1,19 @@
 /** One constant of the extractive generator, by several values: what each is worth, corpus by corpus. */
 import type { Answer } from "../../src/domain/Answer.ts"
 import type { Context } from "../../src/domain/Retrieval.ts"
-import { answerExtractively, type Constants, constants } from "../../src/models/extractive/Answer.ts"
+import { type Constants, constants } from "../../src/models/extractive/Answer.ts"
 import { leaveOneOut } from "../lib/LeaveOneOut.ts"
-import { type Answerer, extractive } from "./Answerers.ts"
+import type { Answerer } from "./Answerers.ts"
 import { type Asked, isOf } from "./Questions.ts"
 
 /** @throws where NAME=VALUE,VALUE… names no constant, or no numbers */
-export const variedBy = (vary: string): ReadonlyArray<Answerer> => {
+export const variedBy = (vary: string, extractive: (name: string, by: Constants) => Answerer): ReadonlyArray<Answerer> => {
   const [name = "", ...values] = vary.split(/[=,]/)
   const isConstant = (name: string): name is keyof Constants => Object.hasOwn(constants, name)
   if (!isConstant(name) || values.length === 0 || values.some((value) => value === "" || !Number.isFinite(Number(value)))) {
     throw new Error(`--vary must be NAME=NUMBER,NUMBER…; NAME is one of ${Object.keys(constants).join(", ")}`)
   }
-  return values.map((value) => ({
-    ...extractive,
-    name: `${name} ${value}`,
-    answer: (question, contexts) =>
-      Promise.resolve(answerExtractively({ question, contexts }, "extractive", {}, { ...constants, [name]: Number(value) }))
-  }))
+  return values.map((value) => extractive(`${name} ${value}`, { ...constants, [name]: Number(value) }))
 }
 
 export interface Outcome {

@@ -197,7 +197,7 @@ export const embeddedServices = (
   return Layer.mergeAll(
     storeAndLedger,
     engine.pipe(Layer.provide(databases), Layer.provide(store)),
-    models.layer(dataDir).pipe(Layer.provide(secrets))
+    Layer.unwrap(Effect.map(Embedder, (embedder) => models.layer(dataDir, embedder))).pipe(Layer.provide(secrets))
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits, started }), secrets)),
     Layer.provide(lock)

@@ -1,6 +1,7 @@
 import { Effect, Layer } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import { Models } from "../pipeline/Services.ts"
+import type { Embedder } from "../ports/Embedder.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { localRankers } from "./LocalModels.ts"
 
@@ -18,17 +19,19 @@ const groundedGenerator = Effect.promise(() => import("../models/GroundedGenerat
 type MakeChat = Models["Service"]["chat"]
 
 /**
- * Makes everything that one kind of chat model is used for. Without a model the corpus's own sentences are the answers;
- * with any model, answers must be supported by them, and citations are verified.
+ * Makes everything that one kind of chat model is used for. Without a model the corpus's own sentences are the answers,
+ * compared with the question by `embedder` too where there is one; with any model, answers must be supported by them, and
+ * citations are verified.
  */
 export const conversing = (
-  chat: MakeChat
+  chat: MakeChat,
+  embedder?: Embedder["Service"]
 ): Pick<Models["Service"], "chat" | "drafter" | "generator" | "grounded" | "judge" | "rewriter"> => ({
   chat,
   grounded: (model) => Effect.map(groundedGenerator, ({ make }) => make(model)),
   generator: (settings) =>
     settings._tag === "extractive"
-      ? Effect.map(extractiveGenerator, ({ make }) => make())
+      ? Effect.map(extractiveGenerator, ({ make }) => make({}, embedder))
       : Effect.zipWith(groundedGenerator, chat(settings), ({ make }, model) => make(model)),
   judge: (settings) => Effect.zipWith(chatJudge, chat(settings), ({ make }, model) => make(model)),
   drafter: (settings) =>
@@ -41,8 +44,11 @@ export const conversing = (
       : Effect.zipWith(chatRewriter, chat(settings), ({ make }, model) => make(model))
 })
 
-/** Models that need no engine: extractive and OpenAI-protocol ones, and local rankers. */
-export const layer = (dataDir: string): Layer.Layer<Models, never, Secrets> =>
+/**
+ * Models that need no engine: extractive and OpenAI-protocol ones, and local rankers. `embedder` is that of the pipeline's
+ * corpus, where it runs here.
+ */
+export const layer = (dataDir: string, embedder?: Embedder["Service"]): Layer.Layer<Models, never, Secrets> =>
   Layer.effect(
     Models,
     Effect.gen(function*() {
@@ -70,7 +76,7 @@ export const layer = (dataDir: string): Layer.Layer<Models, never, Secrets> =>
         }
       })
       return Models.of({
-        ...conversing(chat),
+        ...conversing(chat, embedder),
         searching: (model) =>
           Effect.fail(
             new ServiceError({

@@ -180,7 +180,7 @@ export const serveEmbedded = (
     )
     const models = options.upstream === undefined
       ? Layer.mergeAll(
-        Layer.succeed(Generator, countedGenerator(ExtractiveGenerator.make())),
+        Layer.effect(Generator, Effect.map(Embedder, (embedder) => countedGenerator(ExtractiveGenerator.make({}, embedder)))),
         Layer.succeed(ChatModel, countedChat(ExtractiveChat.make(countTokens))),
         Layer.succeed(QueryRewriter, CarryOverRewriter.make()),
         OfflineTextEmbedder.layer

@@ -1,8 +1,10 @@
 import { Effect, Layer, Stream } from "effect"
 import type { AnswerPart } from "../domain/Answer.ts"
 import { shareLoop } from "../domain/EventLoop.ts"
+import type { Embedder } from "../ports/Embedder.ts"
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
-import { answerExtractively, type ExtractiveOptions } from "./extractive/Answer.ts"
+import { answerExtractively, constants, type ExtractiveOptions } from "./extractive/Answer.ts"
+import { nearnessBy } from "./extractive/Nearness.ts"
 
 const model = "extractive"
 
@@ -12,12 +14,17 @@ const model = "extractive"
  *
  * `instruction` tells a model how to write; an extractive answer is always in the documents' own words, so it has no effect here. Text in
  * documents cannot give instructions either: nothing is ever interpreted, only quoted.
+ *
+ * @param embedder compares the best 30 passages with the question, by two calls of `embed` for each answer, whose errors are those of
+ *   the answer. One of words (`ofWords`, `embedWeighed`) is not called: the order of passages takes words into account already.
  */
-export const make = (options: ExtractiveOptions = {}): Generator["Service"] => {
+export const make = (options: ExtractiveOptions = {}, embedder?: Embedder["Service"]): Generator["Service"] => {
+  const comparing = embedder !== undefined && embedder.embedWeighed === undefined && embedder.ofWords !== true ? embedder : undefined
   const answer = Effect.fn("ExtractiveGenerator.answer")(function*(request: GroundedRequest) {
     yield* Effect.annotateCurrentSpan({ contexts: request.contexts.length })
     yield* shareLoop
-    return answerExtractively(request, model, options)
+    const nearness = comparing === undefined ? undefined : yield* nearnessBy(comparing, request)
+    return answerExtractively(request, model, options, constants, nearness)
   })
   return Generator.of({
     model,

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { keptContexts, openCorpus } from "../../bench/answers/Corpora.ts"
-import { citedIn, extractive, servedBy } from "../../bench/answers/Answerers.ts"
+import { citedIn, extractives, servedBy } from "../../bench/answers/Answerers.ts"
 import { fakeOpenAi, sendChat, sendJson } from "../fakes/Openai.ts"
 import { contexts, question } from "./support/Leave.ts"
 
@@ -33,7 +33,8 @@ describe("the answerers of the bench", () => {
     }))
 
   it("without a model, citations are to the letter", async () => {
-    const answer = await extractive.answer(question, contexts)
+    const extractive = await extractives(undefined)
+    const answer = await extractive("extractive").answer(question, contexts)
     assert.isTrue(answer.grounded)
     const { invented, shown } = citedIn([{ answer, contexts }])
     assert.deepStrictEqual({ invented, shown }, { invented: 0, shown: 1 })

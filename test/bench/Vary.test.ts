@@ -1,4 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
+import { extractives } from "../../bench/answers/Answerers.ts"
 import { leftOut, type Outcome, variedBy } from "../../bench/answers/Vary.ts"
 import { contexts, question } from "./support/Leave.ts"
 
@@ -11,14 +12,15 @@ const outcome = (corpus: string, grounded: boolean): Outcome => ({
 
 describe("a constant of answers varied", () => {
   it("answers with each of the values", async () => {
-    const answerers = variedBy("minConfidence=0,1")
+    const answerers = variedBy("minConfidence=0,1", await extractives(undefined))
     assert.deepStrictEqual(answerers.map(({ name }) => name), ["minConfidence 0", "minConfidence 1"])
     const answers = await Promise.all(answerers.map(({ answer }) => answer(question, contexts)))
     assert.deepStrictEqual(answers.map(({ grounded }) => grounded), [true, false])
   })
 
-  it.each(["depth=1", "minConfidence", "minConfidence=", "minConfidence=1,much"])("refuses %s", (vary) => {
-    assert.throws(() => variedBy(vary), /--vary must be NAME=NUMBER,NUMBER….*minConfidence/)
+  it.each(["depth=1", "minConfidence", "minConfidence=", "minConfidence=1,much"])("refuses %s", async (vary) => {
+    const extractive = await extractives(undefined)
+    assert.throws(() => variedBy(vary, extractive), /--vary must be NAME=NUMBER,NUMBER….*minConfidence/)
   })
 
   it("answers each corpus by the value that is best for the others", () => {

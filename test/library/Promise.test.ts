@@ -308,6 +308,28 @@ describe("sluice/promise", () => {
       assert.isAtMost(Math.max(...sizes), 4)
     }))
 
+  it.live("compares passages with the question by the embedder of the corpus, where no model writes the answer", () =>
+    inFolder(async (folder) => {
+      const embedded: Array<string> = []
+      const lengths = embedder({
+        id: "lengths",
+        dimensions: 2,
+        embed: async (texts) => {
+          embedded.push(...texts)
+          return texts.map((text) => [text.length, 100])
+        }
+      })
+      const docs = new Map(["A card that lapses is put aside.", "A card has a front."].map((text, at) => [`${at}.md`, text]))
+      const sources = { docs: records("docs", docs) }
+      const pipeline = Pipeline.make("p", { corpus: { displayName: "P" }, sources, stages: compose(retrieve(), generate()) })
+      await using app = await open(pipeline, Embedded.layer({ dataDir: join(folder, "data"), embedder: lengths }))
+      await app.run()
+      embedded.length = 0
+      const question = "What happens to a card that lapses?"
+      assert.strictEqual((await app.ask(question)).answer.citations[0]?.sourceDisplayName, "0.md")
+      assert.includeMembers(embedded, [question, ...docs.values()])
+    }))
+
   it.live("rejects with what a function threw, and aborts it with the signal of the call", () =>
     inFolder(async (folder) => {
       const bug = new TypeError("a bug of the stage")

@@ -12,6 +12,7 @@ import { citationOf } from "../Citations.ts"
 import { rounded, type Shares, shares } from "./Confidence.ts"
 import type { Examined } from "./Examine.ts"
 import { found } from "./Found.ts"
+import { type Nearing, nearing, type Nearness } from "./Nearness.ts"
 import { passageOf } from "./Passage.ts"
 import { type Chosen, type Quoted, type Reading, reading } from "./Select.ts"
 
@@ -28,22 +29,23 @@ const maxPassages = 4
 const maxNearest = 3
 
 /** Constants that were chosen by measurement, with `bench/answers.ts --vary`. */
-export interface Constants extends Reading, Shares {
+export interface Constants extends Reading, Shares, Nearing {
   /** The probability of being right from which an answer is given, 0..1. */
   readonly minConfidence: number
 }
 
-export const constants: Constants = { ...reading, ...shares, minConfidence: 0.2 }
+export const constants: Constants = { ...reading, ...shares, ...nearing, minConfidence: 0.2 }
 
 /** Answers with passages of the contexts, or refuses. Deterministic and synchronous; takes a few milliseconds for ten contexts. */
 export const answerExtractively = (
   request: GroundedRequest,
   model: string,
   options: ExtractiveOptions = {},
-  by: Constants = constants
+  by: Constants = constants,
+  nearness?: Nearness
 ): Answer => {
   const limit = Math.min(maxPassages, options.maxSentences ?? defaultPassages)
-  const { chosen, confidence, examined } = found(request, limit, by)
+  const { chosen, confidence, examined } = found(request, limit, by, nearness)
   if (chosen.length === 0 || confidence < (options.minConfidence ?? by.minConfidence)) {
     const nearest = nearestOf(examined)
     return {

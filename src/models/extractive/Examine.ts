@@ -34,18 +34,25 @@ export const readingOf = (all: ReadonlyArray<Context>): ReadContexts => {
   return { contexts, units: contexts.flatMap((context, at) => unitsOf(context, at, blocks[at]!)) }
 }
 
-/** Ranks the units of the contexts that may answer the question; `read` are the contexts, where they were read before. */
-export const examine = (request: GroundedRequest, read: ReadContexts = readingOf(request.contexts)): Examined => {
+/**
+ * Ranks the units of the contexts that may answer the question; `read` are the contexts, where they were read before. `more` is added to the
+ * scores by which units are ordered. Whether the best one answers is judged without it: something is near to any question.
+ */
+export const examine = (
+  request: GroundedRequest,
+  read: ReadContexts = readingOf(request.contexts),
+  more?: (unit: Unit) => number
+): Examined => {
   const { contexts, units } = read
   const question = questionOf(request.question, request.synonyms)
   const { evidence, weights } = evidenceFor(question, contexts, units.filter((unit) => mayAnswer(question, unit)))
-  const ranked = inOrder(question, evidence)
+  const scored = more === undefined ? evidence : evidence.map((one) => ({ ...one, score: one.score + more(one.unit) }))
   return {
     question,
     contexts,
-    evidence: definingFirst(question, ranked),
+    evidence: definingFirst(question, inOrder(question, scored)),
     weights,
-    grounds: question.terms.length === 0 ? undefined : groundsOf(question, ranked, weights, contexts)
+    grounds: question.terms.length === 0 ? undefined : groundsOf(question, inOrder(question, evidence), weights, contexts)
   }
 }
 

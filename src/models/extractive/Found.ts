@@ -4,6 +4,7 @@ import { confidenceOf, rounded, type Shares } from "./Confidence.ts"
 import { contrast } from "./Cues.ts"
 import type { Evidence } from "./Evidence.ts"
 import { type Examined, examine, type ReadContexts, readingOf } from "./Examine.ts"
+import type { Nearing, Nearness } from "./Nearness.ts"
 import { byScore, demoted, tellsApart } from "./Order.ts"
 import { type Chosen, type Quoted, type Reading, select } from "./Select.ts"
 
@@ -14,9 +15,9 @@ export interface Found {
   readonly confidence: number
 }
 
-export const found = (request: GroundedRequest, limit: number, by: Reading & Shares): Found => {
+export const found = (request: GroundedRequest, limit: number, by: Reading & Shares & Nearing, nearness?: Nearness): Found => {
   const read = readingOf(request.contexts)
-  const examined = examine(request, read)
+  const examined = examine(request, read, nearness === undefined ? undefined : (unit) => by.nearness * nearness(unit))
   const whole = { examined, chosen: select(examined, limit, by), confidence: certaintyOf(examined, by) }
   return examined.question.things.length === 0 ? whole : compared(request, read, whole, limit, by)
 }
