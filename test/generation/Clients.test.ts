@@ -102,6 +102,11 @@ describe("@google/genai", () => {
     ])
     const { totalTokens } = await client().countTokens({ model, contents: "hello there" })
     assert.strictEqual(totalTokens, 2)
+    const counted = await server.call("POST", `/v1/${parent}/publishers/google/models/${model}:countTokens`, {
+      contents: [{ role: "user", parts: [{ text: "hello there" }] }],
+      systemInstruction: {}
+    })
+    assert.deepStrictEqual([counted.status, counted.body.totalTokens], [200, 2], "Python's SDK sends an empty instruction")
   })
 
   it("calls functions", async () => {

@@ -35,7 +35,12 @@ const finishReasonOf = (written: string) => {
 
 export const countToWire = (request: CountRequest): CountTokensRequest => request
 
-export const countFromWire = (wire: CountTokensRequest): CountRequest => ({ ...wire, contents: wire.contents ?? [] })
+/** Decodes a request to count. Google's Python SDK sends an empty system instruction where the caller gave none. */
+export const countFromWire = ({ contents = [], systemInstruction, ...wire }: CountTokensRequest): CountRequest => ({
+  ...wire,
+  contents,
+  ...((systemInstruction?.parts ?? []).length === 0 ? {} : { systemInstruction })
+})
 
 export const tokenCountToWire = (count: TokenCount): CountTokensResponse => count
 
