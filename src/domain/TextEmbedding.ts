@@ -24,8 +24,14 @@ export const mostEmbeddedTokens = 2_048
 const nativeDimensions: Readonly<Record<string, number>> = {
   "text-embedding-004": 768,
   "text-embedding-005": 768,
-  "text-multilingual-embedding-002": 768
+  "text-multilingual-embedding-002": 768,
+  "gemini-embedding-001": 3_072,
+  "gemini-embedding-2": 3_072,
+  "gemini-embedding-2-preview": 3_072
 }
+
+/** Longest vectors of any of them. */
+export const mostDimensions = Math.max(...Object.values(nativeDimensions))
 
 export const nativeDimensionsOf = (model: string): number | undefined => nativeDimensions[model.split("@")[0] ?? ""]
 

@@ -102,6 +102,28 @@ describe("@google/genai", () => {
     ])
     const { totalTokens } = await client().countTokens({ model, contents: "hello there" })
     assert.strictEqual(totalTokens, 2)
+    const counted = await server.call("POST", `/v1/${parent}/publishers/google/models/${model}:countTokens`, {
+      contents: [{ role: "user", parts: [{ text: "hello there" }] }],
+      systemInstruction: {}
+    })
+    assert.deepStrictEqual([counted.status, counted.body.totalTokens], [200, 2], "Python's SDK sends an empty instruction")
+    const count = (instances: ReadonlyArray<unknown>) =>
+      server.call("POST", `/v1beta1/${parent}/publishers/google/models/text-embedding-005:countTokens`, { instances })
+    assert.strictEqual((await count([{ content: "hello there" }, { content: "hello" }])).body.totalTokens, 3)
+    const { body, status } = await count([{ content: "hello" }, { prompt: 1 }])
+    assert.deepStrictEqual([status, body.error.message], [400, "instances[1].content: must be a text"])
+  })
+
+  it("refuses an empty prompt, and takes the empty end of an answer in the history", async () => {
+    const path = `/v1/${parent}/publishers/google/models/${model}:generateContent`
+    const text = (role: string, ...texts: ReadonlyArray<string>) => ({ role, parts: texts.map((text) => ({ text })) })
+    const { body, status } = await server.call("POST", path, {
+      contents: [text("user", "hello"), text("model", "Hello."), text("user", "")]
+    })
+    assert.deepStrictEqual([status, body.error.message], [400, "contents[2].parts[0].text: must not be empty"])
+    const history = [text("user", "hello", ""), text("model", "Hel"), text("model", "lo."), text("model", ""), text("user", "hello again")]
+    assert.strictEqual((await server.call("POST", path, { contents: history })).status, 200)
+    assert.deepStrictEqual(fake.received.at(-1)?.body.messages.map(({ role }) => role), ["user", "assistant", "user"])
   })
 
   it("calls functions", async () => {

@@ -56,6 +56,7 @@ describe("@google/genai", () => {
     const { body, status } = await server.call("GET", "/v1beta1/publishers/anthropic/models/claude-3-5-haiku@20241022")
     assert.strictEqual(status, 200)
     assert.deepInclude(body, { name: "publishers/anthropic/models/claude-3-5-haiku", versionId: "20241022", launchStage: "GA" })
+    assert.notProperty(body, "predictSchemata")
     assert.strictEqual((await server.call("GET", "/v1beta1/publishers/google/models/nonesuch-1")).status, 404)
     assert.strictEqual((await server.call("GET", "/v1beta1/publishers/google/models/gemini-2.0-flash/x")).status, 404)
   })
@@ -84,6 +85,20 @@ describe("@google/genai", () => {
       config: { outputDimensionality: 256 }
     })
     assert.strictEqual(one?.values?.length, 256)
+  })
+
+  it("embeds in the length of a longer model, with the same angles", async () => {
+    const texts = [leave, travel, "days of annual leave"]
+    const values = async (model: string, outputDimensionality?: number) => {
+      const config = outputDimensionality === undefined ? {} : { outputDimensionality }
+      const found = await Promise.all(texts.map((contents) => genai().embedContent({ model, contents, config })))
+      return found.map(({ embeddings: [one] = [] }) => one?.values ?? [])
+    }
+    const long = await values("gemini-embedding-001")
+    const own = await values("another", 2048)
+    assert.deepStrictEqual(long.map(({ length }) => length), [3072, 3072, 3072])
+    assert.deepStrictEqual(await values("gemini-embedding-001", 3072), long)
+    for (const [a, b] of [[0, 1], [0, 2], [2, 2]] as const) assert.approximately(cosine(long[a], long[b]), cosine(own[a], own[b]), 1e-6)
   })
 
   it("embeds with the upstream's model, its vectors as they are", async () => {
@@ -115,6 +130,18 @@ describe("@google-cloud/aiplatform", () => {
     })
     const values = predictions?.[0]?.structValue?.fields?.["embeddings"]?.structValue?.fields?.["values"]?.listValue?.values
     assert.strictEqual(values?.length, 768)
+  })
+})
+
+describe("Python's TextEmbeddingModel", () => {
+  it("finds where an embedding model is called, and that it embeds texts", async () => {
+    for (const model of ["text-embedding-005", "text-multilingual-embedding-002@default", "gemini-embedding-001"]) {
+      const { body } = await server.call("GET", `/v1/publishers/google/models/${model}`)
+      assert.deepInclude(body, {
+        publisherModelTemplate: `projects/{user-project}/locations/{location}/publishers/google/models/${model}`,
+        predictSchemata: { instanceSchemaUri: "gs://google-cloud-aiplatform/schema/predict/instance/text_embedding_1.0.0.yaml" }
+      })
+    }
   })
 })
 
@@ -187,7 +214,7 @@ describe("openai", () => {
   it("is refused what cannot be embedded", async () => {
     await refused({ model: "m", input: [1, 2] }, /has tokens/, "input")
     await refused({ model: "m", input: [[1, 2]] }, /has tokens/, "input")
-    await refused({ model: "m", input: leave, dimensions: 4096 }, /at most 2048/, "dimensions")
+    await refused({ model: "m", input: leave, dimensions: 4096 }, /at most 3072/, "dimensions")
     await refused({ model: "m", input: leave, dimensions: 0 }, /./, "dimensions")
     await refused({ model: "m", input: "" }, /./, "input")
     await refused({ model: "m", input: [] }, /./, "input")

@@ -129,6 +129,29 @@ describe("OpenAiChat", () => {
     ])
   })
 
+  it("sends the pieces of a streamed answer, each a turn, as one answer", () => {
+    const text = (text: string) => ({ type: "text", text }) as const
+    const call = { type: "toolCall", id: "c", name: "look", args: {} } as const
+    const body = Result.getOrThrow(chatBody({ model: "m", limit: "max_tokens" }, {
+      turns: [
+        { role: "user", parts: [text("one")] },
+        ...["You ", "said one.", ""].map((piece) => ({ role: "assistant", parts: [text(piece)] }) as const),
+        { role: "user", parts: [text("two")] },
+        { role: "assistant", parts: [text("Looking.")] },
+        { role: "assistant", parts: [call] },
+        { role: "assistant", parts: [text("")] },
+        { role: "user", parts: [{ type: "toolResult", id: "c", text: "3" }] }
+      ]
+    }))
+    assert.deepStrictEqual(body["messages"], [
+      { role: "user", content: "one" },
+      { role: "assistant", content: "You said one." },
+      { role: "user", content: "two" },
+      { role: "assistant", content: "Looking.", tool_calls: [{ id: "c", type: "function", function: { name: "look", arguments: "{}" } }] },
+      { role: "tool", tool_call_id: "c", content: "3" }
+    ])
+  })
+
   it.live("puts the pieces of tool calls together, and keeps candidates apart", () =>
     Effect.gen(function*() {
       const call = (index: number, more: object) => delta({ tool_calls: [{ index, ...more }] })

@@ -377,6 +377,8 @@ layer(served, { excludeTestServices: true })("conversations with a corpus", (it)
           [{ query: question, max_num_results: 51 }, store.id, "max_num_results"],
           [{ query: question, filters: { type: "eq", key: "title) || (has(x)", value: "x" } }, store.id, "filters"],
           [{ query: question, filters: { type: "in", key: "title", value: "x" } as never }, store.id, "filters"],
+          [{ query: question, filters: { type: "eq", value: "x" } as never }, store.id, "filters: eq needs a key and a value"],
+          [{ query: question, filters: { type: "like", key: "title", value: "x" } as never }, store.id, "\\\"eq\\\""],
           [{ query: [] }, store.id, "query"],
           [{ query: question }, "Nobody", "Nobody"],
           [{ query: question }, "Twin", "vector_stores/"]

@@ -22,6 +22,7 @@ export interface GenerationUse {
 export const refusedGeneration = (use: GenerationUse, request: GenerationRequest): ServiceError | undefined =>
   refusalOf([
     ...contentRules(request.contents),
+    ...promptRules(request.contents),
     ...systemRules(request.systemInstruction),
     ...modelRules(use.model, request),
     ...toolRules(request),
@@ -30,6 +31,16 @@ export const refusedGeneration = (use: GenerationUse, request: GenerationRequest
     ...cachedContentRules(request),
     ...labelRules(request.labels ?? {})
   ])
+
+/** The service answers no empty prompt. Turns of the model may be empty, as the last piece of a stream is. */
+const promptRules = (contents: GenerationRequest["contents"]): ReadonlyArray<Broken> =>
+  contents.flatMap(({ parts = [], role }, i) =>
+    violationUnless(
+      role === "model" || parts.length === 0 || parts.some(({ text }) => text !== ""),
+      `contents[${i}].parts[0].text`,
+      "must not be empty"
+    )
+  )
 
 /** All rules that a request to count tokens breaks, as one error; undefined when it is valid. */
 export const refusedCount = (request: CountRequest): ServiceError | undefined =>

@@ -16,7 +16,7 @@ export const chatBody = ({ limit, model }: Dialect, request: ChatRequest): Resul
   Result.gen(function*() {
     const messages: Array<JsonRecord> = []
     if (request.system !== undefined) messages.push({ role: "system", content: request.system })
-    for (const [at, turn] of request.turns.entries()) messages.push(...(yield* messagesOf(turn, `turns[${at}]`)))
+    for (const { at, turn } of alternating(request.turns)) messages.push(...(yield* messagesOf(turn, at)))
     const { json, thinking } = request
     return defined({
       model,
@@ -55,6 +55,29 @@ const effortName = (effort: Effort | undefined): string | undefined => (effort =
 /** The effort that is likely to stay within a budget, since the protocol has no budgets. */
 const effortOf = (budgetTokens: number | undefined): "low" | "medium" | "high" =>
   budgetTokens === undefined ? "medium" : budgetTokens <= 2_048 ? "low" : budgetTokens <= 8_192 ? "medium" : "high"
+
+/**
+ * The turns with their places, consecutive ones of the assistant as one: Google's clients keep each piece of a stream as a turn, and the
+ * templates of many models refuse turns that do not alternate.
+ */
+const alternating = (turns: ReadonlyArray<ChatTurn>): ReadonlyArray<{ readonly turn: ChatTurn; readonly at: string }> => {
+  const whole: Array<{ readonly turn: ChatTurn; readonly at: string }> = []
+  for (const [i, turn] of turns.entries()) {
+    const last = whole.at(-1)
+    if (turn.role === "assistant" && last?.turn.role === "assistant") {
+      whole[whole.length - 1] = { ...last, turn: { ...turn, parts: turn.parts.reduce(withPiece, last.turn.parts) } }
+    } else whole.push({ turn, at: `turns[${i}]` })
+  }
+  return whole
+}
+
+/** Parts with one more, whose text continues the last part's. */
+const withPiece = (parts: ReadonlyArray<ChatPart>, piece: ChatPart): ReadonlyArray<ChatPart> => {
+  const last = parts.at(-1)
+  if (piece.type !== "text") return [...parts, piece]
+  if (piece.text === "") return parts
+  return last?.type === "text" ? [...parts.slice(0, -1), { type: "text", text: last.text + piece.text }] : [...parts, piece]
+}
 
 /** The messages of a turn. Tool results are separate messages; thoughts have no place in the protocol and are left out. */
 const messagesOf = (turn: ChatTurn, at: string): Result.Result<ReadonlyArray<JsonRecord>, ServiceError> =>

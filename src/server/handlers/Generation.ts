@@ -123,7 +123,11 @@ export const generationHandlers = (
         return Stream.map(parts, (part) => withUsage(part._tag === "text" ? piece(part.text, generator.model) : end(part.answer)))
       }),
       countTokens: ({ body, params }) =>
-        generation.countTokens(params.endpoint, countFromWire(body)).pipe(Effect.map(tokenCountToWire), Effect.catch(asWritten))
+        take(countFromWire(body)).pipe(
+          Effect.flatMap((request) => generation.countTokens(params.endpoint, request)),
+          Effect.map(tokenCountToWire),
+          Effect.catch(asWritten)
+        )
     }
   })
 

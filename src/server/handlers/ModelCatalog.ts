@@ -1,12 +1,13 @@
 import { Effect } from "effect"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { projectNumberOf } from "../../domain/Locations.ts"
-import type { CatalogModel, DeployRequest } from "../../domain/models/ModelCatalog.ts"
+import type { DeployRequest } from "../../domain/models/ModelCatalog.ts"
 import type { Operation } from "../../domain/Operation.ts"
 import { ModelCatalog } from "../../ports/ModelCatalog.ts"
 import { Operations } from "../../ports/Operations.ts"
 import { catalogModelToWire, catalogQueryFromWire } from "../../wire/models/Catalog.ts"
 import { deployPublisherModelFromWire, deployRequestFromWire } from "../../wire/models/Deployments.ts"
+import type { PublisherModel } from "../../wire/messages/PublisherModel.ts"
 import type { ModelResult } from "../../wire/models/ModelOperations.ts"
 import { required } from "../../wire/Optional.ts"
 import { type Call, type Handlers, take } from "../Call.ts"
@@ -78,8 +79,8 @@ export const modelCatalogHandlers = (
       }),
       getPublisherModel: ({ params, query }) =>
         catalog.get(params.name).pipe(
-          Effect.catchIf((error) => error.code === "NOT_FOUND" && served.test(params.name), () => Effect.succeed(servedModel(params.name))),
-          Effect.map((model) => catalogModelToWire(model, query.view === "PUBLISHER_MODEL_VIEW_BASIC"))
+          Effect.map((model) => catalogModelToWire(model, query.view === "PUBLISHER_MODEL_VIEW_BASIC")),
+          Effect.catchIf((error) => error.code === "NOT_FOUND" && served.test(params.name), () => Effect.succeed(servedModel(params.name)))
         ),
       deploy: (call) => Effect.flatMap(take(deployRequestFromWire(call.body)), (request) => deploy("deploy", request, call)),
       deployPublisherModel: (call) =>
@@ -100,7 +101,16 @@ export const modelCatalogHandlers = (
 const served =
   /^publishers\/(?:google\/models\/(?:gemini|text-(?:multilingual-)?embedding)-|anthropic\/models\/claude-)[^/@\s]+(?:@[^/@\s]+)?$/
 
-const servedModel = (asked: string): CatalogModel => {
+const servedModel = (asked: string): PublisherModel => {
   const [name = asked, versionId = "default"] = asked.split("@")
-  return { name, versionId, launchStage: "GA", deploy: [] }
+  return {
+    name,
+    versionId,
+    launchStage: "GA",
+    // Google's Python SDK calls the address of the template, after it has checked by the schema that the model embeds texts.
+    publisherModelTemplate: `projects/{user-project}/locations/{location}/${asked}`,
+    ...(/\/(?:text|gemini)-(?:multilingual-)?embedding-/.test(name)
+      ? { predictSchemata: { instanceSchemaUri: "gs://google-cloud-aiplatform/schema/predict/instance/text_embedding_1.0.0.yaml" } }
+      : {})
+  }
 }

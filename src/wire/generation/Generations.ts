@@ -1,3 +1,5 @@
+import { Result } from "effect"
+import { ServiceError } from "../../domain/Errors.ts"
 import {
   type CountRequest,
   finishReasons,
@@ -5,6 +7,7 @@ import {
   type GenerationResponse,
   type TokenCount
 } from "../../domain/generation/Generation.ts"
+import { isJsonObject } from "../Message.ts"
 import type { CountTokensRequest, CountTokensResponse } from "../messages/CountTokens.ts"
 import type { GenerateContentRequest, GenerateContentResponse } from "../messages/GenerateContent.ts"
 
@@ -35,7 +38,22 @@ const finishReasonOf = (written: string) => {
 
 export const countToWire = (request: CountRequest): CountTokensRequest => request
 
-export const countFromWire = (wire: CountTokensRequest): CountRequest => ({ ...wire, contents: wire.contents ?? [] })
+/**
+ * Decodes a request to count. Google's Python SDK sends an empty system instruction where the caller gave none, and texts to embed as
+ * instances.
+ */
+export const countFromWire = (
+  { contents = [], instances = [], systemInstruction, ...wire }: CountTokensRequest
+): Result.Result<CountRequest, ServiceError> => {
+  const texts = instances.map((instance) => (isJsonObject(instance) ? instance["content"] : undefined))
+  const wrong = texts.findIndex((text) => typeof text !== "string")
+  if (wrong >= 0) return Result.fail(ServiceError.invalid(`instances[${wrong}].content`, "must be a text"))
+  return Result.succeed({
+    ...wire,
+    contents: [...contents, ...texts.map((text) => ({ role: "user", parts: [{ text: String(text) }] }))],
+    ...((systemInstruction?.parts ?? []).length === 0 ? {} : { systemInstruction })
+  })
+}
 
 export const tokenCountToWire = (count: TokenCount): CountTokensResponse => count
 

@@ -37,25 +37,23 @@ const usual = { results: 10, resultsOfTool: 20 }
 
 const Value = Schema.Union([Schema.String, Schema.Finite, Schema.Boolean])
 
-type Filter =
-  | { readonly type: "and" | "or"; readonly filters: ReadonlyArray<Filter> }
-  | {
-    readonly type: Comparison
-    readonly key: string
-    readonly value: string | number | boolean | ReadonlyArray<string | number | boolean>
-  }
+/** `and` and `or` have `filters`; comparisons have `key` and `value`. */
+interface Filter {
+  readonly type: "and" | "or" | keyof typeof comparisons
+  readonly filters?: ReadonlyArray<Filter>
+  readonly key?: string
+  readonly value?: string | number | boolean | ReadonlyArray<string | number | boolean>
+}
 
 const comparisons = { eq: "==", ne: "!=", gt: ">", gte: ">=", lt: "<", lte: "<=", in: "in", nin: "in" } as const
-type Comparison = keyof typeof comparisons
 
-const Filter: Schema.Codec<Filter> = Schema.Union([
-  Schema.Struct({ type: Schema.Literals(["and", "or"]), filters: Schema.Array(Schema.suspend((): Schema.Codec<Filter> => Filter)) }),
-  Schema.Struct({
-    type: Schema.Literals(Struct.keys(comparisons)),
-    key: Schema.NonEmptyString,
-    value: Schema.Union([Value, Schema.Array(Value)])
-  })
-])
+// One struct for both, not a union, whose errors would name what the other kind wants.
+const Filter: Schema.Codec<Filter> = Schema.Struct({
+  type: Schema.Literals(["and", "or", ...Struct.keys(comparisons)]),
+  filters: Schema.optionalKey(Schema.Array(Schema.suspend((): Schema.Codec<Filter> => Filter))),
+  key: Schema.optionalKey(Schema.NonEmptyString),
+  value: Schema.optionalKey(Schema.Union([Value, Schema.Array(Value)]))
+})
 
 const options = {
   max_num_results: optional(Schema.Int),
@@ -109,13 +107,16 @@ const optionsOf = (asked: Options, at: string, usualResults: number): Result.Res
 const expressionOf = (filter: Filter, field: string, depth: number): Result.Result<string, ServiceError> =>
   Result.gen(function*() {
     if (depth > deepest) return yield* Result.fail(ServiceError.invalid(field, `are nested deeper than ${deepest}`))
-    if ("filters" in filter) {
-      if (filter.filters.length === 0) return yield* Result.fail(ServiceError.invalid(field, "has a list without filters"))
+    const { filters = [], key, type, value } = filter
+    if (type === "and" || type === "or") {
+      if (filters.length === 0) return yield* Result.fail(ServiceError.invalid(field, "has a list without filters"))
       const parts: Array<string> = []
-      for (const one of filter.filters) parts.push(`(${yield* expressionOf(one, field, depth + 1)})`)
-      return parts.join(filter.type === "and" ? " && " : " || ")
+      for (const one of filters) parts.push(`(${yield* expressionOf(one, field, depth + 1)})`)
+      return parts.join(type === "and" ? " && " : " || ")
     }
-    const { key, type, value } = filter
+    if (key === undefined || value === undefined) {
+      return yield* Result.fail(ServiceError.invalid(field, `${type} needs a key and a value`))
+    }
     if (!/^[\w.-]+$/.test(key)) {
       return yield* Result.fail(ServiceError.invalid(field, `key ${JSON.stringify(key)} is no name of metadata`))
     }
