@@ -110,7 +110,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       const { depth, revision: known, url, via } = entry
       const path = pathOf(url)
       const gone: Visit = { events: known === undefined ? [] : [{ _tag: "deleted", path }] }
-      const skipped = (reason: "ignored" | "unsupported" | "limit" | "special", detail: string): Visit => ({
+      const skipped = (reason: "unsupported" | "limit" | "special", detail: string): Visit => ({
         events: [{ _tag: "skipped", path, reason, detail }]
       })
       const letGo = (visit: Visit): Effect.Effect<Visit> => Effect.as(discard(response), visit)
@@ -145,9 +145,9 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       const bytes = yield* collect(bodyOf(url, response, limit))
       const page = factsOf(textOf(bytes, response.headers["content-type"]), url, response.headers["x-robots-tag"])
       if (page.canonical !== undefined && page.canonical !== url && takes(site, page.canonical)) {
-        return { ...skipped("ignored", `it gives ${page.canonical} as its own address`), moved: page.canonical, links: page.links }
+        return { ...skipped("special", `it gives ${page.canonical} as its own address`), moved: page.canonical, links: page.links }
       }
-      if (!page.index) return { ...skipped("ignored", "it asks not to be indexed (noindex)"), links: page.links }
+      if (!page.index) return { ...skipped("special", "it asks not to be indexed (noindex)"), links: page.links }
       const revision = revisionOf(facts) ?? `sha256 ${hash("sha256", bytes)}`
       const displayName = `${(page.title ?? path).replace(/[/\\\p{Cc}]+/gu, " ").slice(0, 200).trim().normalize("NFC")}.md`
       return { events: itemOf(revision, { displayName, mimeType: "text/markdown" }), entry: { ...facts, revision }, links: page.links }

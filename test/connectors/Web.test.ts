@@ -103,8 +103,8 @@ describe("web", () => {
       yield* connector.check
       const listed = yield* events(connector)
       assert.deepStrictEqual(summary(listed), [
-        "! docs/copy ignored",
-        "! docs/hidden ignored",
+        "! docs/copy special",
+        "! docs/hidden special",
         "+ docs/deep/index.html",
         "+ docs/found-behind",
         "+ docs/guide.pdf",
@@ -188,11 +188,11 @@ describe("web", () => {
       pages["/sitemap.xml"] = urlset([...blog, ...["", "a", "b", "round", "hub", "out"].map((name) => `/docs/${name}`)])
       const first = yield* events(connector)
       assert.deepStrictEqual(summary(first), [
-        "! docs/b ignored",
-        "! docs/hub ignored",
+        "! docs/b special",
+        "! docs/hub special",
         "! docs/out special",
-        "! docs/round ignored",
-        "! docs/trip ignored",
+        "! docs/round special",
+        "! docs/trip special",
         "+ docs/a/index.html",
         "+ docs/b/index.html",
         "+ docs/index.html"
@@ -203,7 +203,7 @@ describe("web", () => {
       pages["/sitemap.xml"] = urlset(["", "b", "1", "2", "3", "4", "5", "6"].map((name) => `/docs/${name}`))
       assert.deepStrictEqual(summary(yield* events(connector, cursorOf(first))), [
         "! docs/6 limit",
-        "! docs/b ignored",
+        "! docs/b special",
         "- docs/a/index.html"
       ])
       // Pages that are not part of the source are requested once, whatever links to them.
