@@ -27,6 +27,8 @@ type Failure = ServiceError | SecretError
 const maxPage = 10_000_000
 /** Fewest pages between two checkpoints. */
 const fewest = 20
+/** How often each page may lead to another one in its place, on average. */
+const moves = 3
 /** Pages between two checkpoints, as a share of those visited: a checkpoint names all of them. */
 const share = 0.1
 
@@ -240,24 +242,21 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       const listed: Array<Listed> = [...gone, ...visits.flatMap(({ events }) => events)]
       const seen = new Set([...position.passed, ...[...position.done, ...position.queue].map(({ url }) => url)])
       let { full } = position
+      const found = (page: Entry, most: number): void => {
+        if (seen.has(page.url) || !takes(site, page.url)) return
+        if (Math.max(done.length, passed.length) + queue.length < most) {
+          seen.add(page.url)
+          queue.push(page)
+        } else if (!full) {
+          full = true
+          listed.push(overLimit(page.url))
+        }
+      }
       for (const [at, { links = [], moved }] of visits.entries()) {
-        const { depth, url: from, via = from } = batch[at]!
-        // It takes the place of the page that was visited, so no limit applies.
-        if (moved !== undefined && !seen.has(moved)) {
-          seen.add(moved)
-          queue.push({ url: moved, depth, via })
-        }
-        if (bySitemap || depth >= maxDepth) continue
-        for (const url of links) {
-          if (seen.has(url) || !takes(site, url)) continue
-          if (Math.max(done.length, passed.length) + queue.length < maxPages) {
-            seen.add(url)
-            queue.push({ url, depth: depth + 1 })
-          } else if (!full) {
-            full = true
-            listed.push(overLimit(url))
-          }
-        }
+        const { depth, url, via = url } = batch[at]!
+        // It takes the place of the page that was visited; of pages that move again and again, there is an end.
+        if (moved !== undefined) found({ url: moved, depth, via }, moves * maxPages)
+        if (!bySitemap && depth < maxDepth) { for (const link of links) found({ url: link, depth: depth + 1 }, maxPages) }
       }
       const incomplete = position.incomplete || visits.some((visit) => visit.incomplete === true)
       if (queue.length > 0) return { listed, next: { started: true, queue, done, passed, incomplete, full } }

@@ -216,6 +216,18 @@ describe("web", () => {
       assert.deepStrictEqual(again.filter((path, at) => again.indexOf(path) !== at), ["/docs/a/"])
     }).pipe(Effect.scoped))
 
+  it.live("ends where every page names yet another as its own", () =>
+    Effect.gen(function*() {
+      const { connector, server } = yield* site({ "/docs/": pageOf("Docs", "Here.", ["1"]) }, { maxPages: 4 })
+      server.fault(99, ({ url }) => /\d$/.test(url.pathname), (response, { url }) => {
+        const next = `<link rel="canonical" href="/docs/${Number(url.pathname.slice(6)) + 1}"></head>`
+        response.writeHead(200, { "content-type": "text/html" }).end(pageOf("Trap", "More.").replace("</head>", next))
+      })
+      const listed = summary(yield* events(connector))
+      assert.deepStrictEqual(listed.filter((line) => line.endsWith("limit")), ["! docs/13 limit"])
+      assert.include(listed, "+ docs/index.html")
+    }).pipe(Effect.scoped))
+
   it.live("does not take a first page that leads elsewhere for an empty site", () =>
     Effect.gen(function*() {
       const { connector, pages } = yield* site({ "/docs/": pageOf("Docs", "Here."), "/new/": pageOf("New", "Here.") })
