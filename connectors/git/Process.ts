@@ -7,7 +7,6 @@ export interface GitCall {
   /** Names the call in messages: `fetching main of https://…`. */
   readonly what: string
   readonly args: ReadonlyArray<string>
-  readonly cwd?: string | undefined
   /** Git settings for this call alone. They are passed in the environment: arguments are visible to every user of the machine. */
   readonly config?: Readonly<Record<string, string>> | undefined
   readonly input?: string | undefined
@@ -43,10 +42,10 @@ const maxStderr = 8 * 1024
 
 /** The output of git as a stream. Git and its child processes end with the stream, however that ends. */
 export const git = (
-  { args, config = {}, cwd, input, secrets, timeout = Duration.minutes(2), what }: GitCall
+  { args, config = {}, input, secrets, timeout = Duration.minutes(2), what }: GitCall
 ): Stream.Stream<Uint8Array, ServiceError> =>
   Stream.unwrap(Effect.gen(function*() {
-    const started = yield* Effect.acquireRelease(Effect.sync(() => start(args, environment(config), cwd, input)), ({ child }) =>
+    const started = yield* Effect.acquireRelease(Effect.sync(() => start(args, environment(config), input)), ({ child }) =>
       Effect.sync(() => end(child)))
     const failed = Effect.flatMap(
       Effect.promise(() =>
@@ -73,11 +72,10 @@ export const git = (
 export const gitText = (call: GitCall): Effect.Effect<string, ServiceError> =>
   Effect.map(collect(git(call)), (bytes) => bytes.toString("utf8").trimEnd())
 
-const start = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv, cwd: string | undefined, input: string | undefined) => {
+const start = (args: ReadonlyArray<string>, env: NodeJS.ProcessEnv, input: string | undefined) => {
   // A process group of its own, so that the helpers that git starts end with it.
   const child = spawn("git", [...args], {
     env,
-    cwd,
     detached: process.platform !== "win32",
     stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"]
   })

@@ -1,7 +1,7 @@
-import { Duration, Effect, Redacted, Semaphore, Stream } from "effect"
+import { Clock, Duration, Effect, Redacted, Semaphore, Stream } from "effect"
 import { hash } from "node:crypto"
 import { existsSync, mkdtempSync, rmSync } from "node:fs"
-import { mkdir } from "node:fs/promises"
+import { mkdir, readdir, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { type ConnectorContext, redactUrl, retry, type SecretError, ServiceError } from "../../src/ConnectorKit.ts"
@@ -69,6 +69,7 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
     return at
   })))
   const turn = Semaphore.makeUnsafe(1)
+  const timeout = config.timeout ?? Duration.minutes(10)
 
   /** Passes the token in a header, for this address alone, where no other user of the machine can see it. */
   const authorized = Effect.gen(function*() {
@@ -77,6 +78,8 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
       "http.lowSpeedLimit": "1000",
       "http.lowSpeedTime": "60",
       "gc.autoDetach": "false",
+      // Git flushes packs to the disk, and single objects not.
+      "fetch.unpackLimit": "1",
       "protocol.version": "2"
     }
     if (config.token === undefined) return { config: settings, secrets: [] }
@@ -88,14 +91,14 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
       secrets: [token, Redacted.make(basic)]
     }
   })
-  const calling = (at: string | undefined, args: ReadonlyArray<string>, what: string) =>
+  const calling = (args: ReadonlyArray<string>, what: string) =>
     Effect.flatMap(
       authorized,
-      (access) => gitText({ what, args, cwd: at, timeout: config.timeout ?? Duration.minutes(10), ...access }).pipe(retry({ times: 2 }))
+      (access) => gitText({ what, args, timeout, ...access }).pipe(retry({ times: 2 }))
     )
 
   const isCommitId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(ref)
-  const check = calling(undefined, ["ls-remote", "--exit-code", "--", url, ...(isCommitId ? [] : [ref])], `looking for ${ref} of ${name}`)
+  const check = calling(["ls-remote", "--exit-code", "--", url, ...(isCommitId ? [] : [ref])], `looking for ${ref} of ${name}`)
     .pipe(
       // It exits with 2 and prints nothing where there is no such ref.
       Effect.mapError((error) =>
@@ -103,12 +106,13 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
       )
     )
 
-  const head = turn.withPermit(Effect.gen(function*() {
+  const fetched = Effect.gen(function*() {
     const at = yield* folder
-    const call = inRepository(at, name)
-    if (!existsSync(join(at, "HEAD"))) yield* gitText(call(["init", "--quiet", "--bare", "."]))
-    const fetched = `refs/sluice/ref/${hash("sha256", ref).slice(0, 16)}`
-    yield* calling(at, [
+    const call = inCopy(at, name)
+    if (!existsSync(join(at, "HEAD"))) yield* gitText(call(["init", "--quiet", "--bare"]))
+    const local = `refs/sluice/ref/${hash("sha256", ref).slice(0, 16)}`
+    yield* calling([
+      `--git-dir=${at}`,
       "fetch",
       "--quiet",
       "--depth=1",
@@ -117,16 +121,25 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
       "--force",
       "--",
       url,
-      `+${ref}:${fetched}`
+      `+${ref}:${local}`
     ], `fetching ${ref} of ${name}`)
-    const commit = yield* gitText(call(["rev-parse", "--verify", `${fetched}^{commit}`]))
+    const commit = yield* gitText(call(["rev-parse", "--verify", `${local}^{commit}`]))
     yield* gitText(call(["update-ref", `refs/sluice/seen/${commit}`, commit]))
     const seen = (yield* gitText(call(["for-each-ref", "--sort=-committerdate", "--format=%(refname)", "refs/sluice/seen"]))).split("\n")
     const old = seen.slice(keptCommits).filter((kept) => !kept.endsWith(commit))
     yield* Effect.forEach(old, (gone) => gitText(call(["update-ref", "-d", gone])), { discard: true })
     return commit
-  }))
-  const within = Effect.map(folder, (at) => objects(inRepository(at, name)))
+  })
+  /** The commit at the ref. The repository here is only a copy: where a killed git or a power failure left it broken, it is made anew. */
+  const head = turn.withPermit(
+    Effect.catchIf(fetched, isBrokenCopy, (error) =>
+      Effect.gen(function*() {
+        const at = yield* folder
+        const now = yield* Clock.currentTimeMillis
+        return (yield* Effect.promise(() => repaired(at, error, now - Duration.toMillis(timeout)))) ? yield* fetched : yield* error
+      }))
+  )
+  const within = Effect.map(folder, (at) => objects(inCopy(at, name)))
   return {
     name,
     check,
@@ -138,6 +151,27 @@ const remote = (url: string, config: SettingsOf<"git">, { dataDir, secrets }: Pa
     contents: (ids) => Effect.flatMap(within, ({ contents }) => contents(ids)),
     blob: (id) => Stream.unwrap(Effect.map(within, ({ blob }) => blob(id)))
   }
+}
+
+/** Whether git failed for a reason that lies neither in the remote nor in the settings. */
+const isBrokenCopy = (error: Failure): error is ServiceError =>
+  error._tag === "ServiceError" && (error.code === "INTERNAL" || /not a git repository/i.test(error.message))
+
+/** Removes locks that nobody can hold any more, being from before `oldest`, or else everything. Returns whether anything was removed. */
+const repaired = async (folder: string, error: ServiceError, oldest: number): Promise<boolean> => {
+  if (!/\.lock\b/.test(error.message)) {
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return true
+  }
+  let removed = false
+  for (const name of await readdir(folder, { recursive: true })) {
+    const at = join(folder, name)
+    if (!name.endsWith(".lock") || (await stat(at)).mtimeMs > oldest) continue
+    await rm(at, { force: true })
+    removed = true
+  }
+  return removed
 }
 
 /** A temporary folder for programs without a data directory, removed with the process. */
@@ -155,6 +189,13 @@ type Calls = (args: ReadonlyArray<string>, more?: Partial<GitCall>) => GitCall
 const inRepository = (folder: string, name: string): Calls => (args, more = {}) => ({
   what: `git ${args[0]} in ${name}`,
   args: ["-C", folder, ...args],
+  ...more
+})
+
+/** The copy of a remote. Git looks for it nowhere else: with `-C`, a broken one would stand for the repository around it. */
+const inCopy = (folder: string, name: string): Calls => (args, more = {}) => ({
+  what: `git ${args[0]} in ${name}`,
+  args: [`--git-dir=${folder}`, ...args],
   ...more
 })
 

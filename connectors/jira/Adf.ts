@@ -1,5 +1,5 @@
 import { Predicate } from "effect"
-import { blockquote, blocks, codeBlock, codeSpan, escapeText, heading, link, listItem, table } from "./Markdown.ts"
+import { blockquote, blocks, capital, codeBlock, codeSpan, escapeText, heading, link, listItem, table } from "./Markdown.ts"
 
 /** Deepest nesting that is read; no person writes deeper. */
 const maxDepth = 64
@@ -73,7 +73,7 @@ const block = (node: Node, depth: number): string | undefined => {
     case "rule":
       return "---"
     case "table":
-      return table(children(node).map((row) => children(row).map((cell) => blocksOf(cell, depth + 1).replace(/\n+/g, " "))))
+      return table(gridOf(children(node), (cell) => blocksOf(cell, depth + 1).replace(/\n+/g, " ")))
     case "mediaSingle":
     case "mediaGroup":
       return inlines(children(node), depth)
@@ -85,7 +85,30 @@ const block = (node: Node, depth: number): string | undefined => {
   }
 }
 
-const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)
+/** The cells of rows, each in its column: a merged cell is followed, and has below it, empty ones. */
+const gridOf = (rows: ReadonlyArray<Node>, textOf: (cell: Node) => string): ReadonlyArray<ReadonlyArray<string>> => {
+  const span = (cell: Node, name: string): number => Math.min(100, Math.max(1, Math.trunc(Number(attribute(cell, name))) || 1))
+  /** By column, how many more rows a merged cell reaches down. */
+  const reaching: Array<number> = []
+  return rows.map((row) => {
+    const cells: Array<string> = []
+    const skipMerged = (): void => {
+      for (let left = reaching[cells.length] ?? 0; left > 0; left = reaching[cells.length] ?? 0) {
+        reaching[cells.length] = left - 1
+        cells.push("")
+      }
+    }
+    for (const cell of children(row)) {
+      skipMerged()
+      for (let column = 0; column < span(cell, "colspan"); column++) {
+        reaching[cells.length] = span(cell, "rowspan") - 1
+        cells.push(column === 0 ? textOf(cell) : "")
+      }
+    }
+    skipMerged()
+    return cells
+  })
+}
 
 const inlines = (nodes: ReadonlyArray<Node>, depth: number): string => nodes.map((node) => inline(node, depth)).join("").trim()
 

@@ -4,14 +4,14 @@ import type { Metadata, Permissions } from "../../src/domain/RagFile.ts"
 import type { SourceItem } from "../../src/ports/Connector.ts"
 import { adfToMarkdown } from "./Adf.ts"
 import type { Attachment, Comment, Issue, Person, WholeIssue } from "./JiraApi.ts"
-import { blocks, escapeText } from "./Markdown.ts"
+import { blocks, capital, escapeText } from "./Markdown.ts"
 import { wikiToMarkdown } from "./Wiki.ts"
 
 /**
  * Version of the documents, raised where an issue that is stored has to be read once more: 2 leaves out comments that not every reader of
- * the issue may read.
+ * the issue may read; 3 has links, sub-tasks, affected versions and, from a Server, epics.
  */
-export const documentVersion = 2
+export const documentVersion = 3
 
 export const issueItem = (base: string, issue: Issue, permissions: Permissions | undefined): SourceItem => {
   const { fields, key } = issue
@@ -119,11 +119,14 @@ export const renderIssue = (issue: WholeIssue, comments: ReadonlyArray<Comment>)
     ["Priority", fields.priority?.name],
     ["Labels", (fields.labels ?? []).join(", ")],
     ["Components", (fields.components ?? []).map(({ name }) => name).join(", ")],
+    ["Affects versions", (fields.versions ?? []).map(({ name }) => name).join(", ")],
     ["Fix versions", (fields.fixVersions ?? []).map(({ name }) => name).join(", ")],
     [
       "Parent",
       fields.parent === null || fields.parent === undefined ? "" : `${fields.parent.key} ${fields.parent.fields?.summary ?? ""}`.trim()
     ],
+    ["Sub-tasks", (fields.subtasks ?? []).map(({ key }) => key).join(", ")],
+    ...linksOf(fields.issuelinks ?? []),
     ["Reporter", nameOf(fields.reporter)],
     ["Assignee", nameOf(fields.assignee)],
     ["Due", fields.duedate],
@@ -152,13 +155,26 @@ export const renderIssue = (issue: WholeIssue, comments: ReadonlyArray<Comment>)
   ]) + "\n"
 }
 
-/** Types of fields that come with Jira. Those of apps hold ranks, sprints and other data for programs. */
-const jiraTypes = "com.atlassian.jira.plugin.system.customfieldtypes:"
+/** Linked issues by the kind of link. Only their keys: an issue's readers need not be those of what it is linked to. */
+const linksOf = (links: NonNullable<Issue["fields"]["issuelinks"]>): ReadonlyArray<readonly [string, string]> => {
+  const keys = new Map<string, Array<string>>()
+  for (const { inwardIssue, outwardIssue, type } of links) {
+    for (const [issue, words] of [[inwardIssue, type?.inward], [outwardIssue, type?.outward]] as const) {
+      if (issue === null || issue === undefined) continue
+      const name = capital(words ?? "") || "Linked to"
+      keys.set(name, [...keys.get(name) ?? [], issue.key])
+    }
+  }
+  return [...keys].map(([name, all]) => [name, all.join(", ")])
+}
+
+/** Types of fields that come with Jira, and those of a Server's epics. Those of apps hold ranks, sprints and other data for programs. */
+const shownTypes = /^com\.atlassian\.jira\.plugin\.system\.customfieldtypes:|^com\.pyxis\.greenhopper\.jira:gh-epic-(?:link|label)$/
 
 /** The fields that administrators added, by name. */
 const customFields = ({ fields, names, schema }: WholeIssue): ReadonlyArray<{ readonly name: string; readonly value: unknown }> =>
   Object.entries(names ?? {}).flatMap(([id, name]) =>
-    isDocument(fields[id]) || schema?.[id]?.custom?.startsWith(jiraTypes) === true ? [{ name, value: fields[id] }] : []
+    isDocument(fields[id]) || shownTypes.test(schema?.[id]?.custom ?? "") ? [{ name, value: fields[id] }] : []
   )
 
 const isDocument = (value: unknown): boolean => Predicate.hasProperty(value, "type") && value.type === "doc"

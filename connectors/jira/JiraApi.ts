@@ -16,6 +16,7 @@ const maybe = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.Nul
 
 const text = maybe(Schema.String)
 const Named = Schema.Struct({ name: Schema.String })
+const Keyed = Schema.Struct({ key: Schema.String })
 /** Numbers on some servers, strings on most. */
 const Id = Schema.Union([Schema.String, Schema.Finite])
 
@@ -57,6 +58,7 @@ export const Issue = Schema.Struct({
     resolution: maybe(Named),
     labels: maybe(Schema.Array(Schema.String)),
     components: maybe(Schema.Array(Named)),
+    versions: maybe(Schema.Array(Named)),
     fixVersions: maybe(Schema.Array(Named)),
     assignee: maybe(Person),
     reporter: maybe(Person),
@@ -64,6 +66,12 @@ export const Issue = Schema.Struct({
     updated: Schema.String,
     duedate: text,
     parent: maybe(Schema.Struct({ key: Schema.String, fields: maybe(Schema.Struct({ summary: text })) })),
+    subtasks: maybe(Schema.Array(Keyed)),
+    issuelinks: maybe(Schema.Array(Schema.Struct({
+      type: maybe(Schema.Struct({ inward: text, outward: text })),
+      inwardIssue: maybe(Keyed),
+      outwardIssue: maybe(Keyed)
+    }))),
     security: maybe(Schema.Struct({ id: Id, name: text })),
     attachment: maybe(Schema.Array(Attachment)),
     comment: maybe(Schema.Struct({ total: maybe(Schema.Finite), comments: maybe(Schema.Array(Comment)) }))

@@ -49,3 +49,5 @@ export const table = (rows: ReadonlyArray<ReadonlyArray<string>>): string => {
 
 /** Joins blocks with a blank line between them. */
 export const blocks = (parts: ReadonlyArray<string>): string => parts.filter((part) => part.trim() !== "").join("\n\n")
+
+export const capital = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)

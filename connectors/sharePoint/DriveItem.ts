@@ -37,8 +37,17 @@ export type DriveItem = typeof DriveItem.Type
 export const itemFields =
   "id,name,size,file,folder,package,root,deleted,malware,remoteItem,parentReference,eTag,cTag,webUrl,createdDateTime,lastModifiedDateTime,createdBy,lastModifiedBy"
 
-/** The content tag, which changes with the content but not with the name; otherwise the tag of the whole item. */
-export const revisionOf = ({ cTag, eTag }: { readonly cTag?: string; readonly eTag?: string }): string => cTag ?? eTag ?? "unknown"
+interface Tags {
+  /** Changes with the content but not with the name. Deltas of SharePoint's libraries omit it, single items have it. */
+  readonly cTag?: string
+  /** Changes with the whole item. */
+  readonly eTag?: string
+}
+
+export const revisionOf = ({ cTag, eTag }: Tags): string => cTag ?? eTag ?? "unknown"
+
+/** Whether an item is still the one that was listed with this revision, whichever of its tags that is. */
+export const hasRevision = ({ cTag, eTag }: Tags, revision: string): boolean => revision === cTag || revision === eTag
 
 /** The event with which an item is skipped; undefined for one that is offered. */
 export const skipOf = (item: DriveItem, path: string, maxFileSize: number | undefined): Listed | undefined => {

@@ -8,7 +8,7 @@ import { processHttp } from "../../src/net/ProcessHttp.ts"
 import type { RetryOptions } from "../../src/net/Retry.ts"
 import type { Connector, SourceItem } from "../../src/ports/Connector.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
-import { revisionOf } from "./DriveItem.ts"
+import { hasRevision } from "./DriveItem.ts"
 import { defaultEndpoint, graph, type Graph, graphAuth } from "./Graph.ts"
 import { listing } from "./Listing.ts"
 import { resolvePlace } from "./ResolveSite.ts"
@@ -86,7 +86,7 @@ const reading = (graph: Graph, item: SourceItem, maxBytes: number): Stream.Strea
       `/drives/${driveId}/items/${itemId}?$select=id,cTag,eTag,@microsoft.graph.downloadUrl`,
       Content
     )
-    if (item.unsettled !== true && revisionOf(content) !== item.revision) {
+    if (item.unsettled !== true && !hasRevision(content, item.revision)) {
       return yield* new ServiceError({ code: "ABORTED", message: `${item.path} changed since it was listed` })
     }
     const address = content["@microsoft.graph.downloadUrl"]

@@ -1,5 +1,6 @@
 import { Effect, Schema } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
+import { percentDecoded } from "../../src/domain/Percent.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Graph } from "./Graph.ts"
 
@@ -46,7 +47,8 @@ const siteOf = Effect.fnUntraced(function*(graph: Graph, site: string): Effect.f
     return yield* graph.get(what, `/sites/${site}`, Named)
   }
   if (byAddress !== null) {
-    const path = (byAddress[2] ?? "").replace(/^\/+|\/+$/g, "")
+    // Browsers show addresses escaped.
+    const path = percentDecoded(byAddress[2] ?? "").replace(/^\/+|\/+$/g, "")
     return yield* graph.get(what, path === "" ? `/sites/${byAddress[1]}` : `/sites/${byAddress[1]}:/${encodePath(path)}`, Named)
   }
   const found = yield* graph.all(what, `/sites?search=${encodeURIComponent(site)}&$select=id,name,displayName,webUrl`, Named)

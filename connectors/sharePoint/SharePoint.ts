@@ -5,7 +5,7 @@ import type { SharePointContext } from "./Open.ts"
 
 /**
  * A document library of a SharePoint site. Paths are those of the library (`Policies/Leave.docx`) and, for the site's pages,
- * `pages:/Home.aspx`, a name that no file can have. Revisions are content tags. A finished listing's cursor lists what changed since; where
+ * `pages:/Home.aspx`, a name that no file can have. Revisions are tags of items. A finished listing's cursor lists what changed since; where
  * that cannot be determined (a folder was renamed, the token expired), the cursor is refused with a violation of `cursor`, and a listing
  * without a cursor is needed.
  *

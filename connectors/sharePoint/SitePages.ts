@@ -1,5 +1,6 @@
 import { Effect, Result, Schema } from "effect"
 import { ServiceError } from "../../src/domain/Errors.ts"
+import { percentDecoded } from "../../src/domain/Percent.ts"
 import type { Permissions } from "../../src/domain/RagFile.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
@@ -67,25 +68,33 @@ export const listPages = Effect.fnUntraced(function*(
     ? moved.map(() => Result.succeed<Permissions>({ public: false, principals: [] }))
     : yield* permissionsOf(
       graph,
-      moved.map((page) => ({ name: pathOf(page), at: `/drives/${libraryId}/root:/${encodePath(page.name)}:` })),
+      moved.map((page) => ({ name: pathOf(page), at: `/drives/${libraryId}/root:/${encodePath(placeOf(page).join("/"))}:` })),
       config.tenantId
     )
-  const events = moved.flatMap((page, index): ReadonlyArray<Listed> => {
+  const renamed: Array<Listed> = []
+  const events = moved.map((page, index): Listed => {
     const path = pathOf(page)
     const readers = permissions[index]
     if (readers === undefined || Result.isFailure(readers)) {
       progress.failed = true
-      return [{ _tag: "failed", path, error: readers?.failure ?? ServiceError.internal(`${path} has no permissions`) }]
+      return { _tag: "failed", path, error: readers?.failure ?? ServiceError.internal(`${path} has no permissions`) }
     }
     const before = progress.pages.get(page.id)?.[0]
     progress.pages.set(page.id, [path, revisionOf(page)])
-    const renamed: ReadonlyArray<Listed> = before === undefined || before === path ? [] : [{ _tag: "deleted", path: before }]
-    return [...renamed, offered(page, path, place, readers.success)]
+    if (before !== undefined && before !== path) renamed.push({ _tag: "deleted", path: before })
+    return offered(page, path, place, readers.success)
   })
-  return [...gone, ...events]
+  // First, since another page may have the path by now.
+  return [...gone, ...renamed, ...events]
 })
 
-const pathOf = ({ name }: SitePage): string => `pages:/${partOf(name)}`
+const pathOf = (page: SitePage): string => `pages:/${placeOf(page).map(partOf).join("/")}`
+
+/** The folders of a page in its library, which only its address shows, and its name. */
+const placeOf = ({ name, webUrl = "" }: SitePage): ReadonlyArray<string> => {
+  const folders = /(?:^|\/)SitePages\/([^?#]+)\/[^/?#]+$/i.exec(webUrl)?.[1]?.split("/") ?? []
+  return [...folders.map(percentDecoded), name]
+}
 
 const revisionOf = ({ eTag, lastModifiedDateTime }: SitePage): string => eTag ?? lastModifiedDateTime ?? "unknown"
 

@@ -1,4 +1,4 @@
-import { Effect, Option, Schema, Stream } from "effect"
+import { Effect, Option, Result, Schema, Stream } from "effect"
 import { hash } from "node:crypto"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
@@ -19,7 +19,20 @@ import {
   threadTitle,
   tsOf
 } from "./Documents.ts"
-import { type Failure, type File, type Message, Messages, type SlackApi } from "./SlackApi.ts"
+import { type Failure, type File, Message, Messages, type SlackApi } from "./SlackApi.ts"
+
+/** Is told the `ts` of a message that Slack returned in a form that is not known. */
+type OnOdd = (ts: string) => void
+
+const decodeMessage = Schema.decodeUnknownResult(Message)
+
+const readable = (messages: typeof Messages.Type["messages"], onOdd: OnOdd): ReadonlyArray<Message> =>
+  messages.flatMap((raw) => {
+    const decoded = decodeMessage(raw)
+    if (Result.isSuccess(decoded)) return [decoded.success]
+    onOdd(raw.ts)
+    return []
+  })
 
 /** The most that Slack recommends. */
 const pageSize = "200"
@@ -36,7 +49,12 @@ interface At {
  * A channel's messages within a range, newest first, a page at a time. If Slack no longer knows a cursor, the listing continues without it,
  * from the oldest message seen.
  */
-export const history = (api: SlackApi, channel: string, { from, until }: Range): Stream.Stream<ReadonlyArray<Message>, Failure> => {
+export const history = (
+  api: SlackApi,
+  channel: string,
+  { from, until }: Range,
+  onOdd: OnOdd
+): Stream.Stream<ReadonlyArray<Message>, Failure> => {
   const ask = ({ cursor, until }: Omit<At, "seen">) =>
     api.call("conversations.history", channel, {
       channel,
@@ -56,7 +74,7 @@ export const history = (api: SlackApi, channel: string, { from, until }: Range):
           () => Effect.map(ask({ until: at.seen }), (answer) => ({ ...answer, until: at.seen, asked: undefined }))
         )
       )
-      const messages = page.messages.filter(({ ts }) => microsOf(ts) >= from && microsOf(ts) < at.seen)
+      const messages = readable(page.messages, onOdd).filter(({ ts }) => microsOf(ts) >= from && microsOf(ts) < at.seen)
       const cursor = page.response_metadata?.next_cursor ?? ""
       const seen = messages.reduce((least, { ts }) => Math.min(least, microsOf(ts)), at.seen)
       if (cursor !== "" && cursor === page.asked) return yield* circles("history", channel)
@@ -66,7 +84,7 @@ export const history = (api: SlackApi, channel: string, { from, until }: Range):
 }
 
 /** A thread's messages before a time, the first message and then the replies, oldest first. */
-export const thread = (api: SlackApi, channel: string, ts: string, until: number): Stream.Stream<Message, Failure> =>
+export const thread = (api: SlackApi, channel: string, ts: string, until: number, onOdd: OnOdd): Stream.Stream<Message, Failure> =>
   Stream.paginate<string | undefined, Message, Failure>(undefined, (cursor) =>
     api.call("conversations.replies", `${channel}/${ts}`, {
       channel,
@@ -79,7 +97,9 @@ export const thread = (api: SlackApi, channel: string, ts: string, until: number
       const next = response_metadata?.next_cursor ?? ""
       if (next !== "" && next === cursor) return Effect.fail(circles("thread", `${channel}/${ts}`))
       // Slack may repeat the first message on every page.
-      const fresh = messages.filter((message) => microsOf(message.ts) < until && (cursor === undefined || message.ts !== ts))
+      const fresh = readable(messages, onOdd).filter((message) =>
+        microsOf(message.ts) < until && (cursor === undefined || message.ts !== ts)
+      )
       return Effect.succeed([fresh, next === "" ? Option.none() : Option.some<string | undefined>(next)] as const)
     })))
 
@@ -127,6 +147,8 @@ const listChannel = (
     const { url } = yield* directory.workspace
     const channel = yield* directory.channel(id)
     const filesSeen = new Set<string>()
+    const odd = new Set<string>()
+    const onOdd: OnOdd = (ts) => void odd.add(ts)
     let current: Day | undefined
 
     /** The days that these messages complete. */
@@ -161,7 +183,7 @@ const listChannel = (
     })
 
     const threadEvents = Effect.fnUntraced(function*(ts: string): Effect.fn.Return<ReadonlyArray<Listed>, Failure> {
-      const { digest, files } = yield* digestOf(thread(api, id, ts, range.until))
+      const { digest, files } = yield* digestOf(thread(api, id, ts, range.until, onOdd))
       const first = digest.first()
       if (first === undefined) return []
       const item = itemOf(digest, {
@@ -182,6 +204,15 @@ const listChannel = (
       return [{ _tag: "item", item }, ...yield* fileEvents(files)]
     })
 
+    const oddEvents = Effect.suspend(() => {
+      const unread = [...odd]
+      odd.clear()
+      return Effect.forEach(
+        unread,
+        (ts) => failure(`${id}/${ts}`)(new ServiceError({ code: "DATA_LOSS", message: `Slack returned ${ts} of ${id} in an unknown form` }))
+      )
+    }).pipe(Effect.map((events) => events.flat()))
+
     const close = Effect.fnUntraced(function*(days: ReadonlyArray<Day>) {
       const said = yield* Effect.forEach(days, dayEvents)
       const threads = yield* Effect.forEach(
@@ -193,15 +224,17 @@ const listChannel = (
           ),
         { concurrency }
       )
-      return { events: [...said.flat(), ...threads.flat()], until: startOfDay(days.at(-1)?.day ?? "") }
+      return { events: [...said.flat(), ...threads.flat(), ...yield* oddEvents], until: startOfDay(days.at(-1)?.day ?? "") }
     })
 
     const left = { from: range.from, until: Math.min(range.until, until ?? Infinity) }
-    return left.until <= left.from ? Stream.empty : history(api, id, left).pipe(
+    return left.until <= left.from ? Stream.empty : history(api, id, left, onOdd).pipe(
       Stream.map(ended),
       Stream.concat(Stream.sync(() => current === undefined ? [] : [current])),
       Stream.filter((days) => days.length > 0),
-      Stream.mapEffect(close)
+      Stream.mapEffect(close),
+      // Where no message could be read, no day was closed.
+      Stream.concat(Stream.fromEffect(Effect.map(oddEvents, (events): Days => ({ events, until: left.from }))))
     )
   }))
 

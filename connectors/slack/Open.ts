@@ -86,6 +86,9 @@ const channelsOf = Effect.fnUntraced(function*({ channels }: SettingsOf<"slack">
   })
 })
 
+/** What cannot be read was named when it was listed. */
+const named = (): void => {}
+
 /**
  * The content of an item in its current state: a busy channel would never stay as it was listed, and the next listing will have its new
  * revision.
@@ -101,9 +104,9 @@ const readPlace = (
   const what = place._tag === "day" ? `${id}/${place.day}` : `${id}/threads/${place.ts}`
   return Stream.fromEffect(Effect.gen(function*() {
     const messages = place._tag === "thread"
-      ? yield* bounded(Stream.filter(thread(api, id, place.ts, range.until), isSaid), what, maxBytes)
+      ? yield* bounded(Stream.filter(thread(api, id, place.ts, range.until, named), isSaid), what, maxBytes)
       : yield* bounded(
-        history(api, id, intersect(range, { from: startOfDay(place.day), until: startOfDay(place.day) + dayMicros })).pipe(
+        history(api, id, intersect(range, { from: startOfDay(place.day), until: startOfDay(place.day) + dayMicros }), named).pipe(
           Stream.flatMap(Stream.fromIterable),
           Stream.filter((message) => placeOf(message, range) === "day")
         ),

@@ -72,7 +72,8 @@ export const Message = Schema.Struct({
 export type Message = typeof Message.Type
 
 export const Messages = Schema.Struct({
-  messages: Schema.Array(Message),
+  /** The rest is decoded for each: a message in a form that is not known costs only itself. */
+  messages: Schema.Array(Schema.StructWithRest(Schema.Struct({ ts: Timestamp }), [Schema.Record(Schema.String, Schema.Unknown)])),
   has_more: maybe(Schema.Boolean),
   ...paging
 })

@@ -12,6 +12,7 @@ import {
   type ListedPage,
   paged,
   pathFilter,
+  redactUrl,
   type SecretError,
   ServiceError,
   type SourceItem
@@ -26,6 +27,8 @@ type Failure = ServiceError | SecretError
 const maxPage = 10_000_000
 /** Fewest pages between two checkpoints. */
 const fewest = 20
+/** How often each page may lead to another one in its place, on average. */
+const moves = 3
 /** Pages between two checkpoints, as a share of those visited: a checkpoint names all of them. */
 const share = 0.1
 
@@ -38,7 +41,9 @@ const Entry = Schema.Struct({
   depth: Schema.Int,
   revision: optional,
   etag: optional,
-  modified: optional
+  modified: optional,
+  /** The page that redirected here, or named this as its address. */
+  via: optional
 })
 type Entry = typeof Entry.Type
 
@@ -46,6 +51,8 @@ type Entry = typeof Entry.Type
 const Position = Schema.Struct({
   queue: Schema.Array(Entry),
   done: Schema.Array(Entry),
+  /** Pages that were visited and are not requested again, because they are not part of the source. */
+  passed: Schema.Array(Schema.String),
   /** Whether the first pages are in the queue. */
   started: Schema.Boolean,
   /** Whether a page could not be visited, so that its links are not known. */
@@ -55,12 +62,16 @@ const Position = Schema.Struct({
 })
 type Position = typeof Position.Type
 
+const start: Position = { started: false, queue: [], done: [], passed: [], incomplete: false, full: false }
+
 /** The outcome of visiting one page. */
 interface Visit {
   readonly events: ReadonlyArray<Listed>
   /** The entry with which the page is requested the next time; absent where it is not. */
   readonly entry?: Entry
   readonly links?: ReadonlyArray<string>
+  /** The page's own address, where that is another one. */
+  readonly moved?: string
   readonly incomplete?: boolean
 }
 
@@ -76,9 +87,17 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
   const isExcluded = (url: string): boolean => (config.exclude?.length ?? 0) > 0 && excluded(globPath(url))
   const takes = (site: Site, url: string): boolean => holds(url) && site.allows(url) && !isExcluded(url)
 
+  /** The error of a source whose first page leads out of it: it would be empty. */
+  const elsewhere = (at: string): ServiceError =>
+    new ServiceError({
+      code: "FAILED_PRECONDITION",
+      message: `${first} redirects to ${redactUrl(at)}, which is not part of the source`,
+      fix: "give the address that it redirects to as the source's url"
+    })
+
   const visit = (site: Site, entry: Entry): Effect.Effect<Visit, Failure> => {
     const { etag, modified, url } = entry
-    return site.http.read(url, url, (response) => visitOf(entry, response), {
+    return site.http.read(url, url, (response) => visitOf(site, entry, response), {
       headers: {
         "accept-encoding": "gzip",
         ...(etag === undefined ? {} : { "if-none-match": etag }),
@@ -89,8 +108,8 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
   }
 
   const visitOf = Effect.fnUntraced(
-    function*(entry: Entry, response: HttpClientResponse.HttpClientResponse): Effect.fn.Return<Visit, ServiceError> {
-      const { depth, revision: known, url } = entry
+    function*(site: Site, entry: Entry, response: HttpClientResponse.HttpClientResponse): Effect.fn.Return<Visit, ServiceError> {
+      const { depth, revision: known, url, via } = entry
       const path = pathOf(url)
       const gone: Visit = { events: known === undefined ? [] : [{ _tag: "deleted", path }] }
       const skipped = (reason: "unsupported" | "limit" | "special", detail: string): Visit => ({
@@ -100,14 +119,19 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       if (response.status === 304) return yield* letGo({ events: [], entry })
       if (response.status >= 300) return yield* letGo(skipped("special", "it redirects to an address that is not followed"))
       const at = canonical(response.request.url) ?? url
-      if (at !== url) return yield* letGo({ ...gone, links: [at] })
+      if (at !== url) {
+        yield* discard(response)
+        if (takes(site, at)) return { ...gone, moved: at }
+        if (url === first && !bySitemap) return yield* elsewhere(at)
+        return skipped("special", `it redirects to ${redactUrl(at)}, which is not part of the source`)
+      }
       const type = response.headers["content-type"]?.replace(/;.*$/s, "").trim().toLowerCase() ?? ""
       const isPage = type === "" || type === "text/html" || type === "application/xhtml+xml"
       if (!isPage && noDocument.test(type)) return yield* letGo(skipped("unsupported", type))
       const limit = Math.min(config.maxFileSize ?? Infinity, isPage ? maxPage : Infinity)
       const size = sizeOf(response)
       if (size !== undefined && size > limit) return yield* letGo(skipped("limit", `${size} bytes; ${limit} is the limit`))
-      const facts = { url, depth, ...validatorsOf(response) }
+      const facts = { url, depth, ...validatorsOf(response), ...(via === undefined ? {} : { via }) }
       const name = path.slice(path.lastIndexOf("/") + 1)
       const itemOf = (revision: string, more: Pick<SourceItem, "displayName" | "mimeType" | "size">): ReadonlyArray<Listed> =>
         revision === known || !included(globPath(url))
@@ -122,10 +146,10 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       }
       const bytes = yield* collect(bodyOf(url, response, limit))
       const page = factsOf(textOf(bytes, response.headers["content-type"]), url, response.headers["x-robots-tag"])
-      if (page.canonical !== undefined && page.canonical !== url && holds(page.canonical)) {
-        return { ...gone, links: [page.canonical, ...page.links] }
+      if (page.canonical !== undefined && page.canonical !== url && takes(site, page.canonical)) {
+        return { ...skipped("special", `it gives ${page.canonical} as its own address`), moved: page.canonical, links: page.links }
       }
-      if (!page.index) return { ...gone, links: page.links }
+      if (!page.index) return { ...skipped("special", "it asks not to be indexed (noindex)"), links: page.links }
       const revision = revisionOf(facts) ?? `sha256 ${hash("sha256", bytes)}`
       const displayName = `${(page.title ?? path).replace(/[/\\\p{Cc}]+/gu, " ").slice(0, 200).trim().normalize("NFC")}.md`
       return { events: itemOf(revision, { displayName, mimeType: "text/markdown" }), entry: { ...facts, revision }, links: page.links }
@@ -170,8 +194,9 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
   const started = Effect.fnUntraced(
     function*(site: Site, position: Position): Effect.fn.Return<readonly [Position, ReadonlyArray<Listed>], Failure> {
       if (position.started) return [position, []]
-      const { failed, pages } = bySitemap ? yield* site.pages(maxPages) : { failed: [], pages: [first] }
-      const seeds = pages.filter((url) => takes(site, url))
+      const { failed, left, pages: seeds } = bySitemap
+        ? yield* site.pages(maxPages, (url) => takes(site, url))
+        : { failed: [], pages: takes(site, first) ? [first] : [] }
       if (seeds.length === 0) {
         return yield* new ServiceError({
           code: "FAILED_PRECONDITION",
@@ -182,7 +207,8 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
         })
       }
       const isSeed = new Set(seeds)
-      const stays = (entry: Entry): boolean => takes(site, entry.url) && (!bySitemap || failed.length > 0 || isSeed.has(entry.url))
+      const stays = ({ url, via = url }: Entry): boolean =>
+        takes(site, url) && (!bySitemap || failed.length > 0 || isSeed.has(url) || isSeed.has(via))
       const known = position.queue.filter(stays)
       const isKnown = new Set(known.map(({ url }) => url))
       const gone = position.queue.filter((entry) => !stays(entry)).map(({ url }): Listed => ({ _tag: "deleted", path: pathOf(url) }))
@@ -191,10 +217,18 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
         ...position,
         started: true,
         incomplete: position.incomplete || failed.length > 0,
+        full: left !== undefined,
         queue: [...seeds.filter((url) => !isKnown.has(url)).map((url) => ({ url, depth: 0 })), ...known]
-      }, [...gone, ...lost]]
+      }, [...gone, ...lost, ...(left === undefined ? [] : [overLimit(left)])]]
     }
   )
+
+  const overLimit = (url: string): Listed => ({
+    _tag: "skipped",
+    path: pathOf(url),
+    reason: "limit",
+    detail: `this page and those found after it: maxPages is ${maxPages}`
+  })
 
   const listPage = (site: Site) =>
     Effect.fnUntraced(function*(given: Position): Effect.fn.Return<ListedPage<Position>, Failure> {
@@ -203,32 +237,30 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       const batch = position.queue.slice(0, count)
       const visits = yield* Effect.forEach(batch, (entry) => visited(site, entry), { concurrency: config.concurrency })
       const done = [...position.done, ...visits.flatMap(({ entry }) => entry ?? [])]
+      const passed = [...position.passed, ...batch.flatMap(({ url }, at) => visits[at]?.entry === undefined ? [url] : [])]
       const queue = position.queue.slice(count)
       const listed: Array<Listed> = [...gone, ...visits.flatMap(({ events }) => events)]
-      const seen = new Set([...position.done, ...position.queue].map(({ url }) => url))
+      const seen = new Set([...position.passed, ...[...position.done, ...position.queue].map(({ url }) => url)])
       let { full } = position
-      for (const [at, { links = [] }] of visits.entries()) {
-        const depth = batch[at]!.depth + 1
-        if (bySitemap || depth > maxDepth) continue
-        for (const url of links) {
-          if (seen.has(url) || !takes(site, url)) continue
-          if (done.length + queue.length < maxPages) {
-            seen.add(url)
-            queue.push({ url, depth })
-          } else if (!full) {
-            full = true
-            listed.push({
-              _tag: "skipped",
-              path: pathOf(url),
-              reason: "limit",
-              detail: `this page and those found after it: maxPages is ${maxPages}`
-            })
-          }
+      const found = (page: Entry, most: number): void => {
+        if (seen.has(page.url) || !takes(site, page.url)) return
+        if (Math.max(done.length, passed.length) + queue.length < most) {
+          seen.add(page.url)
+          queue.push(page)
+        } else if (!full) {
+          full = true
+          listed.push(overLimit(page.url))
         }
       }
+      for (const [at, { links = [], moved }] of visits.entries()) {
+        const { depth, url, via = url } = batch[at]!
+        // It takes the place of the page that was visited; of pages that move again and again, there is an end.
+        if (moved !== undefined) found({ url: moved, depth, via }, moves * maxPages)
+        if (!bySitemap && depth < maxDepth) { for (const link of links) found({ url: link, depth: depth + 1 }, maxPages) }
+      }
       const incomplete = position.incomplete || visits.some((visit) => visit.incomplete === true)
-      if (queue.length > 0) return { listed, next: { started: true, queue, done, incomplete, full } }
-      return { listed, incomplete, since: { started: false, queue: done, done: [], incomplete: false, full: false } }
+      if (queue.length > 0) return { listed, next: { started: true, queue, done, passed, incomplete, full } }
+      return { listed, incomplete, since: { ...start, queue: done } }
     })
 
   return {
@@ -237,7 +269,10 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
       (site) =>
         Effect.flatMap(
           site.http.send(first, first).pipe(Effect.mapError((error) => error._tag === "ServiceError" ? explained(error, first) : error)),
-          discard
+          (response) => {
+            const at = canonical(response.request.url) ?? first
+            return Effect.andThen(discard(response), bySitemap || takes(site, at) ? Effect.void : Effect.fail(elsewhere(at)))
+          }
         )
     ),
     list: (cursor) =>
@@ -246,7 +281,7 @@ export const open = (config: SettingsOf<"web">, _: Partial<ConnectorContext>): O
           cursor,
           of: [config.url, config.sitemap, config.include, config.exclude, config.maxDepth, config.maxPages, config.maxFileSize],
           position: Position,
-          first: { started: false, queue: [], done: [], incomplete: false, full: false },
+          first: start,
           page: listPage(site)
         }))),
     // In its current state; the next listing will have its new revision.

@@ -63,21 +63,24 @@ const parseRobots = robotsParser as unknown as typeof robotsParser.default
 const maxRobots = 512 * 1024
 /** Most bytes of one sitemap (the protocol's bound). */
 const maxSitemap = 50 * 1024 * 1024
-const maxSitemaps = 50
+/** Most sitemaps of a site; those beyond are reported as failed. */
+const maxSitemaps = 1_000
 /** Longest crawl delay between two requests that is honoured, in seconds. */
 const maxDelay = 60
 
 export interface Site {
   readonly http: HttpCaller
   readonly allows: (address: string) => boolean
-  /** The pages that the site's sitemaps name, `most` at most. Fails where no sitemap can be read. */
-  readonly pages: (most: number) => Effect.Effect<SitemapPages, Failure>
+  /** The pages that the site's sitemaps name and `takes` accepts, `most` at most. Fails where no sitemap can be read. */
+  readonly pages: (most: number, takes: (address: string) => boolean) => Effect.Effect<SitemapPages, Failure>
 }
 
 export interface SitemapPages {
   readonly pages: ReadonlyArray<string>
   /** Sitemaps that could not be read, while others could. */
   readonly failed: ReadonlyArray<readonly [address: string, error: ServiceError]>
+  /** The first page that is one too many. */
+  readonly left?: string
 }
 
 /** A site, crawled as its robots.txt allows. A site whose robots.txt cannot be read now is not crawled. */
@@ -114,17 +117,30 @@ export const openSite = Effect.fn("web.openSite")(function*(config: SettingsOf<"
   return {
     http,
     allows: (page) => robots.isAllowed(page, "sluice") !== false,
-    pages: (most) => sitemapPages(http, named.length === 0 ? [`${origin}/sitemap.xml`] : named, most)
+    pages: (most, takes) => sitemapPages(http, named.length === 0 ? [`${origin}/sitemap.xml`] : named, most, takes)
   }
 })
 
 const sitemapPages = Effect.fn("web.sitemaps")(
-  function*(http: HttpCaller, first: ReadonlyArray<string>, most: number): Effect.fn.Return<SitemapPages, Failure> {
+  function*(
+    http: HttpCaller,
+    first: ReadonlyArray<string>,
+    most: number,
+    takes: (address: string) => boolean
+  ): Effect.fn.Return<SitemapPages, Failure> {
     const queue = [...new Set(first)]
     const pages = new Set<string>()
     const failed: Array<readonly [string, ServiceError]> = []
-    for (let at = 0; at < Math.min(queue.length, maxSitemaps) && pages.size < most; at++) {
+    let left: string | undefined
+    for (let at = 0; at < queue.length && left === undefined; at++) {
       const address = queue[at]!
+      if (at === maxSitemaps) {
+        failed.push([
+          address,
+          new ServiceError({ code: "OUT_OF_RANGE", message: `${address} and those after it: ${maxSitemaps} sitemaps were read` })
+        ])
+        break
+      }
       const found = yield* http.read(address, address, (response) => collect(bodyOf(address, response, maxSitemap)), {
         headers: { "accept-encoding": "gzip" }
       }).pipe(
@@ -147,11 +163,15 @@ const sitemapPages = Effect.fn("web.sitemaps")(
       for (const inner of found.sitemaps) if (!queue.includes(inner)) queue.push(inner)
       for (const page of found.pages) {
         const url = canonical(page)
-        if (url !== undefined && pages.size < most) pages.add(url)
+        if (url === undefined || pages.has(url) || !takes(url)) continue
+        if (pages.size < most) pages.add(url)
+        else left ??= url
       }
     }
     const [worst] = failed
-    return pages.size === 0 && worst !== undefined ? yield* worst[1] : { pages: [...pages], failed }
+    return pages.size === 0 && worst !== undefined
+      ? yield* worst[1]
+      : { pages: [...pages], failed, ...(left === undefined ? {} : { left }) }
   }
 )
 

@@ -1,7 +1,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted, Result, Schema, Stream } from "effect"
 import { execFileSync } from "node:child_process"
-import { cpSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from "node:fs"
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
@@ -226,6 +237,30 @@ describe("git", () => {
       rmSync(dataDir, { recursive: true })
       const fresh = git({ url: `${server.origin}/handbook/.git`, token: version, ref: "main" }, { secrets, dataDir })
       assert.deepInclude(yield* Effect.flip(events(fresh, cursorOf(first))), { code: "INVALID_ARGUMENT" })
+    }).pipe(Effect.scoped))
+
+  it.live("makes its copy of a remote anew where it is broken, and waits for no lock of a git that is gone", () =>
+    Effect.gen(function*() {
+      const { at, connector, dataDir } = yield* remote({ ref: "main" })
+      // A copy that is none must not lead git to a repository around it.
+      mkdirSync(dataDir, { recursive: true })
+      run(dataDir, "init", "--quiet")
+      const first = yield* events(connector)
+      const copy = join(dataDir, "git", readdirSync(join(dataDir, "git"))[0] ?? "")
+      const names = readdirSync(copy, { recursive: true, encoding: "utf8" })
+      const ref = names.find((name) => /refs\/sluice\/ref\/\w+$/.test(name)) ?? ""
+      for (const broken of [ref, "HEAD"]) {
+        writeFileSync(join(copy, broken), "")
+        assert.deepStrictEqual(summary(yield* events(connector)), summary(first))
+      }
+      write(at, { "new.md": "# New\n" })
+      commit(at, "new")
+      const lock = join(copy, "shallow.lock")
+      writeFileSync(lock, "")
+      assert.match((yield* Effect.flip(events(connector))).message, /shallow\.lock/)
+      utimesSync(lock, new Date(Date.now() - 700_000), new Date(Date.now() - 700_000))
+      assert.include(summary(yield* events(connector)), "+ new.md")
+      assert.deepStrictEqual(run(dataDir, "for-each-ref"), "")
     }).pipe(Effect.scoped))
 
   it.live("says who was refused and never with which token, and sends it to nobody else", () =>

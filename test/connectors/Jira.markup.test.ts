@@ -115,6 +115,30 @@ describe("Atlassian Document Format", () => {
       ),
       "| H\\|1 | H2 |\n| --- | --- |\n| 1 2 |  |"
     ],
+    [
+      "merged cells, with the others in their columns",
+      node(
+        "table",
+        {},
+        node(
+          "tableRow",
+          {},
+          node("tableHeader", { colspan: 2 }, paragraph(text("Where"))),
+          node("tableHeader", {}, paragraph(text("Days")))
+        ),
+        node(
+          "tableRow",
+          {},
+          node("tableCell", { rowspan: 2 }, paragraph(text("EU"))),
+          node("tableCell", {}, paragraph(text("Bern"))),
+          node("tableCell", {}, paragraph(text("5")))
+        ),
+        node("tableRow", {}, node("tableCell", {}, paragraph(text("Rome"))), node("tableCell", { colspan: 1e9 }, paragraph(text("6"))))
+      ),
+      `| Where |  | Days |${"  |".repeat(99)}\n|${" --- |".repeat(102)}\n| EU | Bern | 5 |${"  |".repeat(99)}\n|  | Rome | 6 |${
+        "  |".repeat(99)
+      }`
+    ],
     ["media", node("mediaSingle", {}, node("media", { type: "file", alt: "shot.png" })), "[Attachment: shot.png]"],
     ["expands", node("expand", { title: "More" }, paragraph(text("hid"))), "**More**\n\nhid"],
     ["a card's linked data", paragraph(node("inlineCard", { data: { name: "Plan", url: "https://e.com/1" } })), "[Plan](https://e.com/1)"],

@@ -69,7 +69,7 @@ describe("the jira source", () => {
         assert.deepInclude(first, {
           uri: `${fake.origin}/browse/OPS-1`,
           displayName: "OPS-1: Backups <fail>.md",
-          revision: "2026-10-12T10:00:00.000+0200 3 v2",
+          revision: "2026-10-12T10:00:00.000+0200 3 v3",
           mimeType: "text/markdown"
         })
         assert.isUndefined(first?.permissions)
@@ -124,6 +124,36 @@ describe("the jira source", () => {
         assert.include(said, "## Environment\n\nwhere\n\n## Acceptance criteria\n\ndone when\n\n## Comments\n\n")
         assert.isTrue(said.endsWith("open\n\n(1 comment for a group or role only, not shown here)\n"))
         for (const absent of ["secret", "Rank", "i0001", "Not set"]) assert.notInclude(said, absent)
+      }))
+
+    it.effect("names what an issue is linked to by keys alone, its affected versions and a Server's epic", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeJira("Server")
+        fake.custom.set("customfield_8", { name: "Epic Link", type: "com.pyxis.greenhopper.jira:gh-epic-link" })
+        const linked = (key: string) => ({ key, fields: { summary: "Not for everyone" } })
+        const blocks = { name: "Blocks", inward: "is blocked by", outward: "blocks" }
+        fake.add("OPS-1", {
+          versions: [{ name: "1.0" }, { name: "1.1" }],
+          subtasks: [linked("OPS-7")],
+          issuelinks: [
+            { type: blocks, outwardIssue: linked("OPS-2") },
+            { type: blocks, inwardIssue: linked("SEC-1") },
+            { type: blocks, outwardIssue: linked("OPS-3") },
+            { outwardIssue: null }
+          ],
+          customfield_8: "OPS-5"
+        })
+        const connector = yield* connect(fake)
+        const said = yield* text(connector, items(yield* collect(connector))[0])
+        const facts = [
+          "- Affects versions: 1.0, 1.1",
+          "- Sub-tasks: OPS-7",
+          "- Blocks: OPS-2, OPS-3",
+          "- Is blocked by: SEC-1",
+          "- Epic Link: OPS-5"
+        ]
+        for (const fact of facts) assert.include(said, `${fact}\n`)
+        assert.notInclude(said, "Not for everyone")
       }))
 
     it.effect("reads a Server's wiki markup, below its context path", () =>

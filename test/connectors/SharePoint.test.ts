@@ -102,7 +102,7 @@ describe("the SharePoint source", () => {
           path: "Policies/Leave.docx",
           uri: "https://acme.sharepoint.com/Shared%20Documents/Leave.docx",
           displayName: "Leave.docx",
-          revision: "\"c:{leave},1\"",
+          revision: "\"{leave},1\"",
           size: 13,
           mimeType: "text/plain",
           metadata: {
@@ -135,7 +135,7 @@ describe("the SharePoint source", () => {
         library(fake)
         fake.pages.push({ id: "home", name: "Home.aspx", title: "Home", version: 1, webparts: [] })
         const id = "acme.sharepoint.com,6d32f5d3-3a2f-4f7e-9c56-0d8f7e3b1a01,8b0f1c52-93a4-4f0e-b0b4-7f2a2f0c9e02"
-        for (const site of ["the handbook", "acme.sharepoint.com:/sites/Handbook", "https://acme.sharepoint.com/sites/Handbook", id]) {
+        for (const site of ["the handbook", "acme.sharepoint.com:/sites/Handbook", "https://acme.sharepoint.com/sites/%48andbook", id]) {
           for (const drive of [{ name: "documents" }, { id: "lib" }]) {
             for (const folder of [{ path: "/Policies/" }, { id: "pol" }]) {
               const listed = yield* collect(yield* connect(fake, { site, drive, folder }))
@@ -198,6 +198,33 @@ describe("the SharePoint source", () => {
         const ended = yield* Effect.flip(collect(connector, cursorOf(third)))
         assert.deepStrictEqual(ended._tag === "ServiceError" ? ended.violations?.map(({ field }) => field) : [], ["cursor"])
         assert.deepStrictEqual(paths(yield* collect(connector)), ["Rules/Leave.docx", "Rules/Sub/Moved.txt", "pages:/Home.aspx"])
+      }))
+
+    it.effect("lists pages of one name in several folders, each with its own readers, and pages that swap their names", () =>
+      Effect.gen(function*() {
+        const fake = yield* fakeGraph()
+        const page = { title: "Home", version: 1, webparts: [] }
+        fake.pages.push(
+          { ...page, id: "home", name: "Home.aspx" },
+          { ...page, id: "board", name: "Home.aspx", folder: "The Board/2026/", readers: "Board" }
+        )
+        const connector = yield* connect(fake)
+        const first = yield* collect(connector)
+        assert.deepStrictEqual(items(first).map(({ path, permissions }) => [path, permissions?.principals]), [
+          ["pages:/Home.aspx", ["group:handbook visitors"]],
+          ["pages:/The Board/2026/Home.aspx", ["group:board"]]
+        ])
+        fake.pages.splice(0, 2, { ...page, id: "board", name: "Home.aspx", version: 2 }, {
+          ...page,
+          id: "home",
+          name: "Old.aspx",
+          version: 2
+        })
+        const second = yield* collect(connector, cursorOf(first))
+        assert.deepStrictEqual(
+          second.flatMap((event) => event._tag === "deleted" ? [event.path] : event._tag === "item" ? [event.item.path] : []),
+          ["pages:/The Board/2026/Home.aspx", "pages:/Home.aspx", "pages:/Home.aspx", "pages:/Old.aspx"]
+        )
       }))
 
     it.effect("lists a file once that is renamed or deleted while everything is listed", () =>

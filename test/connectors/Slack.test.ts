@@ -66,10 +66,31 @@ const office = Effect.fnUntraced(function*(pageSize?: number) {
   })
   return fake
 })
+/** A message as no app is known to send one. */
+const oddOf = (ts: string) => ({ ts, user: "U1", text: "odd", attachments: [{ fields: [{ title: "Count", value: { of: 5 } }] }] })
 const thread = `C1/threads/${at("2026-10-12T09:00:00Z")}`
 
 describe("the slack source", () => {
   it.layer(layer(), { excludeTestServices: true })((it) => {
+    it.effect("names a message in a form that is not known, and reads the others", () =>
+      Effect.gen(function*() {
+        const fake = yield* office()
+        const { messages } = fake.channels.get("C1")!
+        messages.push(oddOf(at("2026-10-13T11:00:00Z")), { ...oddOf(at("2026-10-13T12:00:00Z")), thread_ts: at("2026-10-12T09:00:00Z") })
+        const connector = yield* connect(fake)
+        const listed = yield* collect(connector)
+        assert.deepStrictEqual(failures(listed).toSorted(), [
+          [`C1/${at("2026-10-13T11:00:00Z")}`, "DATA_LOSS"],
+          [`C1/${at("2026-10-13T12:00:00Z")}`, "DATA_LOSS"]
+        ])
+        assert.isFalse(complete(listed))
+        assert.include(paths(listed), thread)
+        assert.include(yield* text(connector, find(listed, thread)), "in the handbook")
+        messages.splice(0, messages.length - 2)
+        const none = yield* collect(connector)
+        assert.deepStrictEqual([failures(none).length, complete(none)], [1, false])
+      }))
+
     it.effect("gives a document per thread and per day of the rest", () =>
       Effect.gen(function*() {
         const fake = yield* office(2)

@@ -103,6 +103,8 @@ describe("web", () => {
       yield* connector.check
       const listed = yield* events(connector)
       assert.deepStrictEqual(summary(listed), [
+        "! docs/copy special",
+        "! docs/hidden special",
         "+ docs/deep/index.html",
         "+ docs/found-behind",
         "+ docs/guide.pdf",
@@ -159,6 +161,82 @@ describe("web", () => {
       const zipped = yield* fakeServer((_, response) => void response.writeHead(200).end(gzipSync(sitemap(["/docs/c"]).body)))
       const other = web({ url: `${server.origin}/docs/`, sitemap: `${zipped.origin}/s.xml.gz`, ...quick }, {})
       assert.deepStrictEqual(summary(yield* events(other)), ["+ docs/c"])
+    }).pipe(Effect.scoped))
+
+  it.live("follows pages that move within the source, from sitemaps too, and names those that lead out of it", () =>
+    Effect.gen(function*() {
+      const named = (path: string) => `<link rel="canonical" href="${path}"></head>`
+      const { connector, pages, server } = yield* site({
+        "/docs/": pageOf("Docs", "Here."),
+        "/docs/a": { body: "", status: 301, headers: { location: "/docs/a/" } },
+        "/docs/a/": pageOf("A", "First."),
+        "/docs/b": pageOf("B", "Second.").replace("</head>", named("/docs/b/")),
+        "/docs/b/": pageOf("B", "Second.").replace("</head>", named("/docs/b/")),
+        "/docs/round": pageOf("Round", "And back.").replace("</head>", named("/docs/trip")),
+        "/docs/trip": pageOf("Trip", "And back.").replace("</head>", named("/docs/round")),
+        "/docs/hub": { body: pageOf("Hub", "Links.", ["hub2"]), headers: { "x-robots-tag": "noindex" } },
+        "/docs/hub2": { body: pageOf("Hub", "Links.", ["hub"]), headers: { "x-robots-tag": "noindex" } },
+        "/docs/out": { body: "", status: 302, headers: { location: "/login?token=secret" } },
+        "/login": pageOf("Login", "Who are you?")
+      }, { sitemap: true, maxPages: 7 })
+      const urlset = (paths: ReadonlyArray<string>) => ({
+        body: `<urlset>${paths.map((path) => `<url><loc>${server.origin}${path}</loc></url>`).join("")}</urlset>`,
+        type: "application/xml"
+      })
+      // Pages outside the source do not count towards maxPages.
+      const blog = Array.from({ length: 20 }, (_, n) => `/blog/${n}`)
+      pages["/sitemap.xml"] = urlset([...blog, ...["", "a", "b", "round", "hub", "out"].map((name) => `/docs/${name}`)])
+      const first = yield* events(connector)
+      assert.deepStrictEqual(summary(first), [
+        "! docs/b special",
+        "! docs/hub special",
+        "! docs/out special",
+        "! docs/round special",
+        "! docs/trip special",
+        "+ docs/a/index.html",
+        "+ docs/b/index.html",
+        "+ docs/index.html"
+      ])
+      assert.notInclude(JSON.stringify(first), "secret")
+      // What a page of the sitemap leads to stays with the next listing, and is read no second time.
+      assert.deepStrictEqual(summary(yield* events(connector, cursorOf(first))).filter((line) => !line.startsWith("!")), [])
+      pages["/sitemap.xml"] = urlset(["", "b", "1", "2", "3", "4", "5", "6"].map((name) => `/docs/${name}`))
+      assert.deepStrictEqual(summary(yield* events(connector, cursorOf(first))), [
+        "! docs/6 limit",
+        "! docs/b special",
+        "- docs/a/index.html"
+      ])
+      // Pages that are not part of the source are requested once, whatever links to them.
+      pages["/docs/"] = pageOf("Docs", "Here.", ["a", "round", "hub"])
+      const asked = server.asked.length
+      const crawled = yield* events(web({ url: `${server.origin}/docs/`, ...quick }, {}))
+      assert.deepStrictEqual(summary(crawled).filter((line) => line.startsWith("+")), ["+ docs/a/index.html", "+ docs/index.html"])
+      const again = server.asked.slice(asked).map(({ url }) => url.pathname)
+      // /docs/a/ is the end of a redirect as well as a page.
+      assert.deepStrictEqual(again.filter((path, at) => again.indexOf(path) !== at), ["/docs/a/"])
+    }).pipe(Effect.scoped))
+
+  it.live("ends where every page names yet another as its own", () =>
+    Effect.gen(function*() {
+      const { connector, server } = yield* site({ "/docs/": pageOf("Docs", "Here.", ["1"]) }, { maxPages: 4 })
+      server.fault(99, ({ url }) => /\d$/.test(url.pathname), (response, { url }) => {
+        const next = `<link rel="canonical" href="/docs/${Number(url.pathname.slice(6)) + 1}"></head>`
+        response.writeHead(200, { "content-type": "text/html" }).end(pageOf("Trap", "More.").replace("</head>", next))
+      })
+      const listed = summary(yield* events(connector))
+      assert.deepStrictEqual(listed.filter((line) => line.endsWith("limit")), ["! docs/13 limit"])
+      assert.include(listed, "+ docs/index.html")
+    }).pipe(Effect.scoped))
+
+  it.live("does not take a first page that leads elsewhere for an empty site", () =>
+    Effect.gen(function*() {
+      const { connector, pages } = yield* site({ "/docs/": pageOf("Docs", "Here."), "/new/": pageOf("New", "Here.") })
+      const cursor = cursorOf(yield* events(connector))
+      pages["/docs/"] = { body: "", status: 301, headers: { location: "/new/" } }
+      for (const failing of [events(connector), events(connector, cursor), connector.check]) {
+        const error = yield* Effect.flip<unknown, unknown, never>(failing)
+        assert.deepInclude(error, { code: "FAILED_PRECONDITION", fix: "give the address that it redirects to as the source's url" })
+      }
     }).pipe(Effect.scoped))
 
   it.live("reaches no private address that it was not given, by a redirect neither", () =>

@@ -21,6 +21,10 @@ interface Page {
   version: number
   readonly webparts: ReadonlyArray<object>
   readonly versionId?: string
+  /** Folder of the page in its library, with a `/` at the end. */
+  readonly folder?: string
+  /** Name of the site's group that may read it. */
+  readonly readers?: string
 }
 
 export interface FakeGraph extends FakeServer {
@@ -122,7 +126,8 @@ export const fakeGraph = (pageSize = 200): Effect.Effect<FakeGraph, never, Scope
       const link = (token: ReadonlyArray<unknown>) =>
         `${origin}${base}/drives/lib/root/delta?token=${encodeURIComponent(JSON.stringify(token))}`
       sendJson(response, 200, {
-        value: [...shown].flatMap((id) => items.get(id) ?? []).map(resource),
+        // A delta omits the content tag of a SharePoint library's items.
+        value: [...shown].flatMap((id) => items.get(id) ?? []).map((each) => ({ ...resource(each), cTag: undefined })),
         ...(from + pageSize < ids.length
           ? { "@odata.nextLink": link([epoch, kind, from + pageSize, since]) }
           : { "@odata.deltaLink": link([epoch, "changes", log.length, 0]) })
@@ -146,20 +151,24 @@ export const fakeGraph = (pageSize = 200): Effect.Effect<FakeGraph, never, Scope
       sendJson(response, 200, { token_type: "Bearer", expires_in: tokens.seconds, access_token: `token-${++valid}` })
     }
 
-    const pageResource = ({ id, name, title, version, versionId = "1.0" }: Page) => ({
+    const pageResource = ({ folder = "", id, name, title, version, versionId = "1.0" }: Page) => ({
       "@odata.type": "#microsoft.graph.sitePage",
       id,
       name,
       title,
       eTag: `"{${id}},${version}"`,
-      webUrl: `https://acme.sharepoint.com/SitePages/${name}`,
+      webUrl: `https://acme.sharepoint.com/SitePages/${encodeURI(folder)}${name}`,
       lastModifiedDateTime: "2026-06-01T10:00:00Z",
       publishingState: { level: "published", versionId }
     })
 
     /** Permissions by path, the one thing asked for in batches. */
     const permissionsAt = (path: string): ReadonlyArray<object> | undefined => {
-      if (path.startsWith("/drives/pagelib/root:/")) return [{ grantedToV2: { siteGroup: { id: "5", displayName: "Handbook Visitors" } } }]
+      const pagePath = /^\/drives\/pagelib\/root:\/(.+):\/permissions$/.exec(path)?.[1]
+      if (pagePath !== undefined) {
+        const page = pages.find(({ folder = "", name }) => folder + name === pagePath)
+        return page && [{ grantedToV2: { siteGroup: { id: "5", displayName: page.readers ?? "Handbook Visitors" } } }]
+      }
       const found = items.get(/^\/drives\/lib\/items\/([^/]+)\/permissions$/.exec(path)?.[1] ?? "")
       return found?.deleted === false ? found.permissions : undefined
     }

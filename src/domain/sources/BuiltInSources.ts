@@ -123,7 +123,9 @@ const instant = (description: string) =>
 
 const Channel = Schema.Struct({
   id: hasForm(channelIdForm).annotate({ description: "Channel id, for example C012AB3CD." }),
-  start: instant("Messages from this time on, RFC 3339."),
+  start: instant(
+    "Messages from this time on, RFC 3339. Replies belong to the thread they are in: a thread that began before is left out, except for replies that were sent to the channel too."
+  ),
   end: instant("Messages before this time, RFC 3339.")
 }).check(
   earlyRule(({ end, start }: { start?: unknown; end?: unknown }) =>
