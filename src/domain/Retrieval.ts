@@ -57,7 +57,7 @@ export type SearchedCorpus = Pick<RetrievalRequest, "corpus" | "files">
 
 /** Splits a request into one for each of its corpora. */
 export const perCorpus = ({ also = [], corpus, files, ...request }: RetrievalRequest): ReadonlyArray<RetrievalRequest> =>
-  [{ corpus, files }, ...also].map((searched) => ({ ...request, ...defined(searched) }))
+  [{ corpus, files }, ...also].map((searched) => defined({ ...request, ...searched }))
 
 /**
  * Merges the best contexts of several searches. Scores are only comparable within one search, distances between all:

@@ -217,14 +217,14 @@ export const configBroken = ({ filter, hybrid, topK }: Pick<RetrievalRequest, "f
 /** Broken rules of a retrieval, without the question, in the fields of a {@link RetrievalRequest}. */
 export const selectionBroken = ({ also = [], corpus, files, ...config }: Omit<RetrievalRequest, "query">): Found => [
   ...configBroken(config),
-  // That of a visitor who is not signed in must not be taken for the owner's.
-  ...("principal" in config && typeof config.principal !== "string" ? breaks("principal", principalRule) : []),
+  ...(config.principal === undefined || typeof config.principal === "string" ? [] : breaks("principal", principalRule)),
   ...searchedBroken("files", { corpus, files }),
   ...also.flatMap((other, i) => searchedBroken(`also[${i}].files`, other)),
   ...(also.length >= corporaLimit ? breaks("also", { rule: `at most ${corporaLimit} corpora can be searched at a time` }) : [])
 ]
 
-const principalRule: Wording = {
+/** The rule of a principal, which a program without types may give as anything. */
+export const principalRule: Wording = {
   rule: "must be a text, such as user:ann@acme.com",
   fix: "leave the field out only where everything may be found, as by the owner"
 }

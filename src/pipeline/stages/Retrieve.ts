@@ -140,7 +140,7 @@ export const retrievalRequest = (
 
 const requestIn = (
   around: Context.Context<CorpusInUse>,
-  question: Question,
+  { principal }: Question,
   options: RetrieveOptions
 ): Omit<RetrievalRequest, "query"> => {
   const corpus = Context.get(around, CorpusInUse)
@@ -153,7 +153,7 @@ const requestIn = (
     ...(files === undefined
       ? {}
       : { files: files.map((file) => RagFileName.make(file.includes("/") ? file : `${corpus}/ragFiles/${file}`)) }),
-    ...("principal" in question ? { principal: question.principal } : {})
+    ...(principal === undefined ? {} : { principal })
   }
 }
 
