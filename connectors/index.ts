@@ -76,7 +76,7 @@ export const web: Definition<"web", string> = connectorOf({
 /**
  * Documents that the program holds itself: a map from paths to contents, or functions that list and read them. A run compares them with
  * the corpus, as it does any source: it reads what has another revision, and deletes what is no longer listed. `kind` names them in
- * errors and reports, and in the ledger.
+ * errors, reports and addresses, and in the ledger: letters, digits and `-`, starting with a letter.
  *
  * @example
  * ```ts

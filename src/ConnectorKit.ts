@@ -34,7 +34,7 @@ export { type ParserFixture, parserSuite } from "./kit/ParserSuite.ts"
 export { connectorSuite, type ConnectorFixture, type SuiteOptions, type TestRunner } from "./kit/Suite.ts"
 export { type FaultInPlace, faultsOf, type SourceFault, testServer, type TestRequest, type TestServer } from "./kit/TestServer.ts"
 export { isPublic } from "./net/PublicAddress.ts"
-export { redactText, redactUrl } from "./net/Redact.ts"
+export { redactText, redactUrl } from "./domain/Redact.ts"
 export { retry, type RetryOptions } from "./net/Retry.ts"
 export type { Connector, Hint, Listed, SkipReason, SourceItem } from "./ports/Connector.ts"
 export {

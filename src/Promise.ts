@@ -156,7 +156,10 @@ export const open = async <Sources extends string, Out, E, Needs>(
   }
   const iterable = <A, E2>(parts: Stream.Stream<A, E2, Host | Needs>, signal?: AbortSignal): AsyncIterable<A> => {
     const open = Stream.concat(Stream.fromEffectDrain(whileOpen), parts)
-    return Stream.toAsyncIterableWith(signal === undefined ? open : Stream.interruptWhen(open, aborted(signal)), context)
+    if (signal === undefined) return Stream.toAsyncIterableWith(open, context)
+    // What is at hand would come before the interruption: a signal that has aborted already is looked at first.
+    const wanted = Effect.suspend(() => signal.aborted ? Effect.fail<unknown>(signal.reason) : Effect.void)
+    return Stream.toAsyncIterableWith(Stream.concat(Stream.fromEffectDrain(wanted), Stream.interruptWhen(open, aborted(signal))), context)
   }
   // What the pipeline needs is what the layer provides, by the types above.
   const on = pipeline as unknown as Pipeline<Sources, Answered, E, Needs>

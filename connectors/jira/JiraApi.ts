@@ -7,7 +7,7 @@ import type { SecretVersion } from "../../src/domain/Secret.ts"
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
 import { discard } from "../../src/net/Download.ts"
 import { bodyText, retryAfterOf } from "../../src/net/HttpErrors.ts"
-import { redactText } from "../../src/net/Redact.ts"
+import { redactText } from "../../src/domain/Redact.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
 import { inTurn, rotatingToken } from "../Account.ts"
 

@@ -3,7 +3,7 @@ import { hash } from "node:crypto"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Metadata, Permissions } from "../../src/domain/RagFile.ts"
 import { atMost } from "../../src/kit/Paged.ts"
-import { redactText } from "../../src/net/Redact.ts"
+import { redactText } from "../../src/domain/Redact.ts"
 import type { Connector, Listed, SourceItem } from "../../src/ports/Connector.ts"
 
 /** A document of the program. */
@@ -34,8 +34,8 @@ export interface RecordSource {
   readonly list: (
     signal: AbortSignal
   ) => Iterable<RecordListed> | AsyncIterable<RecordListed> | Promise<Iterable<RecordListed> | AsyncIterable<RecordListed>>
-  /** The content of a document that was listed; `undefined` where it is gone. */
-  readonly read: (path: string, signal: AbortSignal) => RecordContent | undefined | Promise<RecordContent | undefined>
+  /** The content of a document that was listed; `undefined` or `null` where it is gone. */
+  readonly read: (path: string, signal: AbortSignal) => RecordContent | undefined | null | Promise<RecordContent | undefined | null>
 }
 
 /** Milliseconds after which a read that has given nothing is given up. */
@@ -54,7 +54,7 @@ export const records = (kind: string, documents: RecordSource | ReadonlyMap<stri
   async function* listed(signal: AbortSignal): AsyncGenerator<Listed> {
     for await (const record of await list(signal)) {
       const item = itemOf(kind, record)
-      yield item instanceof ServiceError ? { _tag: "failed", path: String(record.path), error: item } : { _tag: "item", item }
+      yield item instanceof ServiceError ? { _tag: "failed", path: nameOf(record), error: item } : { _tag: "item", item }
     }
     yield { _tag: "complete" }
   }
@@ -76,15 +76,21 @@ export const records = (kind: string, documents: RecordSource | ReadonlyMap<stri
                 new ServiceError({ code: "UNAVAILABLE", message: `reading ${path} of source ${kind} took longer than 2 minutes` })
               )
           }),
-          Effect.flatMap((content) =>
-            content === undefined
-              ? Effect.fail(new ServiceError({ code: "NOT_FOUND", message: `${path} of source ${kind} is gone` }))
-              : Effect.succeed(
-                typeof content === "string" || content instanceof Uint8Array
-                  ? Stream.make(bytesOf(content))
-                  : Stream.fromAsyncIterable(content, failure(`reading ${path}`))
+          Effect.flatMap((content) => {
+            if (content === undefined || content === null) {
+              return Effect.fail(new ServiceError({ code: "NOT_FOUND", message: `${path} of source ${kind} is gone` }))
+            }
+            if (typeof content === "string" || content instanceof Uint8Array) return Effect.succeed(Stream.make(bytesOf(content)))
+            return Symbol.asyncIterator in Object(content)
+              ? Effect.succeed(Stream.fromAsyncIterable(content, failure(`reading ${path}`)))
+              : Effect.fail(
+                new ServiceError({
+                  code: "FAILED_PRECONDITION",
+                  message: `reading ${path} of source ${kind} gave neither text nor bytes`,
+                  fix: "give a text, a Uint8Array, or an async iterable of Uint8Array"
+                })
               )
-          )
+          })
         )
       ).pipe(atMost(maxBytes, path))
   }
@@ -99,14 +105,25 @@ const ofMap = (documents: ReadonlyMap<string, string | Uint8Array>): RecordSourc
   read: (path) => documents.get(path)
 })
 
+/** What names it in a report, whatever a program without types gave. */
+const nameOf = (record: RecordListed): string => {
+  const path: unknown = Object(record).path
+  return typeof path === "string" && path !== "" ? path : "(no path)"
+}
+
 const itemOf = (kind: string, record: RecordListed): SourceItem | ServiceError => {
-  const { displayName, metadata, mimeType, path, permissions, revision, uri } = record
+  const { displayName, metadata, mimeType, path, permissions, revision, uri }: RecordListed = Object(record)
   const wrong = !isPath(path)
     ? ["path", "must be names in NFC with / between them, such as articles/42.md"] as const
     : !isRevision(revision)
     ? ["revision", "must be a text, a number or a date that changes with the content"] as const
     : undefined
-  if (wrong !== undefined) return ServiceError.invalid(wrong[0], `${wrong[1]}; source ${kind} listed ${JSON.stringify(path)}`)
+  if (wrong !== undefined) {
+    return ServiceError.invalid(
+      wrong[0],
+      `${wrong[1]}; source ${kind} listed ${path === undefined ? "something without one" : JSON.stringify(path)}`
+    )
+  }
   return {
     path,
     uri: uri ?? `${kind}:///${path.split("/").map(encodeURIComponent).join("/")}`,
@@ -125,4 +142,6 @@ const isPath = (path: unknown): boolean =>
 const isRevision = (revision: unknown): boolean =>
   revision instanceof Date
     ? !Number.isNaN(revision.getTime())
-    : typeof revision === "number" || (typeof revision === "string" && revision !== "")
+    : typeof revision === "number"
+    ? !Number.isNaN(revision)
+    : typeof revision === "string" && revision !== ""

@@ -5,7 +5,7 @@ import { microsoftLogin, type SettingsOf } from "../../src/domain/sources/BuiltI
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
 import { GoogleAuth } from "../../src/net/GoogleAuth.ts"
 import { bodyText, errorOfBody, retryAfterOf, serviceErrorOf } from "../../src/net/HttpErrors.ts"
-import { redactText } from "../../src/net/Redact.ts"
+import { redactText } from "../../src/domain/Redact.ts"
 import { retry } from "../../src/net/Retry.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
 import { makeAccount } from "../Account.ts"

@@ -5,7 +5,7 @@ import { type Code, type SecretError, ServiceError } from "../../src/domain/Erro
 import type { SecretVersion } from "../../src/domain/Secret.ts"
 import { slackAddress } from "../../src/domain/sources/BuiltInSources.ts"
 import { type Caller, callOnce, jsonOf, malformed } from "../../src/net/Call.ts"
-import { redactText } from "../../src/net/Redact.ts"
+import { redactText } from "../../src/domain/Redact.ts"
 import type { Secrets } from "../../src/ports/Secrets.ts"
 import { inTurn, rotatingToken } from "../Account.ts"
 

@@ -2,7 +2,7 @@ import { Result } from "effect"
 import { fileURLToPath, pathToFileURL } from "node:url"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import { isConfidential } from "../../src/domain/HttpAddress.ts"
-import { redactUrl } from "../../src/net/Redact.ts"
+import { redactUrl } from "../../src/domain/Redact.ts"
 
 /** One of the configured addresses. Paths are made of `text`; it contains no credentials. */
 export type Address =

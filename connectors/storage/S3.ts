@@ -7,7 +7,7 @@ import { ServiceError } from "../../src/domain/Errors.ts"
 import type { SettingsOf } from "../../src/domain/sources/BuiltInSources.ts"
 import { type Caller, callOnce, malformed } from "../../src/net/Call.ts"
 import { bodyText, retryAfterOf, transportErrorOf } from "../../src/net/HttpErrors.ts"
-import { redactText } from "../../src/net/Redact.ts"
+import { redactText } from "../../src/domain/Redact.ts"
 import { retry } from "../../src/net/Retry.ts"
 import type { ObjectApi, StoredObject } from "./Objects.ts"
 

@@ -5,6 +5,7 @@ import { defined } from "../domain/Defined.ts"
 import { DocumentError, ServiceError } from "../domain/Errors.ts"
 import type { Context } from "../domain/Retrieval.ts"
 import { make as makeGrounded } from "../models/GroundedGenerator.ts"
+import { redactText } from "../domain/Redact.ts"
 import { retry } from "../net/Retry.ts"
 import { type Answered, type AnswerOptions, generateBy as generateByGenerator } from "../pipeline/stages/Generate.ts"
 import { rankBy as rankByEffect } from "../pipeline/stages/Rank.ts"
@@ -29,9 +30,15 @@ const awaited = <A, E = unknown>(
 const unavailable = (what: string) => (thrown: unknown): ServiceError =>
   thrown instanceof ServiceError ? thrown : new ServiceError({
     code: "UNAVAILABLE",
-    message: `${what} failed: ${thrown instanceof Error ? thrown.message : String(thrown)}`,
+    message: `${what} failed: ${redactText(thrown instanceof Error ? thrown.message : String(thrown))}`,
     cause: thrown
   })
+
+/** What a function gave in the place of what it should: of a program without types, or of a service's answer that was taken as it is. */
+const misgiven = (what: string, gave: string, fix: string): ServiceError =>
+  new ServiceError({ code: "FAILED_PRECONDITION", message: `${what} gave ${gave}`, fix })
+
+const kindOf = (value: unknown): string => value === null ? "null" : Array.isArray(value) ? "an array" : typeof value
 
 /**
  * Makes a stage of a function, for `compose`. Calls of the pipeline reject with what it throws. `signal` aborts once the answer is no
@@ -114,7 +121,8 @@ export interface TextModel {
  *   model: "mine",
  *   write: async ({ messages }, signal) => {
  *     const response = await fetch(url, { method: "POST", body: JSON.stringify({ messages }), signal })
- *     return (await response.json()).choices[0].message.content
+ *     const { choices } = await response.json() as { choices: [{ message: { content: string } }] }
+ *     return choices[0].message.content
  *   }
  * })
  * ```
@@ -138,12 +146,19 @@ const chatOf = ({ model, write }: TextModel) => {
           ...turns.map(({ parts, role }) => ({ role, content: parts.map((part) => part.type === "text" ? part.text : "").join("") }))
         ]
         const written = yield* awaited(() => write(defined({ messages, seed, temperature, topP }), signal), failure)
-        return typeof written === "string"
-          ? Stream.succeed(eventOf(written))
-          : Stream.map(Stream.fromAsyncIterable(written, failure), eventOf)
+        if (typeof written === "string") return Stream.succeed(eventOf(written))
+        if (!(Symbol.asyncIterator in Object(written))) return yield* noText(model, written)
+        return Stream.mapEffect(
+          Stream.fromAsyncIterable(written, failure),
+          (piece) => typeof piece === "string" ? Effect.succeed(eventOf(piece)) : noText(model, piece)
+        )
       })).pipe(Stream.scoped)
   }
 }
+
+/** A model's service answers with `null` where it refuses, or calls a tool. */
+const noText = (model: string, given: unknown): Effect.Effect<never, ServiceError> =>
+  Effect.fail(misgiven(model, `${kindOf(given)} where text is wanted`, "give a text, or an async iterable of texts"))
 
 /** Options of a custom embedder. */
 export interface EmbedderOptions {
@@ -185,17 +200,12 @@ export const embedder = ({ batch = 128, concurrency = 4, dimensions, embed, id, 
       const again = retry({ times: retries })
       const call = (texts: ReadonlyArray<string>, task: EmbeddingTask) =>
         again(places.withPermit(awaited((signal) => embed(texts, task, signal), unavailable(`embedder ${id}`)))).pipe(
-          Effect.flatMap((vectors) =>
-            vectors.length === texts.length && vectors.every(({ length }) => length === dimensions)
+          Effect.flatMap((vectors) => {
+            const wrong = flawOf(vectors, texts.length, dimensions)
+            return wrong === undefined
               ? Effect.succeed(vectors.map((vector) => Float32Array.from(vector)))
-              : Effect.fail(
-                new ServiceError({
-                  code: "FAILED_PRECONDITION",
-                  message: `embedder ${id} gave ${vectors.length} vectors of ${vectors[0]?.length ?? 0} numbers for ${texts.length} texts`,
-                  fix: `give a vector of ${dimensions} numbers for each text`
-                })
-              )
-          )
+              : Effect.fail(misgiven(`embedder ${id}`, wrong, `give an array with a vector of ${dimensions} numbers for each text`))
+          })
         )
       const inBatches = <A, E>(texts: ReadonlyArray<string>, use: (part: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<A>, E>) =>
         Effect.map(Effect.forEach(Arr.chunksOf(texts, batch), use, { concurrency }), (parts) => parts.flat())
@@ -213,9 +223,17 @@ export const embedder = ({ batch = 128, concurrency = 4, dimensions, embed, id, 
     })
   )
 
+/** What is wrong with an embedder's vectors, if anything. */
+const flawOf = (vectors: ReadonlyArray<ArrayLike<number> | null | undefined>, texts: number, dimensions: number): string | undefined => {
+  if (!Array.isArray(vectors)) return `${kindOf(vectors)} for ${texts} texts`
+  if (vectors.length !== texts) return `${vectors.length} vectors for ${texts} texts`
+  const at = vectors.findIndex((vector) => vector?.length !== dimensions)
+  return at === -1 ? undefined : `a vector of ${vectors[at]?.length ?? "no"} numbers for text ${at + 1} of ${texts}`
+}
+
 /** Options of a custom parser. */
 export interface ParserOptions {
-  /** Names the parser in errors and reports: letters and digits, starting with a letter. */
+  /** Names the parser in errors and reports: letters, digits and `-`, starting with a letter. */
   readonly kind: string
   /** Version of its results: raise it when the same file would come out differently, and its files are read again. */
   readonly version: string | number
@@ -252,7 +270,7 @@ export const parser = ({ kind, parse, version, ...files }: ParserOptions): Parse
 
 /** Options of a custom chunker. */
 export interface ChunkerOptions {
-  /** Names the chunker in errors and reports: letters and digits, starting with a letter. */
+  /** Names the chunker in errors and reports: letters, digits and `-`, starting with a letter. */
   readonly kind: string
   /** Version of its cuts: raise it when the same text would be cut differently, and files are cut again. */
   readonly version: string | number

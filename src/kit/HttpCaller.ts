@@ -3,7 +3,7 @@ import { type HttpClient, HttpClientRequest, type HttpClientResponse } from "eff
 import { type SecretError, ServiceError } from "../domain/Errors.ts"
 import { callOnce, jsonOf, malformed } from "../net/Call.ts"
 import { discard, download } from "../net/Download.ts"
-import { redactText, redactUrl } from "../net/Redact.ts"
+import { redactText, redactUrl } from "../domain/Redact.ts"
 import { make as makeBuckets } from "../net/RateLimit.ts"
 import { retry, type RetryOptions } from "../net/Retry.ts"
 

@@ -33,7 +33,8 @@ export interface ConnectorFixture {
 /** The functions with which tests are written, as in vitest, Jest, Mocha or `node:test`. */
 export interface TestRunner {
   readonly describe: (name: string, tests: () => void) => unknown
-  readonly it: (name: string, test: () => Promise<void>) => unknown
+  /** `timeout` is in milliseconds. Runners that take none are told on their command line, as Mocha by `--timeout`. */
+  readonly it: (name: string, test: () => Promise<void>, timeout: number) => unknown
 }
 
 /** What a connector's fixture can do, and the test runner to use. */
@@ -51,6 +52,9 @@ export interface SuiteOptions extends Partial<TestRunner> {
 }
 
 type Make = Effect.Effect<ConnectorFixture, unknown, Scope.Scope>
+
+/** Milliseconds that a test may take: more than the 2 to 5 seconds of most runners, because retries of what is broken wait in between. */
+const testMs = 60_000
 
 /** Milliseconds within which an interrupted call must have ended. */
 const promptMs = 5_000
@@ -75,8 +79,10 @@ export const connectorSuite = (name: string, make: Make, options: SuiteOptions =
 }
 
 /** The given functions of a test runner, or else the global ones. */
-export const runnerOf = ({ describe, it }: Partial<TestRunner>): TestRunner => {
-  const runner = {
+export const runnerOf = (
+  { describe, it }: Partial<TestRunner>
+): { readonly describe: TestRunner["describe"]; readonly it: (name: string, test: () => Promise<void>) => unknown } => {
+  const runner: Partial<TestRunner> = {
     ...globalThis as Partial<TestRunner>,
     ...(describe === undefined ? {} : { describe }),
     ...(it === undefined ? {} : { it })
@@ -84,7 +90,8 @@ export const runnerOf = ({ describe, it }: Partial<TestRunner>): TestRunner => {
   if (runner.describe === undefined || runner.it === undefined) {
     throw new Error("the suite needs describe and it: pass those of your test runner")
   }
-  return { describe: runner.describe, it: runner.it }
+  const { describe: group, it: one } = runner
+  return { describe: group, it: (name, test) => one(name, test, testMs) }
 }
 
 type Check = readonly [says: string, run: (fixture: ConnectorFixture) => Effect.Effect<void, unknown, Scope.Scope>]

@@ -8,7 +8,7 @@ import { standardSignature } from "../domain/StandardWebhooks.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import { call } from "./Call.ts"
 import { discard } from "./Download.ts"
-import { redactText } from "./Redact.ts"
+import { redactText } from "../domain/Redact.ts"
 
 /** Attempts after the first, and milliseconds before and between them: the end of the run waits for these too. */
 const retries = { times: 2, baseMs: 500, capMs: 5_000, maxRetryAfterMs: 10_000 }

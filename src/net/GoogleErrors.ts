@@ -1,6 +1,6 @@
 import { Predicate } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
-import { redactText } from "./Redact.ts"
+import { redactText } from "../domain/Redact.ts"
 
 /** The fix for a 401. */
 export const loginFix = "run `gcloud auth application-default login`, or set GOOGLE_APPLICATION_CREDENTIALS to a key file"

@@ -3,7 +3,7 @@ import type { HttpClientError, HttpClientResponse } from "effect/http"
 import { codeOfHttp } from "../domain/Codes.ts"
 import { Code, type FieldViolation, ServiceError } from "../domain/Errors.ts"
 import { AddressRefused } from "./PublicAddress.ts"
-import { redactText, redactUrl, secretsIn, withoutSecrets } from "./Redact.ts"
+import { redactText, redactUrl, secretsIn, withoutSecrets } from "../domain/Redact.ts"
 
 const maxBodyBytes = 64 * 1024
 

@@ -13,7 +13,15 @@ import { diversify } from "./stages/Diversify.ts"
 import { expand } from "./stages/Expand.ts"
 import { type Answered, generateBySettings, searching } from "./stages/Generate.ts"
 import { rank } from "./stages/Rank.ts"
-import { CorpusInUse, type Question, retrieve, type Retrieved, type RetrieveOptions, RetrieveOverrides } from "./stages/Retrieve.ts"
+import {
+  CorpusInUse,
+  type Question,
+  retrieve,
+  type Retrieved,
+  type RetrieveOptions,
+  RetrieveOverrides,
+  strangerAmong
+} from "./stages/Retrieve.ts"
 import { retrieveEach, writtenBy } from "./stages/RetrieveEach.ts"
 import { type AnyStage, runStage, sequence, type Stage } from "./stages/Stage.ts"
 
@@ -139,7 +147,7 @@ export const cannotAnswer = ({ name }: Definition): ServiceError =>
   new ServiceError({
     code: "FAILED_PRECONDITION",
     message: `pipeline ${name} has no generate stage, so it cannot answer`,
-    fix: "add `- generate: {}` to stages, or use `sluice retrieve`"
+    fix: "add a generate stage (`- generate: {}` in a file, generate() in code), or only retrieve"
   })
 
 /** Runs a pipeline's stages up to the contexts: retrieve, and any rankers. `overrides` take precedence over the file. */
@@ -164,10 +172,14 @@ export const askPipeline = Effect.fn("askPipeline")(function*(
 
 /** Provides the pipeline's corpus, and a question's overrides, to its stages. */
 export const onCorpus = <A, E, R>(pipeline: Definition, overrides: RetrieveOptions, stages: Effect.Effect<A, E, R>) =>
-  withCorpus(pipeline, (name) =>
-    Effect.updateContext(stages, (around: Context.Context<Exclude<R, CorpusInUse>>) =>
-      // All that the stages need is around, or added here.
-      around.pipe(Context.add(CorpusInUse, name), Context.add(RetrieveOverrides, overrides)) as Context.Context<R>))
+  withCorpus(pipeline, (name) => {
+    const strange = strangerAmong(overrides)
+    return strange === undefined
+      ? Effect.updateContext(stages, (around: Context.Context<Exclude<R, CorpusInUse>>) =>
+        // All that the stages need is around, or added here.
+        around.pipe(Context.add(CorpusInUse, name), Context.add(RetrieveOverrides, overrides)) as Context.Context<R>)
+      : Effect.fail(strange)
+  })
 
 /**
  * Streams the answer of composed stages: all but the last run first; the contexts that they found are the first part, and the last

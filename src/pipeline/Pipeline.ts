@@ -3,7 +3,8 @@ import * as NodePath from "@effect/platform-node/NodePath"
 import { Effect, Result, type Scope, Stream } from "effect"
 import type { StreamPart } from "../domain/Answer.ts"
 import { definedThroughout } from "../domain/Defined.ts"
-import type { SecretError, ServiceError, StateError } from "../domain/Errors.ts"
+import { type SecretError, ServiceError, type StateError } from "../domain/Errors.ts"
+import { principalRule } from "../domain/rag/RagRules.ts"
 import type { Report } from "../domain/Report.ts"
 import { builtInSources } from "../domain/sources/BuiltInSources.ts"
 import type { Generation } from "../ports/Ledger.ts"
@@ -362,7 +363,12 @@ const typed = <Sources extends string, Out, E, R>(
       Host | Exclude<R2, Services | Secrets>
     > // the scope is closed here
   const read = { mode: "read" } as const
-  const asQuestion = (question: string | Question): Question => typeof question === "string" ? { question } : question
+  const asked = <Q extends Question>(question: Q): Effect.Effect<Q, ServiceError> =>
+    // Absent, it is the owner; that of a visitor who is not signed in must not be taken for the owner's.
+    "principal" in question && question.principal === undefined
+      ? Effect.fail(ServiceError.invalid("principal", principalRule.rule, principalRule.fix))
+      : Effect.succeed(question)
+  const asQuestion = (question: string | Question) => asked(typeof question === "string" ? { question } : question)
 
   const pipeline = {
     name: parts.definition.name,
@@ -384,21 +390,24 @@ const typed = <Sources extends string, Out, E, R>(
     diff: within(read, (definition) => diffPipeline(definition)),
     watch: (options: Omit<WatchOptions, "interval"> = {}) => within({ mode: "write" }, (definition) => watchPipeline(definition, options)),
     retrieve: (question: string | Question, options: RetrieveOptions = {}) =>
-      within(read, (definition) => onCorpus(definition, options, contextStagesOf(definition)(asQuestion(question)))),
+      within(read, (definition) => onCorpus(definition, options, Effect.flatMap(asQuestion(question), contextStagesOf(definition)))),
     ask: (question: string | Question, options: RetrieveOptions = {}) =>
       within(read, (definition) => {
         const stages = stagesOf(definition)
-        return stages === undefined ? Effect.fail(cannotAnswer(definition)) : onCorpus(definition, options, stages(asQuestion(question)))
+        return stages === undefined
+          ? Effect.fail(cannotAnswer(definition))
+          : onCorpus(definition, options, Effect.flatMap(asQuestion(question), stages))
       }),
     stream: (question: string | Question, options: RetrieveOptions = {}) =>
       Stream.unwrap(Effect.gen(function*() {
         const { definition, services } = yield* openPipeline(parts, read)
         const stages = stagesOf(definition)
         if (stages === undefined) return yield* cannotAnswer(definition)
+        const input = yield* asQuestion(question)
         // The last stage streams after the corpus was provided to the earlier ones: it needs the same context.
         const answer = Effect.flatMap(Effect.context<R>(), (around) =>
           Effect.map(
-            streamStages(definition, stages as unknown as Stage<Question, Answered, E, R>, asQuestion(question)),
+            streamStages(definition, stages as unknown as Stage<Question, Answered, E, R>, input),
             Stream.provideContext(around)
           ))
         return yield* onCorpus(definition, options, answer).pipe(Effect.provideContext(services))
@@ -406,7 +415,7 @@ const typed = <Sources extends string, Out, E, R>(
     chat: Effect.fnUntraced(function*(options: RetrieveOptions = {}) {
       const { definition, services } = yield* openPipeline(parts, read)
       const converse = yield* chatPipeline(definition, options).pipe(Effect.provideContext(services))
-      return (question: FollowUp) => converse(question).pipe(Effect.provideContext(services))
+      return (question: FollowUp) => Effect.flatMap(asked(question), converse).pipe(Effect.provideContext(services))
     }),
     batch: <E2, R2>(
       questions: Stream.Stream<BatchQuestion, E2, R2>,

@@ -69,7 +69,7 @@ export const isChunkerDefinition = isDefinitionOf<AnyChunkerDefinition>("Chunker
  * ```
  */
 export const defineChunker = <const F extends Schema.Struct.Fields, R = never>(options: {
-  /** Key under which a file writes it: letters and digits, starting with a letter. */
+  /** Key under which a file writes it: letters, digits and `-`, starting with a letter. */
   readonly kind: string
   readonly description: string
   /** Version of its cuts: raise it when the same text would be cut differently. */

@@ -1,4 +1,5 @@
 import { Schema, type SchemaAST } from "effect"
+import { ServiceError } from "../domain/Errors.ts"
 
 declare const defines: unique symbol
 
@@ -35,12 +36,23 @@ export const marked = <D extends Definition<string, never, unknown>>(
   facts: Facts<D>
 ): D => Object.assign(call, { [markOf(what)]: true }, facts) as unknown as D // the mark stands for `defines`, which only types have
 
-/** Makes a definition whose calls return a {@link Use} of it. `settingsOf` says what a call's argument is written as. */
+/** Kinds are keys of files, and the schemes of addresses. */
+const kindForm = /^[a-z][a-z\d-]*$/i
+
+/**
+ * Makes a definition whose calls return a {@link Use} of it. `settingsOf` says what a call's argument is written as. Throws a `ServiceError`
+ * where the kind is not of the form that kinds have.
+ */
 export const definitionOf = <D extends Definition<string, never, Use<unknown>>>(
   what: WhatOf<D>,
   facts: Facts<D>,
   settingsOf: (written: unknown) => unknown = (written) => written
 ): D => {
+  const { kind }: { readonly kind: string } = facts
+  if (!kindForm.test(kind)) {
+    const fix = "write letters, digits and -, starting with a letter"
+    throw ServiceError.invalid("kind", `${JSON.stringify(kind)} is no name of a kind`, fix)
+  }
   const definition: D = marked<D>(what, (written: never): Use<D> => ({ definition, settings: settingsOf(written) }), facts)
   return definition
 }

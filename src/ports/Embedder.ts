@@ -1,5 +1,6 @@
 import { Context, Effect } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
+import { redactText } from "../domain/Redact.ts"
 
 /** What a text is embedded as: documents and questions may be embedded differently. */
 export type EmbeddingTask = "document" | "query"
@@ -74,7 +75,7 @@ export const askedOf = <A>(
   )
 
 const saidBy = (thrown: unknown): string =>
-  thrown instanceof Error ? `: ${thrown.message}` : typeof thrown === "string" ? `: ${thrown}` : ""
+  thrown instanceof Error ? `: ${redactText(thrown.message)}` : typeof thrown === "string" ? `: ${redactText(thrown)}` : ""
 
 /** What `embed` gives, one vector of the promised length for each text. */
 export const embedBy = (

@@ -122,7 +122,7 @@ export const isParserDefinition = isDefinitionOf<AnyParserDefinition>("Parser")
  */
 export const defineParser = <const F extends Schema.Struct.Fields, R = never>(
   options: ParserDefaults & {
-    /** Key under which a file writes it: letters and digits, starting with a letter. */
+    /** Key under which a file writes it: letters, digits and `-`, starting with a letter. */
     readonly kind: string
     readonly description: string
     /** Version of its results: raise it when the same file would come out differently. */

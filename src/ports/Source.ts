@@ -75,7 +75,7 @@ export const connectorOf = <Written, Settings, R>(options: {
  * ```
  */
 export const defineConnector = <const F extends Schema.Struct.Fields, R = never>(options: {
-  /** Key under which a file writes such a source: letters and digits, starting with a letter. */
+  /** Key under which a file writes such a source: letters, digits and `-`, starting with a letter. */
   readonly kind: string
   readonly description: string
   readonly fields: F

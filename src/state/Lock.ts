@@ -47,7 +47,7 @@ const lock = (dataDir: string, command: string): DatabaseSync => {
     throw new StateError({
       problem: "locked",
       message: `${dataDir} is being written by ${holder(note)}`,
-      fix: "wait for it to end, as `sluice run --wait SECONDS` does, or use another --data-dir"
+      fix: "wait for it to end, as `sluice run --wait SECONDS` and the option waitMs do, or use another data directory"
     })
   }
   writeFileSync(note, JSON.stringify({ pid: process.pid, command, since: new Date().toISOString() }))

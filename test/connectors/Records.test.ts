@@ -73,20 +73,48 @@ describe("records", () => {
 
   it.effect("with a wrong path or revision fail by themselves, and name both", () =>
     Effect.gen(function*() {
-      const wrong = [{ path: "/a.md", revision: 1 }, { path: "a/../b.md", revision: 1 }, { path: "cafe\u0301.md", revision: 1 }, {
-        path: "c.md",
-        revision: ""
-      }, { path: "d.md", revision: 1 }]
+      const wrong = [
+        { path: "/a.md", revision: 1 },
+        { path: "a/../b.md", revision: 1 },
+        { path: "cafe\u0301.md", revision: 1 },
+        {
+          path: "c.md",
+          revision: ""
+        },
+        { path: "", revision: 1 },
+        { path: "e.md", revision: Number.NaN },
+        "f.md" as never,
+        { path: "d.md", revision: 1 }
+      ]
       const found = yield* listed(() => wrong)
       assert.deepStrictEqual(found._tag === "Success" ? found.success.map(({ _tag }) => _tag) : found, [
-        "failed",
-        "failed",
-        "failed",
-        "failed",
+        ...Array.from({ length: 7 }, () => "failed" as const),
         "item",
         "complete"
       ])
     }))
+
+  it.live("that are read as null are gone, and as something else fail by themselves, and say what is wanted", () =>
+    Effect.gen(function*() {
+      const contents: Readonly<Record<string, unknown>> = { "gone.md": null, "rows.md": { text: "one" }, "text.md": "The door is green." }
+      const pipeline = Pipeline.make("app", {
+        corpus: { displayName: "App" },
+        sources: {
+          rows: records("rows", {
+            list: () => [...Object.keys(contents).map((path) => ({ path, revision: 1 })), { path: "", revision: 1 }],
+            read: (path) => contents[path] as string
+          })
+        }
+      })
+      const { reasons, totals } = yield* pipeline.run
+      assert.deepInclude(totals, { added: 1, failed: 2 })
+      const said = reasons?.map(({ message, path }) => `${path}: ${message}`).join("\n") ?? ""
+      assert.include(
+        said,
+        "rows.md: reading rows.md of source rows gave neither text nor bytes (give a text, a Uint8Array, or an async iterable of Uint8Array)"
+      )
+      assert.include(said, "(no path): path: must be names in NFC with / between them")
+    }).pipe(Effect.provide(isolatedEngine())))
 
   it.live("are kept in step by runs: added, edited, deleted, and not read again", () =>
     Effect.gen(function*() {

@@ -22,11 +22,17 @@ describe("connectorSuite", () => {
       }
     }
     const tests = new Map<string, () => Promise<void>>()
+    const timeouts = new Set<number>()
     connectorSuite("pages", Effect.succeed({ connector, sample: "a", remove: Effect.void }), {
       local: true,
       describe: (_, define) => define(),
-      it: (name, test) => tests.set(name, test)
+      it: (name, test, timeout) => {
+        tests.set(name, test)
+        timeouts.add(timeout)
+      }
     })
+    // Retries take longer than test runners wait by default.
+    assert.deepStrictEqual([...timeouts], [60_000])
     await tests.get("reads what it lists, and no more than maxBytes")?.()
     assert.deepStrictEqual([...origins], ["https://pages.test"])
   })

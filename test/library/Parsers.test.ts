@@ -5,7 +5,7 @@ import { join } from "node:path"
 import { expectTypeOf, describe as describeSuite, it as itSuite } from "vitest"
 import { connectors } from "../../connectors/index.ts"
 import { capabilitiesOf } from "../../src/compose/Capabilities.ts"
-import { SecretVersion } from "../../src/ConnectorKit.ts"
+import { SecretVersion, withDefault } from "../../src/ConnectorKit.ts"
 import { defineParser, DocumentError, Embedded, type FileToParse, type Host, Pipeline, ServiceError } from "../../src/index.ts"
 import { parserSuite } from "../../src/kit/ParserSuite.ts"
 import { definePipeline } from "../../src/pipeline/definition/DefinePipeline.ts"
@@ -76,6 +76,22 @@ describe("a parser of one's own", () => {
       ...(parsers.length === 0 ? {} : { parsers }),
       metadata: { author: { property: "author" } }
     })
+
+  it("is refused at the pipeline where what it was defined with breaks a rule", () => {
+    const wrong = defineParser({
+      kind: "wrong",
+      description: "Wrong.",
+      version: 1,
+      extensions: [".md"],
+      maxSeconds: 0.5,
+      fields: { depth: withDefault(Schema.Int.annotate({ description: "How deep." }), 1.5) },
+      make: () => Effect.succeed(() => Effect.succeed("text"))
+    })
+    assert.throws(
+      () => Pipeline.make("p", { corpus: { displayName: "P" }, sources: {}, parsers: [wrong({})] }),
+      /: 3 problems[^]*parsers\[0\]\.wrong\.depth\n[^]*parsers\[0\]\.wrong\.extensions\[0\]\n {2}must be the end of a file's name[^]*parsers\[0\]\.wrong\.maxSeconds\n/
+    )
+  })
 
   it.live("reads the files that it names, once, and is cited to the byte; others are read as before", () =>
     Effect.gen(function*() {

@@ -189,6 +189,8 @@ describe("Pipeline.make", () => {
       /: 2 problems[^]*sources\.pears\n {2}is of kind fruit, which sources\.apples has of another definition[^]*parsers\[1\]\n {2}is of kind reads/
     )
     assert.throws(pipelineOf({ mine: records("local", new Map()) }), /sources\.mine\n {2}is of kind local, .* comes with Sluice/)
+    // A kind is the scheme of its documents' addresses.
+    assert.throws(() => records("my docs", new Map()), /kind: "my docs" is no name of a kind/)
     assert.doesNotThrow(pipelineOf({ apples, pears: records("pears", new Map()) }, [reads("a")]))
   })
 

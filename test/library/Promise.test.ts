@@ -20,6 +20,7 @@ import {
   parser,
   Pipeline,
   PipelineInvalid,
+  type Question,
   rankBy,
   retrieve,
   retrieveEach,
@@ -375,6 +376,90 @@ describe("sluice/promise", () => {
       await using third = await open(wrong, engine)
       const { code, message } = await rejection(third.ask("How many days?"))
       assert.deepStrictEqual([code, message], ["UNAVAILABLE", "mine failed: fetch failed"])
+    }))
+
+  it.live("says what a function gave in the place of what it should, and shows no secret of what it threw", () =>
+    inFolder(async (folder) => {
+      const engine = Embedded.layer({ dataDir: join(folder, "data") })
+      const parts = partsIn(folder)
+      {
+        await using app = await open(Pipeline.make("p", parts), engine)
+        await app.run()
+      }
+      const refused = async (stages: ReturnType<typeof compose<Question, Retrieved, Answered, never, never, unknown, never>>) => {
+        await using app = await open(Pipeline.make("p", { ...parts, stages: stages as Stage<Question, Answered> }), engine)
+        const { code, message } = await rejection(app.ask("How many days?"))
+        return `${code} ${message}`
+      }
+      const model = (write: () => unknown) =>
+        refused(compose(retrieve(), generateBy({ model: "mine", write: write as () => string })) as never)
+      assert.strictEqual(await model(async () => null), "FAILED_PRECONDITION mine gave null where text is wanted")
+      assert.strictEqual(
+        await model(async function*() {
+          yield "Five "
+          yield { text: "days" }
+        }),
+        "FAILED_PRECONDITION mine gave object where text is wanted"
+      )
+      assert.strictEqual(
+        await model(() => {
+          throw new Error("401 of https://me:hunter2@host/v1?api_key=SECRET for sk-live-abcdefgh")
+        }),
+        "UNAVAILABLE mine failed: 401 of https://me:<redacted>@host/v1?api_key=<redacted> for <redacted>"
+      )
+      assert.strictEqual(
+        await refused(compose(retrieveEach({ queries: () => "leave" as never }), generate()) as never),
+        "INVALID_ARGUMENT queries: gave something other than a list of texts"
+      )
+      assert.strictEqual(
+        await refused(compose(retrieve(), stage((_: Retrieved) => undefined as never), generate()) as never),
+        "FAILED_PRECONDITION stage 2 gave nothing for stage 3"
+      )
+      const embedding = async (embed: (texts: ReadonlyArray<string>) => unknown) => {
+        const own = embedder({ id: "own", dimensions: 2, retries: 0, embed: embed as () => ReadonlyArray<ReadonlyArray<number>> })
+        await using app = await open(handbook(folder), Embedded.layer({ dataDir: join(folder, "own"), embedder: own }))
+        return (await rejection(app.run())).message
+      }
+      assert.strictEqual(await embedding(() => undefined), "embedder own gave undefined for 1 texts")
+      assert.strictEqual(await embedding(() => []), "embedder own gave 0 vectors for 1 texts")
+      assert.strictEqual(await embedding(() => [[1]]), "embedder own gave a vector of 1 numbers for text 1 of 1")
+    }))
+
+  it.live("takes no filter and no principal for given that is none", () =>
+    inFolder(async (folder) => {
+      await using app = await open(handbook(folder), Embedded.layer({ dataDir: join(folder, "data") }))
+      await app.run()
+      const refused = async (question: unknown, options: unknown = {}) =>
+        (await rejection(app.retrieve(question as string, options as {}))).message
+      assert.strictEqual(await refused("leave", { where: "year >= 2025" }), "where: is no option of a question")
+      assert.strictEqual(await refused("leave", { filter: "year >= 2025" }), "filter: must be an object")
+      assert.strictEqual(await refused("leave", { filter: { metaData: { year: "2025" } } }), "filter.metaData: is no option of a question")
+      for (const principal of [undefined, null, 5, ["user:ann@acme.com"]]) {
+        assert.strictEqual(await refused({ question: "leave", principal }), "principal: must be a text, such as user:ann@acme.com")
+      }
+      const corpus = (await app.retrieve("leave")).contexts[0]?.file.split("/ragFiles/")[0]
+      assert.strictEqual(
+        await refused({ question: "leave", principal: undefined }, { also: [{ corpus }] }),
+        "principal: must be a text, such as user:ann@acme.com"
+      )
+      assert.lengthOf((await app.retrieve({ question: "leave", principal: "" })).contexts, 1)
+    }))
+
+  it.live("streams nothing for a signal that has aborted already", () =>
+    inFolder(async (folder) => {
+      await using app = await open(handbook(folder), Embedded.layer({ dataDir: join(folder, "data") }))
+      await app.run()
+      // Once all of it is at hand, the first part comes without any wait.
+      for await (const _ of app.stream("leave")) break
+      for await (const _ of app.stream("leave")) break
+      const reason = new Error("enough")
+      const parts: Array<unknown> = []
+      try {
+        for await (const part of app.stream("leave", { signal: AbortSignal.abort(reason) })) parts.push(part)
+      } catch (error) {
+        parts.push(error)
+      }
+      assert.deepStrictEqual(parts, [reason])
     }))
 
   it.live("loads a pipeline from a file, and a bundle, or rejects with what is wrong with it", () =>

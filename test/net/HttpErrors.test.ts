@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
 import { HttpClientError, HttpClientRequest } from "effect/http"
 import { errorOfBody, retryAfterOf, transportErrorOf } from "../../src/net/HttpErrors.ts"
-import { redactText, redactUrl } from "../../src/net/Redact.ts"
+import { redactText, redactUrl } from "../../src/domain/Redact.ts"
 
 const of = (status: number, body: unknown) =>
   errorOfBody("the service", { status, body: typeof body === "string" ? body : JSON.stringify(body) })
@@ -99,6 +99,10 @@ describe("redaction", () => {
     for (const part of ["sk-abc", "xyz1", "abcdef123456", "AIzaSy", "correct horse", "\u001b"]) assert.notInclude(text, part)
     assert.include(text, "key <redacted>")
     assert.strictEqual(redactText("a task-oriented basic model"), "a task-oriented basic model")
+    assert.strictEqual(
+      redactText("cannot reach postgres://app:hunter2@db:5432/docs, nor https://host/a?api_key=SECRET&page=2 (see git@host:docs.git)"),
+      "cannot reach postgres://app:<redacted>@db:5432/docs, nor https://host/a?api_key=<redacted>&page=2 (see git@host:docs.git)"
+    )
   })
 
   it("takes user info and credentials out of addresses", () => {

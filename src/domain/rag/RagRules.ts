@@ -217,10 +217,17 @@ export const configBroken = ({ filter, hybrid, topK }: Pick<RetrievalRequest, "f
 /** Broken rules of a retrieval, without the question, in the fields of a {@link RetrievalRequest}. */
 export const selectionBroken = ({ also = [], corpus, files, ...config }: Omit<RetrievalRequest, "query">): Found => [
   ...configBroken(config),
+  ...(config.principal === undefined || typeof config.principal === "string" ? [] : breaks("principal", principalRule)),
   ...searchedBroken("files", { corpus, files }),
   ...also.flatMap((other, i) => searchedBroken(`also[${i}].files`, other)),
   ...(also.length >= corporaLimit ? breaks("also", { rule: `at most ${corporaLimit} corpora can be searched at a time` }) : [])
 ]
+
+/** The rule of a principal, which a program without types may give as anything. */
+export const principalRule: Wording = {
+  rule: "must be a text, such as user:ann@acme.com",
+  fix: "leave the field out only where everything may be found, as by the owner"
+}
 
 /** Most corpora of one retrieval. The limit is ours: the service states none. */
 const corporaLimit = 25

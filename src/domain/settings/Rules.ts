@@ -67,10 +67,10 @@ const isWhole = (pattern: string): boolean => {
   return open.length === 0
 }
 
-/** Uses `value`, given in its written form, when the key is absent. */
+/** Uses `value`, given in its written form, when the key is absent. A value that breaks a rule of `schema` is reported at the key. */
 export const withDefault = <S extends Schema.ConstraintCodec<unknown, unknown>>(schema: S, value: S["Encoded"]) =>
   // Set on the decoded side, so that a present value is decoded by `schema` itself, with all its rules.
-  Schema.withDecodingDefaultTypeKey<S>(Effect.sync(() => Schema.decodeUnknownSync(schema)(value)))(schema)
+  Schema.withDecodingDefaultTypeKey<S>(Effect.suspend(() => Schema.decodeUnknownEffect(schema)(value)))(schema)
 
 /** An absent list is an empty one. */
 export const listOf = (item: typeof Schema.String, description: string) => withDefault(Schema.Array(item).annotate({ description }), [])

@@ -1,7 +1,7 @@
 import { Context, Effect, Layer, Predicate, Stream } from "effect"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { ServiceError } from "../../domain/Errors.ts"
-import { secretsIn } from "../../net/Redact.ts"
+import { secretsIn } from "../../domain/Redact.ts"
 import { bytesOf, serverSentEvents } from "../../net/ServerSentEvents.ts"
 import { errorFromWire } from "../../wire/Errors.ts"
 import type { CountTokensRequest, CountTokensResponse } from "../../wire/messages/CountTokens.ts"

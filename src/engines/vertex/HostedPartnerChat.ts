@@ -6,7 +6,7 @@ import { conversationWarning, refusedCount, refusedMessage, refusedRegion } from
 import { tally } from "../../domain/partner/PartnerEvents.ts"
 import { partnerModel } from "../../domain/partner/PartnerModels.ts"
 import { estimatedTokens } from "../../domain/partner/PartnerTokens.ts"
-import { redactText, secretsIn } from "../../net/Redact.ts"
+import { redactText, secretsIn } from "../../domain/Redact.ts"
 import { bytesOf, serverSentEvents } from "../../net/ServerSentEvents.ts"
 import { PartnerChat } from "../../ports/PartnerChat.ts"
 import { Quota } from "../../ports/Quota.ts"

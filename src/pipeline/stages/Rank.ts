@@ -55,9 +55,13 @@ export const rankBy = <E = never, R = never>(
       if (typeof ranker !== "function") {
         return { ...input, contexts: yield* explainedOrder(contexts, yield* ranker.rank(question, contexts)) }
       }
-      const scores = yield* ranker(question, contexts)
-      if (scores.length === contexts.length && scores.every(Number.isFinite)) return { ...input, contexts: rankedBy(contexts, scores) }
-      return yield* notRanked(`gave ${scores.filter(Number.isFinite).length} scores for ${contexts.length} contexts`)
+      const scores: ReadonlyArray<number> | null | undefined = yield* ranker(question, contexts)
+      if (scores?.length !== contexts.length) {
+        return yield* notRanked(`gave ${scores?.length ?? "no"} scores for ${contexts.length} contexts`)
+      }
+      const wrong = scores.findIndex((score) => !Number.isFinite(score))
+      if (wrong >= 0) return yield* notRanked(`gave ${String(scores[wrong])} for context ${wrong + 1} of ${contexts.length}`)
+      return { ...input, contexts: rankedBy(contexts, scores) }
     }).pipe(Effect.withSpan("stage.rankBy")), { gives: "retrieved" as const })
 
 /** The contexts as a ranker has ordered them, each with the place it had; refused where they are not the same ones. */

@@ -1,7 +1,8 @@
 import { Context, Effect } from "effect"
 import { defined, isEmpty } from "../../domain/Defined.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
-import type { ServiceError } from "../../domain/Errors.ts"
+import { ServiceError } from "../../domain/Errors.ts"
+import { filterExample } from "../../domain/MetadataFilter.ts"
 import { type Metadata, RagFileName } from "../../domain/RagFile.ts"
 import {
   type Context as RetrievedContext,
@@ -14,6 +15,7 @@ import type { Synonyms } from "../../domain/Synonyms.ts"
 import { Retrieval } from "../../ports/Retrieval.ts"
 import { retrievalTime } from "../Metrics.ts"
 import type { RetrieveSettings } from "../definition/StageSettings.ts"
+import { suggest } from "../definition/Suggest.ts"
 import { described, type Stage } from "./Stage.ts"
 
 /** The question that a chain of stages starts from. */
@@ -21,7 +23,10 @@ export interface Question {
   readonly question: string
   /** Text to search for instead of the question, which is still what is answered. Default: the question. */
   readonly query?: string
-  /** Answer only from files that this principal may read; absent means the owner, who may read all. */
+  /**
+   * Answer only from files that this principal may read; absent means the owner, who may read all. A field that is there with `undefined`
+   * in it, as of a visitor who is not signed in, is refused.
+   */
   readonly principal?: string
   /** Words and phrases that mean the same, which a `retrieve` stage has searched with and an extractive answer is found with. */
   readonly synonyms?: Synonyms
@@ -80,6 +85,47 @@ export interface RetrieveOptions {
   readonly correctSpelling?: boolean
   /** Whether each context says why it has its place (`explanation`), which takes longer. Default false. */
   readonly explain?: boolean
+}
+
+const optionNames = Object.keys(
+  {
+    topK: true,
+    hybrid: true,
+    filter: true,
+    rank: true,
+    files: true,
+    also: true,
+    synonyms: true,
+    correctSpelling: true,
+    explain: true
+  } satisfies Record<keyof RetrieveOptions, true>
+)
+const filterNames = Object.keys(
+  { maxDistance: true, minSimilarity: true, metadata: true, metadataFilter: true } satisfies Record<
+    keyof NonNullable<RetrieveOptions["filter"]>,
+    true
+  >
+)
+
+/** The error of what is no option: a program without types would take a filter for given that nothing looks at. */
+export const strangerAmong = (options: RetrieveOptions): ServiceError | undefined => {
+  const { filter } = options
+  if (filter !== undefined && Object(filter) !== filter) {
+    return ServiceError.invalid("filter", "must be an object", `write for example { metadataFilter: ${JSON.stringify(filterExample)} }`)
+  }
+  const strange = Object.keys(options).find((name) => !optionNames.includes(name))
+  if (strange !== undefined) return noOption(strange, strange, optionNames)
+  const inFilter = Object.keys(filter ?? {}).find((name) => !filterNames.includes(name))
+  return inFilter === undefined ? undefined : noOption(`filter.${inFilter}`, inFilter, filterNames)
+}
+
+const noOption = (field: string, name: string, known: ReadonlyArray<string>): ServiceError => {
+  const meant = suggest(name, known)
+  return ServiceError.invalid(
+    field,
+    "is no option of a question",
+    meant === undefined ? `there are ${known.join(", ")}` : `did you mean ${meant}?`
+  )
 }
 
 /** Options of `retrieve` that one question overrides, such as `--top-k` on the command line. */

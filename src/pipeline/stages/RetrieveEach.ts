@@ -64,6 +64,11 @@ export const retrieveEach = <E = never, R = never>(
 
 /** The queries that differ, in their order. */
 const distinct = (queries: ReadonlyArray<string>, question: string): Effect.Effect<ReadonlyArray<string>, ServiceError> => {
+  if (!Array.isArray(queries) || queries.some((query) => typeof query !== "string")) {
+    return Effect.fail(
+      ServiceError.invalid("queries", "gave something other than a list of texts", "give an array of texts, or an empty one")
+    )
+  }
   const known = new Map<string, string>()
   for (const query of queries) {
     const plain = query.trim().replace(/\s+/g, " ")

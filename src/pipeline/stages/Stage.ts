@@ -104,8 +104,17 @@ export const sequence = (parts: ReadonlyArray<AnyStage>): AnyStage =>
     { parts }
   )
 
-/** What a stage makes of a value that suits it. One that gives no effect, as an async function does, is an error that names it. */
+/** What a stage makes of a value that suits it. One that gives no effect, as an async function does, is an error that names it, and so is one that gave nothing. */
 export const runStage = (stage: AnyStage, at: number, input: unknown): Effect.Effect<unknown, unknown, unknown> => {
+  if (input === undefined) {
+    return Effect.fail(
+      new ServiceError({
+        code: "FAILED_PRECONDITION",
+        message: `stage ${at} gave nothing for stage ${at + 1}`,
+        fix: "return what it makes of its input, such as { ...input, contexts }"
+      })
+    )
+  }
   const made: unknown = stage(input as never) // the value suits it
   if (Effect.isEffect(made)) return made
   const name = stage.settings?._tag ?? stage.name

@@ -1,6 +1,7 @@
 import { Effect, Stream } from "effect"
 import { types } from "node:util"
 import { type SecretError, ServiceError } from "../../domain/Errors.ts"
+import { redactText } from "../../domain/Redact.ts"
 import type { Connector, Listed, SourceItem } from "../../ports/Connector.ts"
 
 /** Kept by copies of a connector: what is guarded once is not guarded again. */
@@ -98,7 +99,11 @@ export const threw = (kind: string, doing: string, thrown: unknown, code: Code =
 const ownErrors = "mend the connector, or have it fail with a ServiceError where the source is at fault"
 
 const saidBy = (thrown: unknown): string =>
-  thrown instanceof Error || types.isNativeError(thrown) ? thrown.message : typeof thrown === "string" ? thrown : nameOf(thrown)
+  thrown instanceof Error || types.isNativeError(thrown)
+    ? redactText(thrown.message)
+    : typeof thrown === "string"
+    ? redactText(thrown)
+    : nameOf(thrown)
 
 const nameOf = (value: unknown): string => {
   if (value === undefined || value === null) return String(value)

@@ -2,6 +2,7 @@ import { Duration, Effect } from "effect"
 import { hash } from "node:crypto"
 import type { Cutting } from "../../domain/Chunking.ts"
 import { DocumentError, ServiceError } from "../../domain/Errors.ts"
+import { redactText } from "../../domain/Redact.ts"
 import type { AnyChunkerDefinition, CommonChunkerSettings, CutText } from "../../ports/Chunker.ts"
 import type { SourceItem } from "../../ports/Connector.ts"
 import type { AnyParserDefinition, CommonParserSettings, ParsedMarkdown, ParseFile } from "../../ports/Parser.ts"
@@ -119,6 +120,6 @@ const bounded = <A, B>(
     }),
     Effect.flatMap(use),
     Effect.catchDefect((thrown) =>
-      Effect.fail(failure(called, "crash", thrown instanceof Error ? thrown.message : "it threw a value that is not an error"))
+      Effect.fail(failure(called, "crash", thrown instanceof Error ? redactText(thrown.message) : "it threw a value that is not an error"))
     )
   )

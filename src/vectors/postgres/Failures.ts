@@ -1,6 +1,6 @@
 import { type Redacted } from "effect"
 import { type Code, ServiceError } from "../../domain/Errors.ts"
-import { redactText } from "../../net/Redact.ts"
+import { redactText } from "../../domain/Redact.ts"
 import type { Fields } from "../Chunks.ts"
 
 export const fields: Fields = { address: "postgres.url", key: "postgres.url", part: "postgres.url" }

@@ -41,12 +41,14 @@ describe("rankBy", () => {
         yield* Effect.all([
           refused(rankBy(() => Effect.succeed([1, 2]))),
           refused(rankBy(() => Effect.succeed([1, 2, Number.NaN]))),
+          refused(rankBy(() => Effect.succeed(undefined as never))),
           refused(rankBy({ rank: (_, contexts) => Effect.succeed(contexts.slice(1)) })),
           refused(rankBy({ rank: (_, [first, second]) => Effect.succeed([first!, second!, second!]) }))
         ]),
         [
           "FAILED_PRECONDITION the ranker of rankBy gave 2 scores for 3 contexts",
-          "FAILED_PRECONDITION the ranker of rankBy gave 2 scores for 3 contexts",
+          "FAILED_PRECONDITION the ranker of rankBy gave NaN for context 3 of 3",
+          "FAILED_PRECONDITION the ranker of rankBy gave no scores for 3 contexts",
           "FAILED_PRECONDITION the ranker of rankBy was given 3 contexts, and gave 2 that are not the same ones",
           "FAILED_PRECONDITION the ranker of rankBy was given 3 contexts, and gave 3 that are not the same ones"
         ]

@@ -10,12 +10,21 @@ const credentialParameter = /key|token|secret|password|passwd|signature|credenti
 const keyShapes =
   /\b(?:sk|pk|rk|hf|xox[a-z]|gh[a-z]|glpat|ya29|pcsk)[-_.][\w.*-]{4,}|\bAIza[\w-]{10,}|\beyJ[\w-]{8,}(?:\.[\w-]+){1,2}|\b(?:Bearer|Basic)\s+[\w.~+/=*-]{6,}/gi
 
+// Addresses stand in messages as drivers of databases and HTTP clients were given them.
+const passwordInAddress = /(?<=:\/\/[^\s/@:]*:)[^\s/@]+(?=@)/g
+const parameterInAddress = /([?&])([\w.~%-]+)=[^&\s#"'<>)]+/g
+
 /**
- * Makes text safe to show: removes key-shaped words and the given secrets, drops control characters, and cuts it to
- * `maxLength` UTF-16 units (default 500).
+ * Makes text safe to show: removes key-shaped words, credentials in addresses and the given secrets, drops control characters, and cuts it
+ * to `maxLength` UTF-16 units (default 500).
  */
 export const redactText = (text: string, secrets: ReadonlyArray<Redacted.Redacted<string>> = [], maxLength = 500): string => {
-  const clean = withoutSecrets(text, secrets).replace(keyShapes, mask).replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ").trim()
+  const clean = withoutSecrets(text, secrets)
+    .replace(keyShapes, mask)
+    .replace(passwordInAddress, mask)
+    .replace(parameterInAddress, (whole, sign: string, name: string) => credentialParameter.test(name) ? `${sign}${name}=${mask}` : whole)
+    .replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ")
+    .trim()
   return clean.length > maxLength ? `${clean.slice(0, maxLength)}…` : clean
 }
 
