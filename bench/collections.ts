@@ -27,7 +27,7 @@ import { basename, join } from "node:path"
 import { parseArgs } from "node:util"
 import { gunzipSync } from "node:zlib"
 import { parseDocument, DomUtils } from "htmlparser2"
-import { numberedName } from "../src/text/FileNames.ts"
+import { numberedName } from "../src/text/NumberedNames.ts"
 
 interface Made {
   /** Ids of the documents. Absent: their indices. */

@@ -52,7 +52,7 @@ export type Usage = typeof Usage.Type
  * Number of citations that a model wrote and that were removed: `unknown` ones name contexts that the model was not
  * given, `unsupported` ones contexts that do not support the statement.
  */
-export const RemovedCitations = Schema.Struct({ unknown: Schema.Int, unsupported: Schema.Int })
+const RemovedCitations = Schema.Struct({ unknown: Schema.Int, unsupported: Schema.Int })
 
 /**
  * An answer with its evidence: each mark `[n]` in `text` refers to the citation of that index, and each support says

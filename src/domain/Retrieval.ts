@@ -73,14 +73,14 @@ export const mergedContexts = (
   return all.toSorted((a, b) => near ? (a.distance ?? 0) - (b.distance ?? 0) : b.score - a.score).slice(0, topK)
 }
 
-/** The constant `k` of reciprocal rank fusion where none is given, that of its authors. */
-export const defaultFusion = 60
+/** The default `k` of reciprocal rank fusion, from the paper that introduced it. */
+const defaultFusion = 60
 
 /**
- * What several queries found as one list, by reciprocal rank: each context counts `1 / (k + place)` for each list that has
- * it, places from 1, and that sum is its score. It is otherwise as the list has it that puts it first, with its least
- * distance; of equals comes first what stands higher in a list, then what an earlier list has. What is explained says where
- * each query found it.
+ * Merges the results of several queries by reciprocal rank fusion. A context's score is the sum of `1 / (k + place)` over
+ * the lists that have it, places from 1. Its distance is the smallest that a list gives it, and its other fields are those
+ * of the list that ranks it highest. Of equal scores, the context with the higher place in any list comes first, then the
+ * one of the earlier list. A context with an explanation also says at which place each query found it.
  */
 export const fusedByRank = (
   found: ReadonlyArray<{ readonly query: string; readonly contexts: ReadonlyArray<Context> }>,

@@ -4,7 +4,7 @@ import type { LocalModel } from "../domain/LocalModel.ts"
 import { type Context, rankedBy } from "../domain/Retrieval.ts"
 import { Ranker } from "../ports/Ranker.ts"
 import { type LocalModelOptions, openModel } from "./local/ModelProcess.ts"
-import { scoredText } from "./Scored.ts"
+import { scoredText } from "./ScoredText.ts"
 
 /**
  * Reranks contexts by a cross encoder in a process on this machine, which reads the question and a text together. `score` becomes the

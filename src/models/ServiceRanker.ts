@@ -4,7 +4,7 @@ import { type Context, rankedBy } from "../domain/Retrieval.ts"
 import { transportErrorOf } from "../net/HttpErrors.ts"
 import { Ranker } from "../ports/Ranker.ts"
 import { type Connection, connect } from "./openai/Connection.ts"
-import { scoredText } from "./Scored.ts"
+import { scoredText } from "./ScoredText.ts"
 
 /** Most texts of one request. The scores of several requests are comparable, since each text is scored with the question alone. */
 const textsAtOnce = 256

@@ -22,7 +22,7 @@ export interface CandidateFacts {
   readonly title?: number | undefined
   /** Whether a heading of the chunk is the question: see `analysis/HeadingKeys.ts`. */
   readonly headed?: boolean | undefined
-  /** Whether the question names the chunk's file by its number: see `text/FileNames.ts`. */
+  /** Whether the question names the chunk's file by its number: see `text/NumberedNames.ts`. */
   readonly named?: boolean | undefined
   /** Share of the command options in the question that the chunk explains, 0..1: see `text/CommandOptions.ts`. */
   readonly options?: number | undefined

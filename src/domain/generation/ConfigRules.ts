@@ -1,6 +1,5 @@
 import type { GenerationConfig, Json } from "./Generation.ts"
-import type { Broken } from "../Rule.ts"
-import { violationUnless } from "./ViolationUnless.ts"
+import { type Broken, violationUnless } from "../Rule.ts"
 
 const mimeTypes = ["text/plain", "application/json", "text/x.enum"]
 

@@ -1,7 +1,6 @@
 import type { Content } from "./Generation.ts"
-import type { Broken } from "../Rule.ts"
+import { type Broken, violationUnless } from "../Rule.ts"
 import { dataMembers, isVideoSite, partRules, textRules } from "./PartRules.ts"
-import { violationUnless } from "./ViolationUnless.ts"
 
 const roles = new Set(["", "user", "model", "function"])
 

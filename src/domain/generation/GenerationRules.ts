@@ -5,8 +5,7 @@ import { configRules } from "./ConfigRules.ts"
 import { contentRules, systemRules } from "./ContentRules.ts"
 import { safetyRules } from "./SafetyRules.ts"
 import { toolRules } from "./ToolRules.ts"
-import { violationUnless } from "./ViolationUnless.ts"
-import { type Broken, refusalOf } from "../Rule.ts"
+import { type Broken, refusalOf, violationUnless } from "../Rule.ts"
 
 export interface GenerationUse {
   /** Model, as the caller names it. */

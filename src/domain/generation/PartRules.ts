@@ -1,6 +1,5 @@
 import type { Blob, FileData, Part } from "./Generation.ts"
-import type { Broken } from "../Rule.ts"
-import { isSet, violationUnless } from "./ViolationUnless.ts"
+import { type Broken, isSet, violationUnless } from "../Rule.ts"
 
 export const dataMembers = [
   "text",

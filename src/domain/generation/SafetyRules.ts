@@ -1,6 +1,5 @@
 import { harmBlockMethods, harmBlockThresholds, harmCategories, type SafetySetting } from "./Generation.ts"
-import type { Broken } from "../Rule.ts"
-import { isSet, violationUnless } from "./ViolationUnless.ts"
+import { type Broken, isSet, violationUnless } from "../Rule.ts"
 
 const categories = new Set<string>(harmCategories)
 const thresholds = new Set<string>(harmBlockThresholds)

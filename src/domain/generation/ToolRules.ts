@@ -1,7 +1,6 @@
 import type { FunctionDeclaration, GenerationRequest, OpenApiSchema } from "./Generation.ts"
-import type { Broken } from "../Rule.ts"
+import { type Broken, violationUnless } from "../Rule.ts"
 import { isJsonObject } from "./ConfigRules.ts"
-import { violationUnless } from "./ViolationUnless.ts"
 
 const functionName = /^[A-Za-z_][\w.-]{0,63}$/
 const modes = new Set(["", "MODE_UNSPECIFIED", "AUTO", "ANY", "NONE", "VALIDATED"])

@@ -15,14 +15,13 @@ import { ObjectStore } from "../../ports/ObjectStore.ts"
 import { RowModels } from "../../ports/RowModels.ts"
 import type { PageRequest } from "../../ports/Paging.ts"
 import { TableStore } from "../../ports/TableStore.ts"
-import { asStateError } from "../../state/Database.ts"
 import * as Lock from "../../state/Lock.ts"
 import { State } from "../../state/State.ts"
 import { checkColumns } from "../../text/rows/ReadRows.ts"
 import { type BatchTools, clearLeftovers, runJob } from "./batch/BatchRun.ts"
 import { BatchTable, type JobEntry } from "./batch/BatchTable.ts"
 import type { Names } from "./Names.ts"
-import { stateFailure } from "./StateFailure.ts"
+import { attemptAt, stateFailure } from "./StateFailure.ts"
 
 export interface EmbeddedBatchOptions {
   /**
@@ -63,8 +62,7 @@ export const layer = (
     Effect.gen(function*() {
       const { database, dataDir, path } = yield* State
       const { concurrency = 4 } = options
-      const attempt: BatchTools["attempt"] = (body) =>
-        Effect.try({ try: body, catch: (cause) => cause instanceof ServiceError ? cause : stateFailure(asStateError(cause, path)) })
+      const attempt: BatchTools["attempt"] = (body) => attemptAt(path, body)
       const table = yield* attempt(() => new BatchTable(database))
       const tables = yield* TableStore
       const objects = yield* ObjectStore

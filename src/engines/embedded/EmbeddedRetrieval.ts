@@ -39,7 +39,7 @@ const filterField = "filter.metadata_filter"
 const longestQuery = 100_000
 /** Least number of contexts that a ranker gets to order. */
 const rankedDepth = 50
-/** Kept answers have one part in this many of the memory, and searches in other databases one in that many. */
+/** What the memory is divided by: for kept answers, and for searches in other databases. */
 const answersShare = 8
 const elsewhereShare = 4
 
@@ -143,7 +143,7 @@ export const embeddedRetrieval = (
             ...asked,
             query: expanded,
             hybrid: request.hybrid !== undefined,
-            // How rare a word is in the corpus, only its own database knows.
+            // Only the other database knows how rare each word is in the corpus: here all words weigh the same.
             vector: typeof vector === "function" ? vector(() => 1) : undefined
           })
           : yield* managed(corpus, {

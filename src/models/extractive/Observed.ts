@@ -1,6 +1,6 @@
 /** Reads units with what stands around them: all that their signs are computed from. */
 import type { Context } from "../../domain/Retrieval.ts"
-import { numberedName, numberedNames } from "../../text/FileNames.ts"
+import { numberedName, numberedNames } from "../../text/NumberedNames.ts"
 import { explainsOption } from "../../text/CommandOptions.ts"
 import { leaning } from "./Cues.ts"
 import { type Named, namedBy } from "./CodeNames.ts"

@@ -37,7 +37,7 @@ export const namesOf = (lines: ReadonlyArray<Line>, isStart: boolean): Cells | u
 }
 
 /** A row as an answer shows it: each cell with the name of its column. */
-export const rowText = (cells: Cells, columns: Cells | undefined): string =>
+const rowText = (cells: Cells, columns: Cells | undefined): string =>
   columns === undefined || cells.length > columns.length
     ? cells.join(" | ")
     : cells.flatMap((cell, at) => cell === "" ? [] : [columns[at] === "" ? cell : `${columns[at]}: ${cell}`]).join("; ")

@@ -108,7 +108,7 @@ const settled = ({ item: { path, size }, source }: Work, outcome: Omit<FileOutco
 const renamed = ({ known }: Work, entry: LedgerEntry): LedgerEntry | undefined =>
   known !== undefined && known.path !== entry.path ? known : undefined
 
-/** Sets an entry, and removes another in the same transaction: that of the path a moved item had. */
+/** Sets an entry and, where the item has moved, removes the entry of its former path in the same transaction. */
 const change = (entry: LedgerEntry, drop: LedgerEntry | undefined): LedgerChange => ({
   put: [entry],
   remove: drop === undefined ? [] : [drop]

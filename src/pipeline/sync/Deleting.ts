@@ -2,8 +2,9 @@ import { Clock, Effect, Stream } from "effect"
 import { Files } from "../../ports/Files.ts"
 import { Ledger, type LedgerEntry, type Scan } from "../../ports/Ledger.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
+import { plural } from "../../domain/Numbers.ts"
 import { concernsAll, Held, ignoreMissing, messageWithFix } from "./Failures.ts"
-import { filesText, Session, type SyncSpec } from "./Session.ts"
+import { Session, type SyncSpec } from "./Session.ts"
 
 /** Deletes up to this number are never held, unless they are all the files of a source. */
 const freeDeletes = 20
@@ -119,7 +120,7 @@ interface Undeleted {
 const undeletedText = (failures: ReadonlyArray<Undeleted>): string => {
   const [first] = failures
   const others = failures.length < mostUndeleted ? "" : ", and no others were tried"
-  return `${filesText(failures.length)} could not be deleted${others}: ${first?.entry.path}: ${
+  return `${plural(failures.length, "file")} could not be deleted${others}: ${first?.entry.path}: ${
     first === undefined ? "" : messageWithFix(first.error)
   }`
 }
@@ -162,7 +163,7 @@ export const deleteSuperseded = Effect.fn("sync.deleteSuperseded")(function*(ent
   const there = entries.filter(({ file }) => file !== undefined).length
   if (!yes && there > 0 && (stored === 0 || there - stored > deleteLimit(maxDelete, there))) {
     const why = `${
-      filesText(there)
+      plural(there, "file")
     } would be replaced by ${stored}, fewer than maxDelete allows, since another side lists the source now; --yes deletes them`
     return yield* new Held({ count: entries.length, why })
   }
@@ -176,7 +177,7 @@ export const deleteSuperseded = Effect.fn("sync.deleteSuperseded")(function*(ent
 export interface LossRules extends Pick<SyncSpec, "maxDelete"> {
   /** Ids of the sources that the pipeline has. */
   readonly sources: ReadonlyArray<string>
-  /** Allows it, whatever is missing. */
+  /** Allows the corpus to be replaced, however many files are missing. */
   readonly yes: boolean
 }
 

@@ -2,6 +2,7 @@ import { Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { defined } from "../../domain/Defined.ts"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
+import { plural } from "../../domain/Numbers.ts"
 import type { Marker, RagFileName } from "../../domain/RagFile.ts"
 import type { Others } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
@@ -11,7 +12,7 @@ import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
 import { pages } from "../../ports/Paging.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { mayBeFetched } from "./ServiceFiles.ts"
-import { filesText, markerSource, type Named, namesOf, type SyncSpec } from "./Session.ts"
+import { markerSource, type Named, namesOf, type SyncSpec } from "./Session.ts"
 import { findGeneration } from "./Generations.ts"
 import { findTarget } from "./Target.ts"
 
@@ -216,7 +217,7 @@ const othersText = ({ files, pipelines, unmarked }: Others): string => {
     ...Object.entries(pipelines).map(([pipeline, n]) => `${n} of pipeline ${pipeline}`),
     ...(unmarked === 0 ? [] : [`${unmarked} without a pipeline's mark`])
   ]
-  return `${filesText(files)} of others (${whose.join(", ")})`
+  return `${plural(files, "file")} of others (${whose.join(", ")})`
 }
 
 /** Note for a pipeline that finds a corpus of its name with files of others in it. */

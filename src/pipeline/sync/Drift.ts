@@ -1,5 +1,6 @@
 import { Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
+import { plural } from "../../domain/Numbers.ts"
 import type { RagFile } from "../../domain/RagFile.ts"
 import type { Others } from "../../domain/Report.ts"
 import type { LostCorpus } from "../../ports/Corpora.ts"
@@ -10,7 +11,7 @@ import { compareTarget, countOthers } from "./Diff.ts"
 import { ignoreMissing } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { isImporting } from "./ServiceFiles.ts"
-import { drifted, filesText, markerSource, namesOf, Session, sourcesByMark, type SyncSpec } from "./Session.ts"
+import { drifted, markerSource, namesOf, Session, sourcesByMark, type SyncSpec } from "./Session.ts"
 
 /** How the target differs from the ledger: what somebody else did to the files that this pipeline stored there. */
 export interface Drift {
@@ -39,8 +40,8 @@ export const noDrift: Drift = {
 
 /** Notes on the sources, for the report. */
 export const driftNotes = ({ damaged, lost }: Pick<Drift, "damaged" | "lost">): ReadonlyArray<readonly [source: string, note: string]> => [
-  ...[...lost].map(([source, count]) => [source, `${filesText(count)} deleted or changed in the corpus by somebody else`] as const),
-  ...[...damaged].map(([source, count]) => [source, `${filesText(count)} damaged in the corpus, to be read again`] as const)
+  ...[...lost].map(([source, count]) => [source, `${plural(count, "file")} deleted or changed in the corpus by somebody else`] as const),
+  ...[...damaged].map(([source, count]) => [source, `${plural(count, "file")} damaged in the corpus, to be read again`] as const)
 ]
 
 /**

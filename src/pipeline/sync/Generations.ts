@@ -126,12 +126,12 @@ export const settleGenerations = Effect.fn("sync.settleGenerations")(function*(p
 })
 
 /** How many generations are kept to roll back to, where the pipeline does not say. */
-export const defaultKept = 1
+const defaultKept = 1
 
 /** The settings of a pipeline that govern how its generations change places. */
 export interface Succession extends Named {
   readonly corpus: Pick<CorpusSpec, "displayName">
-  /** How many generations are kept to roll back to. Default {@link defaultKept}. */
+  /** How many generations are kept to roll back to. Default 1. */
   readonly keep?: number
 }
 

@@ -1,12 +1,13 @@
 import { Effect, Stream } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { ServiceError, StateError } from "../../domain/Errors.ts"
+import { plural } from "../../domain/Numbers.ts"
 import type { FileOutcome } from "../../domain/Report.ts"
 import type { LedgerEntry, Scan } from "../../ports/Ledger.ts"
 import { deleteSuperseded } from "./Deleting.ts"
 import { handOver, importFiles, type ImportResult, importSize, importWhole } from "./Importing.ts"
 import type { Handed } from "./ServiceFiles.ts"
-import { decodeWork, filesText, Session } from "./Session.ts"
+import { decodeWork, Session } from "./Session.ts"
 import { importOnlyNote, isHandedOver, type Sources } from "./Sources.ts"
 import type { Stop } from "./Stop.ts"
 
@@ -75,7 +76,7 @@ const account = Effect.fnUntraced(function*<R>(
 export const replaceImported = Effect.fnUntraced(function*(source: string, entries: ReadonlyArray<LedgerEntry>) {
   const { tally } = yield* Session
   const { added, changed, failed, moved, unchanged } = tally.countsOf(source)
-  const files = `${filesText(entries.length)} that the service had imported`
+  const files = `${plural(entries.length, "file")} that the service had imported`
   if (!tally.isComplete(source) || failed > 0) return tally.noted(source, `${files} stay until all listed files are stored`)
   yield* deleteSuperseded(entries, added + changed + moved + unchanged).pipe(
     Effect.map(() => tally.noted(source, `${files} were replaced by the files uploaded from here`)),

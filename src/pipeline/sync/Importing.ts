@@ -234,8 +234,8 @@ const deleteOurs = Effect.fnUntraced(function*(id: string, stored: number) {
 })
 
 /**
- * Finds out how imports started by an earlier run ended. Returns the operations of those of sources that only the engine
- * lists, which are still to be followed, by source.
+ * Finds out how imports that an earlier run started have ended. Imports of sources that only the engine lists are not
+ * awaited: their operations are returned, by source, for the caller to follow.
  */
 export const settleImports = Effect.fn("sync.settleImports")(function*(corpus: CorpusName) {
   const ledger = yield* Ledger

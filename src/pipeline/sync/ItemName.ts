@@ -2,8 +2,8 @@ import type { SourceItem } from "../../ports/Connector.ts"
 import { tellingName } from "../../text/parse/Formats.ts"
 
 /**
- * The name of an item whose extension tells its format: its path's before that of its display name, which may be a title,
- * and before that of its address, which of what is inside a file is the file's.
+ * The name by which an item's format is known: its path, else its display name (which may be a title), else its address.
+ * The address of something inside a file is that of the file, and is not considered.
  */
 export const itemName = ({ displayName, mimeType, path, uri, within }: SourceItem): string =>
   tellingName([path, displayName, ...(within === undefined ? [uri] : [])], mimeType) ??

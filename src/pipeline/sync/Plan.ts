@@ -20,7 +20,7 @@ import * as Fingerprint from "./Fingerprint.ts"
 import { itemName } from "./ItemName.ts"
 import { type Scanned, scanSources } from "./Scanning.ts"
 import { entriesOf, isOurs } from "./ServiceFiles.ts"
-import { decodeWork, filesText, makeSession, Session, type SyncSource, type SyncSpec, type Work } from "./Session.ts"
+import { decodeWork, makeSession, Session, type SyncSource, type SyncSpec, type Work } from "./Session.ts"
 import { checkSources, importOnlyNote, isHandedOver, type Sources } from "./Sources.ts"
 import { findGenerations, type GenerationStatus, generationsStatus, pipelineKeyOf } from "./Generations.ts"
 import { type Change, emptyScope, findCandidate, findLost, findTarget, foundNote, type Target, takesOverNote } from "./Target.ts"
@@ -279,10 +279,10 @@ const sourceWarnings = (
 ): ReadonlyArray<string> => [
   ...importOnly.map((source) => `${source.id}: ${importOnlyNote(source)}`),
   ...[...uploaded].map(([source, { length }]) =>
-    `${source}: ${filesText(length)} uploaded from here would be replaced once the service has imported everything`
+    `${source}: ${plural(length, "file")} uploaded from here would be replaced once the service has imported everything`
   ),
   ...[...imported].map(([source, { length }]) =>
-    `${source}: ${filesText(length)} that the service imported would be replaced by the files uploaded from here`
+    `${source}: ${plural(length, "file")} that the service imported would be replaced by the files uploaded from here`
   ),
   ...notes("error").map(([source, error]) => `${source}: the listing was cut short (${error}); nothing of it would be deleted`),
   ...[...notes("warning"), ...notes("note"), ...driftNotes(drift)].map(([source, note]) => `${source}: ${note}`)

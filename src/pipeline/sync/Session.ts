@@ -5,7 +5,6 @@ import type { CorpusSpec } from "../../domain/Corpus.ts"
 import type { ImportSource } from "../../domain/Import.ts"
 import type { MetadataRules } from "../../domain/MetadataRules.ts"
 import type { Parsing } from "../../domain/Parsing.ts"
-import { plural } from "../../domain/Numbers.ts"
 import type { SyncEvent } from "../../domain/Report.ts"
 import type { Connector, SourceItem } from "../../ports/Connector.ts"
 import type { EmbeddingLimits } from "../../ports/EmbeddingBudget.ts"
@@ -186,5 +185,3 @@ export const markerSource = (pipeline: string, source: string): string => `${pip
 /** Sources of the pipeline, by the markers of their files. */
 export const sourcesByMark = (spec: Named & Pick<SyncSpec, "sources">): ReadonlyMap<string, string> =>
   new Map(namesOf(spec).flatMap((name) => spec.sources.map(({ id }) => [markerSource(name, id), id] as const)))
-
-export const filesText = (count: number): string => plural(count, "file")

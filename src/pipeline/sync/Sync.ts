@@ -1,6 +1,7 @@
 import { Cause, Clock, Effect, Exit } from "effect"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import type { SecretError, ServiceError, StateError } from "../../domain/Errors.ts"
+import { plural } from "../../domain/Numbers.ts"
 import type { Report } from "../../domain/Report.ts"
 import type { Corpora } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
@@ -17,7 +18,7 @@ import { importAll, replaceImported } from "./ImportAll.ts"
 import { settleImports } from "./Importing.ts"
 import { type Scanned, scanSources } from "./Scanning.ts"
 import type { Handed } from "./ServiceFiles.ts"
-import { decodeWork, filesText, makeSession, Session, type SyncOptions, type SyncSource, type SyncSpec } from "./Session.ts"
+import { decodeWork, makeSession, Session, type SyncOptions, type SyncSource, type SyncSpec } from "./Session.ts"
 import { checkSources, followRunning, isHandedOver, type Sources } from "./Sources.ts"
 import { Stop } from "./Stop.ts"
 import { foundNote, type Ready, readyTarget, takeOverRenamed } from "./Target.ts"
@@ -190,7 +191,7 @@ const left = Effect.gen(function*() {
   return tally.totals.failed + tally.totals.quarantined - quarantined
 })
 
-const notWhole = (open: number): string => open === 0 ? "it is not complete" : `${filesText(open)} could not be stored; run again`
+const notWhole = (open: number): string => open === 0 ? "it is not complete" : `${plural(open, "file")} could not be stored; run again`
 
 /** Makes the corpus that was built the live one. Fails with {@link Held} where it may not be live yet. */
 const takeOver = Effect.fnUntraced(function*(target: Ready) {

@@ -1,6 +1,7 @@
 import { Clock, Context, Effect, Option, Stream } from "effect"
 import { type Corpus, type CorpusName, type CorpusSpec, sameModel } from "../../domain/Corpus.ts"
 import { ServiceError, type StateError } from "../../domain/Errors.ts"
+import { plural } from "../../domain/Numbers.ts"
 import { Corpora, type LostCorpus } from "../../ports/Corpora.ts"
 import { Engine } from "../../ports/Engine.ts"
 import { Files } from "../../ports/Files.ts"
@@ -10,7 +11,7 @@ import { decodeBuilt, describes } from "./Built.ts"
 import { ignoreMissing } from "./Failures.ts"
 import * as Fingerprint from "./Fingerprint.ts"
 import { displayNameOf, findGenerations, nextGeneration, pipelineKeyOf, settleGenerations } from "./Generations.ts"
-import { filesText, markerSource, type Named, type SyncSpec } from "./Session.ts"
+import { markerSource, type Named, type SyncSpec } from "./Session.ts"
 
 /**
  * A ledger key without entries: for a corpus that does not exist yet, or that was found by its name, of which the ledger
@@ -257,7 +258,7 @@ export const findLost = Effect.fn("sync.findLost")(function*(target: Target, spe
 })
 
 export const foundNote = (place: string, files: number): string =>
-  `${filesText(files)} found in ${place} that this data directory did not know: they are taken in, and none of them is embedded again`
+  `${plural(files, "file")} found in ${place} that this data directory did not know: they are taken in, and none of them is embedded again`
 
 /** Fails where the corpus's vector database cannot be used, before anything is written or embedded for it. */
 const checkDatabase = Effect.fnUntraced(function*({ vectorDb }: CorpusSpec, corpus?: CorpusName) {
@@ -316,4 +317,4 @@ export const takeOverRenamed = Effect.fn("sync.takeOverRenamed")(function*({ pip
 })
 
 export const takesOverNote = (pipeline: string, files: number): string =>
-  `takes over ${filesText(files)} of pipeline ${pipeline}, as renamedFrom says; none of them is stored again`
+  `takes over ${plural(files, "file")} of pipeline ${pipeline}, as renamedFrom says; none of them is stored again`

@@ -66,7 +66,7 @@ export class Agenda {
     ]))
   }
 
-  /** Records that something may have changed. Returns whether the next listing has moved forward: further hints only put it off. */
+  /** Records that something may have changed. Returns whether this is the first hint since the last listing: further ones only put the next off. */
   hint(source: string, now: number): boolean {
     const entry = this.#of(source)
     const first = entry.hinted === undefined

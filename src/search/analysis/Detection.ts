@@ -12,7 +12,7 @@ export const sampleLength = 2_000
 
 /** What else is known of a text's language: see {@link detect}. */
 export interface Expected {
-  /** ISO 639-1 code of what the document declares, or what its other parts are in. */
+  /** ISO 639-1 code of the language that the document declares, or that its other parts are in. */
   readonly hint?: string
   /** What most of its corpus is in. */
   readonly prior?: AnalyzerId

@@ -59,7 +59,7 @@ export class Vocabulary {
     return merged
   }
 
-  /** Terms as UTF-8, one behind the other: that of a number that was sorted begins at {@link startOf} it, and ends where the next one begins. */
+  /** The terms as UTF-8, without separators. The term of a sorted number begins at {@link startOf} it, and ends where the next one begins. */
   get bytes(): Uint8Array {
     return this.#bytes
   }

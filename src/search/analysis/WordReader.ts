@@ -9,8 +9,8 @@ export interface WordReader {
   /** Takes the next of them, and gives how many bytes it has. */
   readonly put: (text: string) => number
   /**
-   * Finds the words of what was put; those that begin in its first `sampled` bytes tell the language, and all make the vector where
-   * it is `counted`. A stretch that is not plain ASCII goes to `takeOther`, with whether it begins there.
+   * Finds the words of the text that was put. The words that begin in its first `sampled` bytes tell the language; where `counted`, all
+   * words go into the vector. A stretch that is not plain ASCII goes to `takeOther`, with whether it begins in the sample.
    */
   readonly scan: (sampled: number, counted: boolean, takeOther: (stretch: string, sampled: boolean) => void) => void
   /** Takes a word that was found otherwise, as the next of the text. */
@@ -18,15 +18,15 @@ export interface WordReader {
   /** Takes a run that is no word, by what stands for it among the tokens: a number less than 0. */
   readonly addRun: (token: number, run: Run, length: number, sampled: boolean) => void
   /**
-   * Ends the texts: their tokens, what tells their language, and the vector of the words that were counted, of those of the offline
-   * embedder, as it is stored; undefined where the text has to be read for it again.
+   * Ends the texts. Returns their tokens, what tells their language, and the offline embedder's vector of the counted words in the form
+   * that is stored; no vector where it takes another reading of the text.
    */
   readonly end: () => {
     readonly tokens: Int32Array<ArrayBuffer>
     readonly survey: Found
     readonly vector: Uint8Array<ArrayBuffer> | undefined
   }
-  /** Whether so many words are remembered. */
+  /** Whether `most` words or more are remembered. */
   readonly isFull: (most: number) => boolean
   /** Forgets all words. */
   readonly forget: () => void

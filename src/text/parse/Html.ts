@@ -3,7 +3,7 @@ import { decode } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
 import { HtmlTable } from "./html/HtmlTable.ts"
 import { isXhtml, walkHtml, type HtmlAttributes, type HtmlHandler } from "./html/HtmlTokens.ts"
-import { languageCode } from "./Language.ts"
+import { languageCode } from "./LanguageCode.ts"
 import type { PropertyList } from "./PropertyList.ts"
 import type { Reader } from "./Reader.ts"
 

@@ -1,6 +1,6 @@
 import { decodeLines } from "./Decode.ts"
 import { DocumentBuilder } from "./DocumentBuilder.ts"
-import { languageCode } from "./Language.ts"
+import { languageCode } from "./LanguageCode.ts"
 import { indentOf, Prose, until } from "./markup/Prose.ts"
 import type { Reader } from "./Reader.ts"
 

@@ -1,6 +1,6 @@
 /**
- * How many pages a word processor laid out, where its marks can be trusted: one page break fewer than the pages it counted. Other programs
- * omit the marks, or leave old ones in.
+ * The number of pages that a word processor counted, or undefined where its marks of page breaks cannot be trusted: there must be one fewer
+ * than pages. Some programs omit the marks, others keep outdated ones.
  */
 export const pagesByMarks = (xml: Uint8Array, mark: string, counted: number): number | undefined => {
   if (!(counted > 1)) return undefined

@@ -72,7 +72,7 @@ const BatchDedicatedResources = message("BatchDedicatedResources", {
   spot: only("v1beta1", bool)
 })
 
-export const jobState = enumeration("JobState", [
+const jobState = enumeration("JobState", [
   "JOB_STATE_UNSPECIFIED",
   "JOB_STATE_QUEUED",
   "JOB_STATE_PENDING",

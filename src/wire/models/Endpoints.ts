@@ -126,7 +126,7 @@ export const deployedModelToWire = ({ resources, settings, ...deployed }: Partia
   ...(resources === undefined ? {} : { dedicatedResources: resourcesToWire(resources) })
 })
 
-export const deployedModelFromWire = (wire: WireDeployed): Result.Result<DeployedModel, ServiceError> =>
+const deployedModelFromWire = (wire: WireDeployed): Result.Result<DeployedModel, ServiceError> =>
   Result.gen(function*() {
     return defined({
       id: wire.id ?? "",

@@ -1,8 +1,7 @@
 import { Result, Schema, SchemaIssue } from "effect"
 import type { ChatPart, ChatRequest, ChatTurn, JsonRecord } from "../../domain/Chat.ts"
 import { ServiceError } from "../../domain/Errors.ts"
-import { violationUnless } from "../../domain/generation/ViolationUnless.ts"
-import { type Broken, refusalOf } from "../../domain/Rule.ts"
+import { type Broken, refusalOf, violationUnless } from "../../domain/Rule.ts"
 import { optional } from "../JsonBody.ts"
 
 /**

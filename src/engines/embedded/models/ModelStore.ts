@@ -11,9 +11,9 @@ import {
 import { ServiceError } from "../../../domain/Errors.ts"
 import type { Deployment, Operation, OperationKind } from "../../../domain/Operation.ts"
 import type { Page, PageRequest } from "../../../ports/Paging.ts"
-import { asStateError, transaction } from "../../../state/Database.ts"
+import { transaction } from "../../../state/Database.ts"
 import type { Names } from "../Names.ts"
-import { stateFailure } from "../StateFailure.ts"
+import { attemptAt } from "../StateFailure.ts"
 import { operationOfRow } from "../store/Rows.ts"
 import { newId, timestamp } from "../../../domain/Stamps.ts"
 
@@ -137,13 +137,10 @@ export const makeStore = (db: DatabaseSync, path: string, names: Names) => {
     })
   }
 
-  const failing = <A>(body: () => A): Effect.Effect<A, ServiceError> =>
-    Effect.try({ try: body, catch: (cause) => cause instanceof ServiceError ? cause : stateFailure(asStateError(cause, path)) })
-
   return {
-    read: <A>(body: (s: typeof store) => A): Effect.Effect<A, ServiceError> => failing(() => body(store)),
+    read: <A>(body: (s: typeof store) => A): Effect.Effect<A, ServiceError> => attemptAt(path, () => body(store)),
     /** Writes nothing where `body` throws, as it does to refuse a request. */
-    write: <A>(body: (s: typeof store) => A): Effect.Effect<A, ServiceError> => failing(() => transaction(db, () => body(store)))
+    write: <A>(body: (s: typeof store) => A): Effect.Effect<A, ServiceError> => attemptAt(path, () => transaction(db, () => body(store)))
   }
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync, StatementSync } from "node:sqlite"
-import { numberedName, numberedNames } from "../../../text/FileNames.ts"
+import { numberedName, numberedNames } from "../../../text/NumberedNames.ts"
 import { analyzeQuery } from "../../../search/analysis/Analyzer.ts"
 import { areIntact, checkedColumns, columnAt, preparedValues, type RowValues } from "../store/Checksum.ts"
 import type { CorpusRow } from "../store/Rows.ts"

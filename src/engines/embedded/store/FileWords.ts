@@ -86,7 +86,7 @@ export const languageOf = (surveyed: Surveyed | undefined, prior?: AnalyzerId): 
   surveyed === undefined ? undefined : decide(surveyed.survey, surveyed.sample, { prior }).analyzer
 
 /** Text that a chunk is found by besides its own: the title and those headings that its text does not have. */
-export const textAbove = ({ headings, text }: Text, title: string | undefined): string => {
+const textAbove = ({ headings, text }: Text, title: string | undefined): string => {
   if (title === undefined && headings.length === 0) return ""
   const above = new Set([...(title === undefined ? [] : [title]), ...headings])
   for (const heading of above) if (text.includes(heading)) above.delete(heading)

@@ -268,7 +268,7 @@ const bitsIn = new Uint8Array(256)
 for (let byte = 1; byte < 256; byte++) bitsIn[byte] = (bitsIn[byte >> 1] as number) + (byte & 1)
 
 /** The cosine of a vector, from the sum of its squares and its dot product with a query of norm 1. */
-export const roundedCosine = (dot: number, squares: number, rounding: Rounding): number =>
+const roundedCosine = (dot: number, squares: number, rounding: Rounding): number =>
   squares === 0 ? 0 : rounding === "scanned" ? dot * inverseNorm(squares) : dot / Math.sqrt(squares)
 
 /** Inverse of a vector's norm, from the sum of its squares, rounded to 24 bits as scans of many vectors keep it. */

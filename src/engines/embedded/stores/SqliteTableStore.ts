@@ -6,8 +6,7 @@ import { parseTable, type TableName } from "../../../domain/batch/BatchPredictio
 import { ServiceError } from "../../../domain/Errors.ts"
 import { parseExactly } from "../../../domain/Json.ts"
 import { type Column, TableStore } from "../../../ports/TableStore.ts"
-import { asStateError } from "../../../state/Database.ts"
-import { stateFailure } from "../StateFailure.ts"
+import { attemptAt } from "../StateFailure.ts"
 
 /** Rows that are read at a time. */
 const groupSize = 500
@@ -22,11 +21,7 @@ export const make = (file: string) =>
     let opened: DatabaseSync | undefined
     yield* Effect.addFinalizer(() => Effect.sync(() => opened?.close()))
 
-    const attempt = <A>(body: (db: DatabaseSync) => A): Effect.Effect<A, ServiceError> =>
-      Effect.try({
-        try: () => body(opened ??= open(file)),
-        catch: (cause) => cause instanceof ServiceError ? cause : stateFailure(asStateError(cause, file))
-      })
+    const attempt = <A>(body: (db: DatabaseSync) => A): Effect.Effect<A, ServiceError> => attemptAt(file, () => body(opened ??= open(file)))
 
     const head = Effect.fn("TableStore.head")(function*(uri: string) {
       const table = yield* tableOf(uri)

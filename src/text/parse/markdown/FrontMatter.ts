@@ -1,4 +1,4 @@
-import { languageCode } from "../Language.ts"
+import { languageCode } from "../LanguageCode.ts"
 
 /** A front matter as it is written, between its rules. */
 export interface FrontMatterBlock {

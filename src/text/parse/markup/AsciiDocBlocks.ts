@@ -1,6 +1,6 @@
 import { oneLine } from "../BlockSink.ts"
 import type { DocumentBuilder } from "../DocumentBuilder.ts"
-import { languageCode } from "../Language.ts"
+import { languageCode } from "../LanguageCode.ts"
 import { asciiDocInline } from "./AsciiDocInline.ts"
 import { Prose, until } from "./Prose.ts"
 

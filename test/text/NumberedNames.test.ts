@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { numberedName, numberedNames } from "../../src/text/FileNames.ts"
+import { numberedName, numberedNames } from "../../src/text/NumberedNames.ts"
 
 describe("names with a number", () => {
   it.each(
