@@ -130,6 +130,15 @@ describe("ExtractiveGenerator", () => {
       }))
   })
 
+  it.effect("is that of the last of two questions where both together have none", () =>
+    Effect.gen(function*() {
+      const pages = [...corpus, context("hotels.md", "Hotels\n\nA hotel costs 140 EUR a night at most.")]
+      const before = "When is parental leave paid for trainees in Austria?"
+      assert.isFalse((yield* ask(before, pages)).grounded)
+      assert.strictEqual((yield* ask(`${before} And what do hotels cost?`, pages)).text, "A hotel costs 140 EUR a night at most. [1]")
+      assert.isFalse((yield* ask(`${before} And hotels?`, pages)).grounded)
+    }))
+
   it.effect("joins passages that stand near each other into one, with the text between them", () =>
     Effect.gen(function*() {
       const text =

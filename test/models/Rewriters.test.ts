@@ -16,6 +16,8 @@ describe("questions that lean on earlier ones", () => {
     for (
       const question of [
         "And in Japan?",
+        "And what are the limits?",
+        "And how long does the lamp on it last?",
         "What about hotels?",
         "Why?",
         "How long does it stay there?",
@@ -30,6 +32,7 @@ describe("questions that lean on earlier ones", () => {
     for (
       const question of [
         "And what is the default of the queue size?",
+        "And what do hotels cost?",
         "Aber wann wird der Kran am Kai wieder gebaut?",
         leave,
         "Who signs off travel expenses above the limit?",

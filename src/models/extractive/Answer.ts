@@ -11,7 +11,7 @@ import type { GroundedRequest } from "../../ports/Generator.ts"
 import { citationOf } from "../Citations.ts"
 import { rounded, type Shares, shares } from "./Confidence.ts"
 import type { Examined } from "./Examine.ts"
-import { found } from "./Found.ts"
+import { type Found, found } from "./Found.ts"
 import { type Nearing, nearing, type Nearness } from "./Nearness.ts"
 import { passageOf } from "./Passage.ts"
 import { type Chosen, type Quoted, type Reading, reading } from "./Select.ts"
@@ -45,8 +45,14 @@ export const answerExtractively = (
   nearness?: Nearness
 ): Answer => {
   const limit = Math.min(maxPassages, options.maxSentences ?? defaultPassages)
-  const { chosen, confidence, examined } = found(request, limit, by, nearness)
-  if (chosen.length === 0 || confidence < (options.minConfidence ?? by.minConfidence)) {
+  const least = options.minConfidence ?? by.minConfidence
+  const answers = ({ chosen, confidence }: Found): boolean => chosen.length > 0 && confidence >= least
+  const whole = found(request, limit, by, nearness)
+  const last = answers(whole) ? undefined : lastQuestion(request.question)
+  const alone = last === undefined ? undefined : found({ ...request, question: last }, limit, by, nearness)
+  const isAlone = alone !== undefined && answers(alone) && alone.examined.question.terms.length > 1
+  const { chosen, confidence, examined } = isAlone ? alone : whole
+  if (!answers({ chosen, confidence, examined })) {
     const nearest = nearestOf(examined)
     return {
       ...refusedAnswer({ text: "", grounded: false, citations: [], supports: [], model }),
@@ -56,6 +62,9 @@ export const answerExtractively = (
   }
   return { ...written(chosen, model), confidence }
 }
+
+/** The last of several questions: in a conversation it may have nothing to do with those before it. */
+const lastQuestion = (question: string): string | undefined => /[?？]\s*([^?？]+[?？])\s*$/.exec(question)?.[1]
 
 /** The answer's text, with its citations numbered in the order of their marks. */
 const written = (chosen: ReadonlyArray<Chosen>, model: string): Answer => {

@@ -1,3 +1,4 @@
+import { functionWords } from "../../text/FunctionWords.ts"
 import { normalize, rawWords } from "../extractive/Words.ts"
 
 /** Words that refer to something said before, or continue from it. Folded as by {@link normalize}. */
@@ -25,8 +26,9 @@ const asking = new Set(
   `what which who when where why how is are was were does do did can wie was wer wann wo warum welche welcher welches ist sind
   comment quand qui ou pourquoi quel quelle como cuando quien donde cual come quando chi dove quale`.split(/\s+/)
 )
-/** With more words than these a question has what it asks about. */
-const wordsOfQuestion = 6
+/** With so many words that say something themselves a question has what it asks about. */
+const subjectWords = 2
+const grammar = new Set(Object.values(functionWords).flatMap((words) => [...words]))
 
 /** Whether a question can only be understood from those before it. */
 export const isFollowUp = (question: string): boolean => {
@@ -35,7 +37,7 @@ export const isFollowUp = (question: string): boolean => {
   if (words.length <= fewWords) return true
   if (words.length > manyWords) return false
   // "And what is the limit for batches?" has a form of its own: a question like any other, with a word before it.
-  const asksItself = beginnings.has(first) && asking.has(second) && words.length > wordsOfQuestion
+  const asksItself = beginnings.has(first) && asking.has(second) && words.filter((word) => !grammar.has(word)).length >= subjectWords
   if (goingOn.has(first) && !asksItself && (about.has(second) || !asks.has(first))) return true
   return words.some((word) => pointing.has(word))
 }
