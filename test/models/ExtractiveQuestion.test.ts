@@ -22,6 +22,23 @@ it("who counts as something is a question for its definition, and names no perso
   assert.strictEqual(questionOf("Who leads the crew?").type, "person")
 })
 
+it("months, days and times of day are dates in five languages", () => {
+  const question = questionOf("When is lunch?")
+  for (
+    const quote of [
+      "Lunch is at noon.",
+      "Das Büro schließt mittags.",
+      "Jusqu'au 31 mars.",
+      "Le bureau ferme à midi.",
+      "Cierra el miércoles.",
+      "Apre il lunedì."
+    ]
+  ) {
+    assert.isTrue(holdsType(question, quote), quote)
+  }
+  for (const quote of ["Mars is a planet.", "The file is in MIDI."]) assert.isFalse(holdsType(question, quote), quote)
+})
+
 it("\"one\" is a number before what it counts and after \"only\", and no number in place of a thing", () => {
   const question = questionOf("How many cranes may a crew use?")
   for (const quote of ["Each crew may use one lift.", "Use only one at a time.", "It has at least one."]) {

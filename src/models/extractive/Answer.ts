@@ -50,9 +50,9 @@ export const answerExtractively = (
   const whole = found(request, limit, by, nearness)
   const last = answers(whole) ? undefined : lastQuestion(request.question)
   const alone = last === undefined ? undefined : found({ ...request, question: last }, limit, by, nearness)
-  const isAlone = alone !== undefined && answers(alone) && alone.examined.question.terms.length > 1
-  const { chosen, confidence, examined } = isAlone ? alone : whole
-  if (!answers({ chosen, confidence, examined })) {
+  const best = alone !== undefined && answers(alone) && alone.examined.question.terms.length > 1 ? alone : whole
+  const { chosen, confidence, examined } = best
+  if (!answers(best)) {
     const nearest = nearestOf(examined)
     return {
       ...refusedAnswer({ text: "", grounded: false, citations: [], supports: [], model }),
@@ -64,7 +64,7 @@ export const answerExtractively = (
 }
 
 /** The last of several questions: in a conversation it may have nothing to do with those before it. */
-const lastQuestion = (question: string): string | undefined => /[?？]\s*([^?？]+[?？])\s*$/.exec(question)?.[1]
+const lastQuestion = (question: string): string | undefined => /[?？]([^?？]+[?？])\s*$/.exec(question)?.[1]
 
 /** The answer's text, with its citations numbered in the order of their marks. */
 const written = (chosen: ReadonlyArray<Chosen>, model: string): Answer => {

@@ -336,6 +336,13 @@ export const absoluteDate = anyOf(
   /\b\d{1,2}\/\d{1,2}\b|\b\d{1,2}\. ?\d{1,2}\. ?(?:\d{4}|\d{2})\b|\b(?:am|vom|bis|zum|ab|seit|de[mnr]) \d{1,2}\. ?\d{1,2}\.(?!\d)/,
   /\b(?:jan|feb|mar|apr|june?|july?|aug|sep|oct|nov|dec|mon|tues|wednes|thurs|fri|satur|sun)(?:uary|ruary|ch|il|ust|tember|ober|ember|day)?\b/,
   /\b(?:januar|februar|märz|april|mai|juni|juli|oktober|dezember|montag|dienstag|mittwoch|donnerstag|freitag|samstag|sonntag)s?\b/,
+  /\b(?:\d+(?:er|º|°)?|premier|primero?) (?:de )?(?:janvier|février|mars|avril|mai|juin|juillet|août|septembre|octobre|novembre|décembre)\b/,
+  /\b(?:enero|febrero|marzo|abril|mayo|junio|julio|agosto|septiembre|octubre|noviembre|diciembre)\b/,
+  /\b(?:gennaio|febbraio|aprile|maggio|giugno|luglio|settembre|ottobre|novembre|dicembre)\b/,
+  /\b(?:lundi|mardi|mercredi|jeudi|vendredi|samedi|dimanche|lunes|martes|miércoles|jueves|viernes|sábado|domingo)s?\b/,
+  /\b(?:lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica)(?![\p{L}\p{N}])/u,
+  /(?<!\p{L})à midi\b/u,
+  /\b(?:noon|midday|midnight|mittags?|mitternacht|minuit|mediodía|medianoche|mezzogiorno|mezzanotte)\b/,
   /[\d一二三四五六七八九十百]\s*(?:年|月|日|時|时|点)/,
   /century|jahrhundert|世纪|世紀/
 )
