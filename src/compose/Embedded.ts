@@ -17,6 +17,7 @@ import { Rankers } from "../ports/Ranker.ts"
 import { VectorStores } from "../ports/VectorStore.ts"
 import { Engine } from "../ports/Engine.ts"
 import { FileMetadataStore } from "../ports/FileMetadataStore.ts"
+import { Retrieval } from "../ports/Retrieval.ts"
 import type { Secrets } from "../ports/Secrets.ts"
 import * as LocalSecrets from "../secrets/LocalSecrets.ts"
 import { allOperations } from "../server/operations/AllOperations.ts"
@@ -197,7 +198,7 @@ export const embeddedServices = (
   return Layer.mergeAll(
     storeAndLedger,
     engine.pipe(Layer.provide(databases), Layer.provide(store)),
-    Layer.unwrap(Effect.map(Embedder, (embedder) => models.layer(dataDir, embedder))).pipe(Layer.provide(secrets))
+    Layer.unwrap(Effect.map(Retrieval, ({ embedderOf }) => models.layer(dataDir, embedderOf))).pipe(Layer.provide([secrets, store]))
   ).pipe(
     Layer.provideMerge(Layer.mergeAll(embedder, TextPool.layer({ limits, started }), secrets)),
     Layer.provide(lock)

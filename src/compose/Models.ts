@@ -1,7 +1,7 @@
 import { Effect, Layer } from "effect"
 import { ServiceError } from "../domain/Errors.ts"
 import { Models } from "../pipeline/Services.ts"
-import type { Embedder } from "../ports/Embedder.ts"
+import type { Retrieval } from "../ports/Retrieval.ts"
 import { Secrets } from "../ports/Secrets.ts"
 import { localRankers } from "./LocalModels.ts"
 
@@ -15,23 +15,25 @@ const extractiveDrafter = Effect.promise(() => import("../models/ExtractiveDraft
 const extractiveGenerator = Effect.promise(() => import("../models/ExtractiveGenerator.ts"))
 const groundedGenerator = Effect.promise(() => import("../models/GroundedGenerator.ts"))
 
+type EmbedderOf = Retrieval["Service"]["embedderOf"]
+
 /** Makes a chat model of a generator's settings. */
 type MakeChat = Models["Service"]["chat"]
 
 /**
  * Makes everything that one kind of chat model is used for. Without a model the corpus's own sentences are the answers,
- * compared with the question by `embedder` too where there is one; with any model, answers must be supported by them, and
+ * compared with the question by the corpus's embedder too where it is a model; with any model, answers must be supported by them, and
  * citations are verified.
  */
 export const conversing = (
   chat: MakeChat,
-  embedder?: Embedder["Service"]
+  embedderOf?: EmbedderOf
 ): Pick<Models["Service"], "chat" | "drafter" | "generator" | "grounded" | "judge" | "rewriter"> => ({
   chat,
   grounded: (model) => Effect.map(groundedGenerator, ({ make }) => make(model)),
   generator: (settings) =>
     settings._tag === "extractive"
-      ? Effect.map(extractiveGenerator, ({ make }) => make({}, embedder))
+      ? Effect.map(extractiveGenerator, ({ make }) => make({}, embedderOf))
       : Effect.zipWith(groundedGenerator, chat(settings), ({ make }, model) => make(model)),
   judge: (settings) => Effect.zipWith(chatJudge, chat(settings), ({ make }, model) => make(model)),
   drafter: (settings) =>
@@ -45,10 +47,10 @@ export const conversing = (
 })
 
 /**
- * Models that need no engine: extractive and OpenAI-protocol ones, and local rankers. `embedder` is that of the pipeline's
- * corpus, where it runs here.
+ * Models that need no engine: extractive and OpenAI-protocol ones, and local rankers. `embedderOf` finds the embedder of a
+ * file's corpus, where it runs here.
  */
-export const layer = (dataDir: string, embedder?: Embedder["Service"]): Layer.Layer<Models, never, Secrets> =>
+export const layer = (dataDir: string, embedderOf?: EmbedderOf): Layer.Layer<Models, never, Secrets> =>
   Layer.effect(
     Models,
     Effect.gen(function*() {
@@ -76,7 +78,7 @@ export const layer = (dataDir: string, embedder?: Embedder["Service"]): Layer.La
         }
       })
       return Models.of({
-        ...conversing(chat, embedder),
+        ...conversing(chat, embedderOf),
         searching: (model) =>
           Effect.fail(
             new ServiceError({

@@ -127,6 +127,7 @@ export const withBundles = (own: CorpusPorts, bundles: ReadonlyArray<ServedBundl
       delete: (file, names) => of(file).metadata.delete(file, names)
     },
     retrieval: {
+      embedderOf: (file) => of(file).retrieval.embedderOf?.(file) ?? Effect.undefined,
       retrieve: (request) => {
         const places = new Set([request.corpus, ...(request.also ?? []).map(({ corpus }) => corpus)].map(of))
         const [only, ...others] = places

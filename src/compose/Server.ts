@@ -180,7 +180,7 @@ export const serveEmbedded = (
     )
     const models = options.upstream === undefined
       ? Layer.mergeAll(
-        Layer.effect(Generator, Effect.map(Embedder, (embedder) => countedGenerator(ExtractiveGenerator.make({}, embedder)))),
+        Layer.succeed(Generator, countedGenerator(ExtractiveGenerator.make())),
         Layer.succeed(ChatModel, countedChat(ExtractiveChat.make(countTokens))),
         Layer.succeed(QueryRewriter, CarryOverRewriter.make()),
         OfflineTextEmbedder.layer
@@ -235,6 +235,10 @@ export const serveEmbedded = (
       NodePath.layer,
       Layer.succeed(Retrieval, ports.retrieval)
     ))
+    // Made before there was a corpus, the generator of batches compares no passages.
+    const generator = options.upstream === undefined
+      ? countedGenerator(ExtractiveGenerator.make({}, ports.retrieval.embedderOf))
+      : Context.get(engine, Generator)
     const refuse = refuseParser(model !== undefined)
     yield* Deferred.succeed(stores, files)
     return yield* serve({
@@ -258,7 +262,8 @@ export const serveEmbedded = (
       Context.add(Files, files),
       Context.add(Corpora, ports.corpora),
       Context.add(FileMetadataStore, ports.metadata),
-      Context.add(Retrieval, ports.retrieval)
+      Context.add(Retrieval, ports.retrieval),
+      Context.add(Generator, generator)
     )))
   })
 

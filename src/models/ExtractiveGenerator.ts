@@ -1,8 +1,8 @@
 import { Effect, Layer, Stream } from "effect"
 import type { AnswerPart } from "../domain/Answer.ts"
 import { shareLoop } from "../domain/EventLoop.ts"
-import type { Embedder } from "../ports/Embedder.ts"
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
+import type { Retrieval } from "../ports/Retrieval.ts"
 import { answerExtractively, constants, type ExtractiveOptions } from "./extractive/Answer.ts"
 import { nearnessBy } from "./extractive/Nearness.ts"
 
@@ -15,16 +15,21 @@ const model = "extractive"
  * `instruction` tells a model how to write; an extractive answer is always in the documents' own words, so it has no effect here. Text in
  * documents cannot give instructions either: nothing is ever interpreted, only quoted.
  *
- * @param embedder compares the best 30 passages with the question, by two calls of `embed` for each answer, whose errors are those of
- *   the answer. One of words (`ofWords`, `embedWeighed`) is not called: the order of passages takes words into account already.
+ * @param embedderOf finds the embedder of the first context's corpus. The best 30 passages are compared with the question by it, in two
+ *   calls of `embed`, whose errors are those of the answer. One of words (`ofWords`, `embedWeighed`) is not called: the order of passages
+ *   takes words into account already.
  */
-export const make = (options: ExtractiveOptions = {}, embedder?: Embedder["Service"]): Generator["Service"] => {
-  const comparing = embedder !== undefined && embedder.embedWeighed === undefined && embedder.ofWords !== true ? embedder : undefined
+export const make = (options: ExtractiveOptions = {}, embedderOf?: Retrieval["Service"]["embedderOf"]): Generator["Service"] => {
+  const nearnessFor = Effect.fnUntraced(function*(request: GroundedRequest) {
+    const [best] = request.contexts
+    const embedder = best === undefined ? undefined : yield* embedderOf?.(best.file) ?? Effect.undefined
+    const isModel = embedder !== undefined && embedder.embedWeighed === undefined && embedder.ofWords !== true
+    return isModel ? yield* nearnessBy(embedder, request) : undefined
+  })
   const answer = Effect.fn("ExtractiveGenerator.answer")(function*(request: GroundedRequest) {
     yield* Effect.annotateCurrentSpan({ contexts: request.contexts.length })
     yield* shareLoop
-    const nearness = comparing === undefined ? undefined : yield* nearnessBy(comparing, request)
-    return answerExtractively(request, model, options, constants, nearness)
+    return answerExtractively(request, model, options, constants, yield* nearnessFor(request))
   })
   return Generator.of({
     model,

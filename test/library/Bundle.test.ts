@@ -114,12 +114,12 @@ describe("a bundle", () => {
         { filter: { metadataFilter: "team == \"ops\"" } }
       ]
       const questions = ["what does Ann earn?", "how many days of leave carry over", "limit of hotels in Osaka"].flatMap((question) => [
-        ...ways.map((options) => ({ question, principal: undefined, options })),
-        ...["user:ann@acme.com", "user:ben@acme.com"].map((principal) => ({ question, principal, options: {} }))
+        ...ways.map((options) => ({ asked: { question }, options })),
+        ...["user:ann@acme.com", "user:ben@acme.com"].map((principal) => ({ asked: { question, principal }, options: {} }))
       ])
-      const foundIn = (asked: Pick<typeof bundle, "retrieve">) =>
-        Effect.forEach(questions, ({ options, principal, question }) =>
-          Effect.map(asked.retrieve({ question, principal }, options), ({ contexts }) =>
+      const foundIn = (one: Pick<typeof bundle, "retrieve">) =>
+        Effect.forEach(questions, ({ asked, options }) =>
+          Effect.map(one.retrieve(asked, options), ({ contexts }) =>
             contexts.map(({ distance, score, sourceDisplayName, text }) => ({ distance, score, sourceDisplayName, text }))))
       const [here, there] = [
         yield* foundIn(pipeline).pipe(Effect.provide(engine)),

@@ -40,7 +40,10 @@ const knowing = (more: Partial<Embedder["Service"]> = {}) => {
 }
 
 const citedBy = (embedder?: Embedder["Service"]) =>
-  Effect.map(make({ minConfidence: 0 }, embedder).answer({ question, contexts }), ({ citations }) => citations[0]?.sourceDisplayName)
+  Effect.map(
+    make({ minConfidence: 0 }, () => Effect.succeed(embedder)).answer({ question, contexts }),
+    ({ citations }) => citations[0]?.sourceDisplayName
+  )
 
 describe("an extractive answer with a model's vectors", () => {
   it.effect("takes the passage that is near the question, where words alone take another", () =>
@@ -62,6 +65,6 @@ describe("an extractive answer with a model's vectors", () => {
     Effect.gen(function*() {
       const { embedder } = knowing({ embed: (texts) => Effect.succeed(texts.map(() => Float32Array.of(1, 0))) })
       assert.strictEqual(yield* citedBy(embedder), "f0.md")
-      assert.isFalse((yield* make({}, embedder).answer({ question, contexts: [] })).grounded)
+      assert.isFalse((yield* make({}, () => Effect.succeed(embedder)).answer({ question, contexts: [] })).grounded)
     }))
 })

@@ -78,7 +78,10 @@ const retrievalWhenAsked = (
         Effect.uninterruptible,
         Effect.cached
       )
-      return Retrieval.of({ retrieve: (request) => Effect.flatMap(opened, ({ retrieve }) => retrieve(request)) })
+      return Retrieval.of({
+        retrieve: (request) => Effect.flatMap(opened, ({ retrieve }) => retrieve(request)),
+        embedderOf: (file) => Effect.flatMap(opened, ({ embedderOf }) => embedderOf?.(file) ?? Effect.undefined)
+      })
     })
   )
 

@@ -81,6 +81,11 @@ export const embeddedRetrieval = (
         return isElsewhere(corpus.vectorDb) ? elsewhere.alphaOf(corpus, wanted, request) : Effect.succeed(wanted)
       }
 
+      /** The embedder that filled a corpus; the pipeline's own where that is not at hand. */
+      const embedderOf = Effect.fnUntraced(function*({ embedder }: CorpusRow) {
+        return embedder === own.id ? own : (yield* others(embedder)) ?? own
+      })
+
       const vectorOf = Effect.fnUntraced(function*(corpus: CorpusRow, embedder: Embedder["Service"], query: string) {
         const mismatch = otherEmbedder(corpus.embedder, embedder.id)
         if (mismatch !== undefined) return yield* mismatch
@@ -126,7 +131,7 @@ export const embeddedRetrieval = (
         const ranker = request.rank === undefined ? undefined : yield* rankerOf(request.rank)
         const id = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(id)
-        const embedder = corpus.embedder === own.id ? own : (yield* others(corpus.embedder)) ?? own
+        const embedder = yield* embedderOf(corpus)
         const alpha = yield* alphaOf(corpus, embedder, request)
         const minSimilarity = leastSimilarity(request)
         const wantsVector = alpha > 0 || minSimilarity !== undefined || explain
@@ -160,6 +165,13 @@ export const embeddedRetrieval = (
         Effect.catchIf(retrieve(request), ({ code }) => code === "NOT_FOUND", () => retrieve(request))
 
       return Retrieval.of({
+        embedderOf: (file) =>
+          Effect.gen(function*() {
+            const { corpus: id } = yield* names.fileIds(file)
+            const corpus = yield* reader.corpus(id)
+            const embedder = yield* embedderOf(corpus)
+            return embedder.id === corpus.embedder ? embedder : undefined
+          }).pipe(Effect.orElseSucceed(() => undefined)),
         retrieve: (request) =>
           request.also === undefined || request.also.length === 0
             ? retrieveServing(request)

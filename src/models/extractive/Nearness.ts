@@ -1,7 +1,7 @@
 /** How near the best units are to the question by the vectors of a model, for corpora that are embedded by one. */
 import { Effect } from "effect"
 import type { ServiceError } from "../../domain/Errors.ts"
-import type { Embedder } from "../../ports/Embedder.ts"
+import { embedBy, type Embedder } from "../../ports/Embedder.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 import { examine } from "./Examine.ts"
 import type { Unit } from "./Units.ts"
@@ -28,7 +28,7 @@ const placeOf = ({ context, end, start }: Unit): string => `${context}:${start}:
  * each other, so that a unit's nearness is measured against that of the others.
  */
 export const nearnessBy = Effect.fn("extractive.nearness")(function*(
-  { embed }: Pick<Embedder["Service"], "embed">,
+  embedder: Embedder["Service"],
   request: GroundedRequest
 ): Effect.fn.Return<Nearness, ServiceError> {
   const { contexts, evidence } = examine(request)
@@ -39,7 +39,7 @@ export const nearnessBy = Effect.fn("extractive.nearness")(function*(
     return `${path}${path === "" ? "" : "\n"}${display.slice(0, mostCharacters)}`
   })
   const [[question = new Float32Array()], vectors] = yield* Effect.all(
-    [embed([request.question], "query"), embed(texts, "document")],
+    [embedBy(embedder, [request.question], "query"), embedBy(embedder, texts, "document")],
     { concurrency: 2 }
   )
   const cosines = vectors.map((vector) => vector.reduce((sum, value, at) => sum + value * question[at]!, 0))
