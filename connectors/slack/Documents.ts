@@ -197,7 +197,7 @@ export const listedFile = (
   if (file.mode === "tombstone") return undefined
   const path = `${channel.id}/files/${file.id}-${nameOf(file).replace(/[/\\\u0000-\u001f]/g, "_")}`
   if (file.mode === "hidden_by_limit") {
-    return { _tag: "skipped", path, reason: "limit", detail: "hidden by the limits of the workspace's plan" }
+    return { _tag: "skipped", path, reason: "hidden", detail: "hidden by the workspace's plan; what is stored of it stays" }
   }
   if (file.is_external === true || file.mode === "external") {
     return { _tag: "skipped", path, reason: "unsupported", detail: "kept outside Slack" }

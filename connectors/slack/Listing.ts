@@ -1,9 +1,10 @@
-import { Effect, Option, Result, Schema, Stream } from "effect"
+import { Clock, Effect, Option, Result, Schema, Stream } from "effect"
 import { hash } from "node:crypto"
 import { ServiceError } from "../../src/domain/Errors.ts"
 import type { Listed } from "../../src/ports/Connector.ts"
 import type { Directory } from "./Directory.ts"
 import {
+  dayMicros,
   dayOf,
   dayTitle,
   type Digest,
@@ -23,6 +24,9 @@ import { type Failure, type File, Message, Messages, type SlackApi } from "./Sla
 
 /** Is told the `ts` of a message that Slack returned in a form that is not known. */
 type OnOdd = (ts: string) => void
+
+/** Days that Slack shows of a channel in a workspace of its free plan. */
+const shownDays = 90
 
 const decodeMessage = Schema.decodeUnknownResult(Message)
 
@@ -47,13 +51,14 @@ interface At {
 
 /**
  * A channel's messages within a range, newest first, a page at a time. If Slack no longer knows a cursor, the listing continues without it,
- * from the oldest message seen.
+ * from the oldest message seen. `onLimited` is called where the workspace's plan hides messages of the channel.
  */
 export const history = (
   api: SlackApi,
   channel: string,
   { from, until }: Range,
-  onOdd: OnOdd
+  onOdd: OnOdd,
+  onLimited: () => void = () => {}
 ): Stream.Stream<ReadonlyArray<Message>, Failure> => {
   const ask = ({ cursor, until }: Omit<At, "seen">) =>
     api.call("conversations.history", channel, {
@@ -74,6 +79,7 @@ export const history = (
           () => Effect.map(ask({ until: at.seen }), (answer) => ({ ...answer, until: at.seen, asked: undefined }))
         )
       )
+      if (page.is_limited === true) onLimited()
       const messages = readable(page.messages, onOdd).filter(({ ts }) => microsOf(ts) >= from && microsOf(ts) < at.seen)
       const cursor = page.response_metadata?.next_cursor ?? ""
       const seen = messages.reduce((least, { ts }) => Math.min(least, microsOf(ts)), at.seen)
@@ -228,15 +234,52 @@ const listChannel = (
     })
 
     const left = { from: range.from, until: Math.min(range.until, until ?? Infinity) }
-    return left.until <= left.from ? Stream.empty : history(api, id, left, onOdd).pipe(
+    /** Messages before this time may be hidden. */
+    const shownFrom = (yield* Clock.currentTimeMillis) * 1000 - shownDays * dayMicros
+    let limited = false
+    const isLimited = () => limited && range.from < shownFrom
+
+    const isCut = (day: string) => isLimited() && startOfDay(day) < shownFrom
+
+    /** The last day. Where some of its messages may be hidden, only its threads: of the rest, more may be stored than is shown now. */
+    const last = (): ReadonlyArray<Day> => current === undefined ? [] : [isCut(current.day) ? { ...current, said: makeDigest() } : current]
+
+    const hiddenEvents = (): ReadonlyArray<Listed> => {
+      if (!isLimited()) return []
+      if (current === undefined) return hiddenBefore(id, Math.min(left.until, shownFrom))
+      return hiddenBefore(id, startOfDay(current.day) + (isCut(current.day) ? dayMicros : 0))
+    }
+
+    return left.until <= left.from ? Stream.empty : history(api, id, left, onOdd, () => {
+      limited = true
+    }).pipe(
       Stream.map(ended),
-      Stream.concat(Stream.sync(() => current === undefined ? [] : [current])),
+      Stream.concat(Stream.sync(last)),
       Stream.filter((days) => days.length > 0),
       Stream.mapEffect(close),
       // Where no message could be read, no day was closed.
-      Stream.concat(Stream.fromEffect(Effect.map(oddEvents, (events): Days => ({ events, until: left.from }))))
+      Stream.concat(
+        Stream.fromEffect(Effect.map(oddEvents, (events): Days => ({ events: [...events, ...hiddenEvents()], until: left.from })))
+      )
     )
   }))
+
+/** What a channel has from before a time, up to the end of its UTC day: a file's path does not say when it was shared. */
+const hiddenBefore = (id: string, time: number): ReadonlyArray<Listed> => {
+  const end = Math.ceil(time / dayMicros) * dayMicros
+  const hidden = (path: string, what: string, before?: string): Listed => ({
+    _tag: "skipped",
+    path: `${id}/${path}`,
+    reason: "hidden",
+    detail: `${what} before ${dayOf(end)} are hidden by the workspace's plan; what is stored of them stays`,
+    ...(before === undefined ? {} : { before: `${id}/${before}` })
+  })
+  return [
+    hidden("", "messages", dayOf(end)),
+    hidden("threads/", "threads that began", `threads/${tsOf(end)}`),
+    hidden("files/", "files shared")
+  ]
+}
 
 const digestOf = (messages: Stream.Stream<Message, Failure>) =>
   Stream.runFold(messages, () => ({ digest: makeDigest(), files: new Array<File>() }), (sum, message) => {

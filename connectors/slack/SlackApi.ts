@@ -75,6 +75,8 @@ export const Messages = Schema.Struct({
   /** The rest is decoded for each: a message in a form that is not known costs only itself. */
   messages: Schema.Array(Schema.StructWithRest(Schema.Struct({ ts: Timestamp }), [Schema.Record(Schema.String, Schema.Unknown)])),
   has_more: maybe(Schema.Boolean),
+  /** Whether the workspace's plan hides the channel's older messages. */
+  is_limited: maybe(Schema.Boolean),
   ...paging
 })
 

@@ -164,6 +164,7 @@ export const Corpus = Schema.Struct({
   filesCount: Schema.optionalKey(Schema.Int),
   /** Time of creation, as in RFC 3339, with microseconds. */
   createTime: Schema.String,
+  /** Time of the last change of the corpus; on the embedded engine also of its files, their deletion included. */
   updateTime: Schema.String
 })
 export type Corpus = typeof Corpus.Type

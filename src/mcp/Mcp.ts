@@ -186,7 +186,8 @@ const Facets = Tool.make("facets", {
 })
 
 const Status = Tool.make("status", {
-  description: "How complete and how fresh the documents are: when they were last updated, and what could not be read.",
+  description:
+    "How complete and how fresh the documents are: when the last run ended and what it could not read, or when a document last changed.",
   success: Schema.Record(Schema.String, Schema.Unknown),
   failure: ToolFailed,
   dependencies: [KnowledgeBase]

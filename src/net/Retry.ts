@@ -16,8 +16,8 @@ export interface RetryOptions {
   readonly unansweredMs?: number
 }
 
-/** Reasons of exhausted quotas that waiting does not refill; the last is a run's own budget. */
-const hopeless = new Set<string>(["insufficient_quota", "billing_hard_limit_reached", budgetSpent])
+/** Reasons of exhausted quotas that waiting does not refill, in lower case; the last is a run's own budget. */
+const hopeless = new Set<string>(["insufficient_quota", "billing_hard_limit_reached", budgetSpent.toLowerCase()])
 
 /**
  * Retries calls that may succeed later: exponential, capped, jittered, bounded. The delay that the service requests
@@ -29,7 +29,9 @@ export const retry = (options: RetryOptions = {}) => {
     Schedule.jittered,
     Schedule.upTo({ times }),
     Schedule.setInputType<ServiceError>(),
-    Schedule.while(({ input }) => input.retryable && !hopeless.has(input.reason ?? "") && (input.retryAfter ?? 0) <= maxRetryAfterMs),
+    Schedule.while(({ input }) =>
+      input.retryable && !hopeless.has(input.reason?.toLowerCase() ?? "") && (input.retryAfter ?? 0) <= maxRetryAfterMs
+    ),
     Schedule.while(({ elapsed, input }) => input.code !== "DEADLINE_EXCEEDED" || elapsed < unansweredMs),
     Schedule.modifyDelay(({ input, duration }) =>
       Effect.succeed(input.retryAfter === undefined ? duration : Duration.millis(input.retryAfter))

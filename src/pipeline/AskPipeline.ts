@@ -23,7 +23,7 @@ import {
   strangerAmong
 } from "./stages/Retrieve.ts"
 import { retrieveEach, writtenBy } from "./stages/RetrieveEach.ts"
-import { type AnyStage, runStage, sequence, type Stage } from "./stages/Stage.ts"
+import { type AnyStage, hasContexts, runStage, runStages, sequence, type Stage } from "./stages/Stage.ts"
 
 /** A stage of a pipeline file, with its services and errors. */
 type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Files | Models | CorpusInUse | TextPool>
@@ -54,9 +54,9 @@ export const contextsOf = (name: string, parts: ReadonlyArray<AnyStage>): Stage<
       value = yield* runStage(stage, at, value)
       const { answer, ...rest } = fieldsOf(value)
       if (answer === undefined || answer === carried) {
-        if (hasContexts(value)) retrieved = value
+        if (hasContexts(value)) retrieved = value as Retrieved // the stages have made it
       } else {
-        if (retrieved === undefined && hasContexts(rest)) retrieved = rest
+        if (retrieved === undefined && hasContexts(rest)) retrieved = rest as unknown as Retrieved // likewise
         break
       }
     }
@@ -65,9 +65,6 @@ export const contextsOf = (name: string, parts: ReadonlyArray<AnyStage>): Stage<
 }
 
 const fieldsOf = (value: unknown): { readonly answer?: unknown } => (typeof value === "object" && value !== null ? value : {})
-
-const hasContexts = (value: unknown): value is Retrieved =>
-  typeof value === "object" && value !== null && "contexts" in value && Array.isArray(value.contexts)
 
 const cannotRetrieve = (name: string): ServiceError =>
   new ServiceError({
@@ -194,7 +191,7 @@ export const streamStages = <E, R>(
   const parts = stages.parts ?? [stages as AnyStage]
   const last = parts.at(-1)
   if (last?.stream === undefined) {
-    return Effect.flatMap(stages(question), ({ answer, contexts = [] }: Partial<Answered>) =>
+    return Effect.flatMap(stages(question), ({ answer, contexts = [] }: Partial<Answered> = {}) =>
       answer === undefined
         ? Effect.fail(cannotAnswer(pipeline))
         : Effect.succeed(
@@ -206,10 +203,9 @@ export const streamStages = <E, R>(
         ))
   }
   const { stream } = last
-  const before = sequence(parts.slice(0, -1)) as Stage<Question, Question & Partial<Retrieved>, E, R> // parts of stages that were composed in this order
   const streamed = stream as (input: Question) => Stream.Stream<StreamPart, E, R> // likewise
   return Effect.map(
-    before(question),
+    runStages<Question, Question & Partial<Retrieved>, E, R>(parts.slice(0, -1), question),
     (input) => Stream.concat(Stream.succeed<StreamPart>({ _tag: "contexts", contexts: input.contexts ?? [] }), streamed(input))
   )
 }

@@ -364,8 +364,10 @@ const typed = <Sources extends string, Out, E, R>(
     > // the scope is closed here
   const read = { mode: "read" } as const
   const asked = <Q extends Question>(question: Q): Effect.Effect<Q, ServiceError> =>
-    // Absent, it is the owner; that of a visitor who is not signed in must not be taken for the owner's.
-    "principal" in question && question.principal === undefined
+    typeof question?.question !== "string"
+      ? Effect.fail(ServiceError.invalid("question", "must be a text", "ask \"How many days?\", or { question: \"How many days?\" }"))
+      // Absent, it is the owner; that of a visitor who is not signed in must not be taken for the owner's.
+      : "principal" in question && question.principal === undefined
       ? Effect.fail(ServiceError.invalid("principal", principalRule.rule, principalRule.fix))
       : Effect.succeed(question)
   const asQuestion = (question: string | Question) => asked(typeof question === "string" ? { question } : question)
@@ -415,7 +417,18 @@ const typed = <Sources extends string, Out, E, R>(
     chat: Effect.fnUntraced(function*(options: RetrieveOptions = {}) {
       const { definition, services } = yield* openPipeline(parts, read)
       const converse = yield* chatPipeline(definition, options).pipe(Effect.provideContext(services))
-      return (question: FollowUp) => Effect.flatMap(asked(question), converse).pipe(Effect.provideContext(services))
+      const followUp = (question: FollowUp) =>
+        Effect.filterOrFail(
+          asked(question),
+          ({ history }) => Array.isArray(history),
+          () =>
+            ServiceError.invalid(
+              "history",
+              "must be a list of the earlier exchanges, oldest first",
+              "write history: [] for the first question"
+            )
+        )
+      return (question: FollowUp) => Effect.flatMap(followUp(question), converse).pipe(Effect.provideContext(services))
     }),
     batch: <E2, R2>(
       questions: Stream.Stream<BatchQuestion, E2, R2>,

@@ -27,13 +27,17 @@ export interface SourceItem {
   readonly opened?: boolean | undefined
 }
 
-/** Why a source does not offer an item that it saw. */
-export type SkipReason = "ignored" | "unsupported" | "limit" | "link" | "special" | "corrupt" | "encrypted"
+/** Why a source does not offer an item that it saw. `hidden`: the service has it, but does not show it now. */
+export type SkipReason = "ignored" | "unsupported" | "limit" | "link" | "special" | "corrupt" | "encrypted" | "hidden"
 
 /** What a listing yields, in any order; `complete` comes last, and only after a listing that saw everything. */
 export type Listed =
   | { readonly _tag: "item"; readonly item: SourceItem }
-  | { readonly _tag: "skipped"; readonly path: string; readonly reason: SkipReason; readonly detail: string }
+  /**
+   * What the corpus has of a skipped item is deleted, except where the reason is `hidden`: then everything whose path starts with this one
+   * stays, with `before` only what comes before that in the order of paths.
+   */
+  | { readonly _tag: "skipped"; readonly path: string; readonly reason: SkipReason; readonly detail: string; readonly before?: string }
   /**
    * An item, or a folder and everything under it (`a/b/`), could not be examined. Before `complete`, only deletes of what
    * it names are held back; the path of an item must then be one that the connector lists under.

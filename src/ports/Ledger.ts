@@ -93,8 +93,11 @@ export interface Scan {
   ) => Effect.Effect<ReadonlyArray<LedgerEntry | undefined>, StateError>
   /** Marks every ledger entry of a source as seen: its listing cannot say what is gone. */
   readonly seeAll: (source: string) => Effect.Effect<void, StateError>
-  /** Marks every ledger entry under a folder (`a/b/`) as seen, and entries whose paths are not known yet. */
-  readonly seeUnder: (source: string, folder: string) => Effect.Effect<void, StateError>
+  /**
+   * Marks every ledger entry under a folder (`a/b/`) as seen, and entries whose paths are not known yet; with `before` only those whose
+   * paths come before it.
+   */
+  readonly seeUnder: (source: string, folder: string, before?: string) => Effect.Effect<void, StateError>
   /**
    * Records that the source said this item is gone; if it lists the path again later, the item is back. Returns whether
    * work was queued for it, which is dropped.

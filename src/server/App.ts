@@ -230,7 +230,10 @@ export const makeApp = (options: AppOptions) =>
       const chat = options.chats(request.method, path)
       if (chat !== undefined) {
         return yield* counted(
-          readBody(request, options.mostJsonBytes).pipe(Effect.flatMap(chat), Effect.map((answer) => raw(answer, breakOff(request)))),
+          readBody(request, options.mostJsonBytes).pipe(
+            Effect.flatMap((body) => chat(body, new URLSearchParams(search))),
+            Effect.map((answer) => raw(answer, breakOff(request)))
+          ),
           (error) => failure(error, plain)
         )
       }

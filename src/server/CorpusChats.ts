@@ -26,7 +26,7 @@ export interface CorpusChatOptions {
 }
 
 /** Answers a request in the form of its chat protocol, errors included. */
-export type ChatRoute = (body: Uint8Array) => Effect.Effect<RawAnswer>
+export type ChatRoute = (body: Uint8Array, query: URLSearchParams) => Effect.Effect<RawAnswer>
 
 /** The routes of other protocols: the one of a method and path, if there is one. */
 export type ChatRoutes = (method: string, path: string) => ChatRoute | undefined

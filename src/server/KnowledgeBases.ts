@@ -68,7 +68,7 @@ export const knowledgeBases = Effect.gen(function*() {
         `name one: ${fitting.map(({ name }) => path(lastSegment(name))).join(", ")}`
       )
     }),
-    baseOf: ({ description, displayName, name, updateTime }: Corpus, limits?: KnowledgeBase.Limits) => {
+    baseOf: ({ description, displayName, name }: Corpus, limits?: KnowledgeBase.Limits) => {
       const retrieve = ({ question, ...inquiry }: KnowledgeBase.Inquiry) =>
         retrieval.retrieve({ corpus: name, query: question, ...inquiry })
       return KnowledgeBase.make({
@@ -84,7 +84,7 @@ export const knowledgeBases = Effect.gen(function*() {
           ),
         status: Effect.map(
           corpora.get(name),
-          ({ filesCount, state }) => ({ corpus: displayName, state, files: filesCount, updated: updateTime })
+          ({ filesCount, state, updateTime }) => ({ corpus: displayName, state, files: filesCount, updated: updateTime })
         )
       }, limits)
     }

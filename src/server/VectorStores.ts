@@ -3,7 +3,7 @@ import type { ServiceError } from "../domain/Errors.ts"
 import { percentDecoded } from "../domain/Percent.ts"
 import type { Limits } from "../mcp/KnowledgeBase.ts"
 import { completionErrorToWire } from "../wire/openai/OpenAiAnswers.ts"
-import { storeResultsToWire, storeSearchFromWire, storesToWire, storeToWire } from "../wire/openai/VectorStores.ts"
+import { storeResultsToWire, storeSearchFromWire, storesPageFromWire, storesToWire, storeToWire } from "../wire/openai/VectorStores.ts"
 import { json, type RawAnswer, refusing, take } from "./Call.ts"
 import type { ChatRoute } from "./CorpusChats.ts"
 import { knowledgeBases, searchAll, unable, withAllTokens } from "./KnowledgeBases.ts"
@@ -23,7 +23,13 @@ export const vectorStores = Effect.fnUntraced(function*(limits: Limits = {}) {
       return json(storeResultsToWire(asked, contexts))
     }, unable)
 
-  const answered = (route: (body: Uint8Array) => Effect.Effect<RawAnswer, ServiceError>): ChatRoute => (body) => failed(route(body))
+  const list = Effect.fnUntraced(function*(query: URLSearchParams) {
+    const page = yield* take(storesPageFromWire(query))
+    return json(yield* take(storesToWire(page, yield* listed)))
+  })
+
+  const answered = (route: (body: Uint8Array, query: URLSearchParams) => Effect.Effect<RawAnswer, ServiceError>): ChatRoute => (...asked) =>
+    failed(route(...asked))
 
   return (method: string, path: string): ChatRoute | undefined => {
     const found = /^\/v1\/vector_stores(?:\/([^/]+)(\/search)?)?$/.exec(path)
@@ -32,7 +38,7 @@ export const vectorStores = Effect.fnUntraced(function*(limits: Limits = {}) {
     if (method === "POST" && store !== undefined && action !== undefined) return answered(search(percentDecoded(store)))
     if (method !== "GET" || action !== undefined) return undefined
     return store === undefined
-      ? answered(() => Effect.map(listed, (corpora) => json(storesToWire(corpora))))
+      ? answered((_, query) => list(query))
       : answered(() => Effect.map(corpusNamed(percentDecoded(store)), (corpus) => json(storeToWire(corpus))))
   }
 })

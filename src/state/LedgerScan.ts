@@ -138,11 +138,11 @@ export class LedgerScan {
       .run(this.#scope, source)
   }
 
-  seeUnder(source: string, folder: string): void {
+  seeUnder(source: string, folder: string, before?: string): void {
     this.#db.prepare(
       `INSERT OR IGNORE INTO ${this.#tables.seen} SELECT source, path FROM ledger
-       WHERE scope = ? AND source = ? AND (substr(path, 1, length(?)) = ? OR substr(path, 1, 1) = ?)`
-    ).run(this.#scope, source, folder, folder, recoveredPath(""))
+       WHERE scope = ? AND source = ? AND (substr(path, 1, length(?)) = ? AND (? IS NULL OR path < ?) OR substr(path, 1, 1) = ?)`
+    ).run(this.#scope, source, folder, folder, before ?? null, before ?? null, recoveredPath(""))
   }
 
   forget(source: string, path: string): boolean {

@@ -144,7 +144,7 @@ const make = Effect.gen(function*() {
             [scope]
           ),
           seeAll: (source) => run(() => scan.seeAll(source)),
-          seeUnder: (source, folder) => run(() => scan.seeUnder(source, folder)),
+          seeUnder: (source, folder, before) => run(() => scan.seeUnder(source, folder, before)),
           forget: (source, path) => run(() => scan.forget(source, path)),
           seeRest: (source) => run(() => scan.seeRest(source)),
           listedBy: (source, addresses) => run(() => scan.listedBy(source, addresses)),

@@ -1,4 +1,4 @@
-import { Context, Effect, Schema, Stream } from "effect"
+import { Context, Effect, Schema, Stream, Struct } from "effect"
 import { type Citation, outcomeOf } from "../domain/Answer.ts"
 import type { CorpusName } from "../domain/Corpus.ts"
 import { defined } from "../domain/Defined.ts"
@@ -86,7 +86,7 @@ export const viewCorpus = Effect.fn("ui.corpus")(function*(inspected: Inspected)
     ...inspected.card,
     ...defined({ principal, where }),
     accounted: account !== undefined,
-    states: account === undefined ? {} : defined(yield* account.count),
+    states: account === undefined ? {} : defined(Struct.renameKeys(yield* account.count, { intent: "pending" })),
     runs: account === undefined ? [] : (yield* account.runs(runsShown)).map(runOf)
   }
 })
@@ -110,7 +110,9 @@ const Place = Schema.fromJsonString(Schema.Tuple([Schema.String, Schema.String])
 const placeFrom = Schema.decodeUnknownEffect(Place)
 const writePlace = Schema.encodeSync(Place)
 
-const states: ReadonlyArray<LedgerState> = ["intent", "done", "failed", "quarantined", "skipped"]
+/** States of files by the words that reports have for them. */
+const states = { pending: "intent", done: "done", failed: "failed", quarantined: "quarantined", skipped: "skipped" } as const
+const wordOf = (state: LedgerState): keyof typeof states => state === "intent" ? "pending" : state
 
 export const viewFacets = Effect.fn("ui.facets")(function*(
   { base }: Inspected,
@@ -129,12 +131,14 @@ export const viewFiles = Effect.fn("ui.files")(function*(
     const { items, nextToken } = yield* inspected.base.list({ prefix: path, token: after })
     return defined({ files: items.map(rowOf), next: nextToken })
   }
-  const wanted = states.find((each) => each === state)
-  if (state !== undefined && wanted === undefined) return yield* ServiceError.invalid("state", `is one of ${states.join(", ")}`)
+  const wanted = Struct.keys(states).find((each) => each === state)
+  if (state !== undefined && wanted === undefined) {
+    return yield* ServiceError.invalid("state", `is one of ${Struct.keys(states).join(", ")}`)
+  }
   const from = after === undefined ? undefined : yield* placeFrom(after).pipe(
     Effect.mapError(() => ServiceError.invalid("after", "is not a cursor of this list", "use the `next` of the page before"))
   )
-  const entries = yield* account.entries(wanted === undefined ? undefined : [wanted], {
+  const entries = yield* account.entries(wanted === undefined ? undefined : [states[wanted]], {
     after: from === undefined ? undefined : { source: from[0], path: from[1] },
     containing: path
   }).pipe(Stream.take(filesShown + 1), Stream.runCollect)
@@ -142,7 +146,7 @@ export const viewFiles = Effect.fn("ui.files")(function*(
   const last = shown.at(-1)
   return defined({
     files: shown.map(({ file, message, path, reason, size, source, state }) =>
-      defined({ source, path, state, id: file === undefined ? undefined : idOf(file), bytes: size, reason, message })
+      defined({ source, path, state: wordOf(state), id: file === undefined ? undefined : idOf(file), bytes: size, reason, message })
     ),
     next: entries.length > filesShown && last !== undefined ? writePlace([last.source, last.path]) : undefined
   })

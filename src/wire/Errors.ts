@@ -75,9 +75,18 @@ const detail = <A>(type: Message<A>, value: A & object): Any => ({
   ...write(type, value, { version: "v1" })
 })
 
+const longestReason = 63
+
+/** The reason as ErrorInfo requires it, `[A-Z][A-Z0-9_]+[A-Z0-9]`: other services spell theirs in their own ways. None where nothing is left. */
+const reasonsOf = ({ reason = "" }: ServiceError): ReadonlyArray<string> => {
+  const spelled = reason.replace(/([a-z])([A-Z])/g, "$1_$2").toUpperCase().replace(/[^A-Z0-9_]/g, "_")
+    .replace(/^[^A-Z]+/, "").slice(0, longestReason).replace(/_+$/, "")
+  return /^[A-Z][A-Z0-9_]+[A-Z0-9]$/.test(spelled) ? [spelled] : []
+}
+
 const detailsOf = (error: ServiceError, metadata: Readonly<Record<string, string>>): ReadonlyArray<Any> => [
   ...(error.violations === undefined ? [] : [detail(BadRequest, { fieldViolations: error.violations })]),
-  ...(error.reason === undefined ? [] : [detail(ErrorInfo, { reason: error.reason, domain, metadata })]),
+  ...reasonsOf(error).map((reason) => detail(ErrorInfo, { reason, domain, metadata })),
   ...(error.retryAfter === undefined ? [] : [detail(RetryInfo, { retryDelay: `${error.retryAfter / 1000}s` })]),
   ...(error.fix === undefined ? [] : [detail(Help, { links: [{ description: error.fix }] })])
 ]

@@ -91,6 +91,49 @@ describe("the slack source", () => {
         assert.deepStrictEqual([failures(none).length, complete(none)], [1, false])
       }))
 
+    it.effect("names what a free plan hides, and lists no day of which a part may be hidden", () =>
+      Effect.gen(function*() {
+        const day = (ago: number) => new Date(Date.now() - ago * 86_400_000).toISOString().slice(0, 10)
+        const said = (ago: number, time: string, more: object = {}) => ({ ts: at(`${day(ago)}T${time}Z`), user: "U1", text: time, ...more })
+        const fake = yield* fakeSlack()
+        const began = at(`${day(90)}T23:59:58Z`)
+        const channel = {
+          name: "general",
+          shownFrom: at(`${day(90)}T23:59:57Z`),
+          messages: [
+            said(91, "12:00:00"),
+            said(90, "00:00:00"),
+            said(90, "23:59:57"),
+            said(90, "23:59:58", { thread_ts: began, reply_count: 1 }),
+            said(80, "12:00:00", { thread_ts: began }),
+            said(50, "12:00:00")
+          ]
+        }
+        fake.channels.set("C1", channel)
+        const hidden = (listed: ReadonlyArray<Listed>) =>
+          listed.flatMap((event) => event._tag === "skipped" ? [[event.path, event.reason, event.before]] : [])
+        const before = (end: string) => [
+          ["C1/", "hidden", `C1/${end}`],
+          ["C1/threads/", "hidden", `C1/threads/${at(`${end}T00:00:00Z`)}`],
+          ["C1/files/", "hidden", undefined]
+        ]
+        const listed = yield* collect(yield* connect(fake))
+        assert.deepStrictEqual(paths(listed), [`C1/${day(50)}`, `C1/threads/${began}`])
+        assert.deepStrictEqual(hidden(listed), before(day(89)))
+        assert.isTrue(complete(listed))
+        const detail = listed.flatMap((event) => event._tag === "skipped" ? [event.detail] : [])[0]
+        assert.strictEqual(detail, `messages before ${day(89)} are hidden by the workspace's plan; what is stored of them stays`)
+
+        // A day of which everything is shown.
+        channel.messages.splice(0, 5)
+        const later = yield* collect(yield* connect(fake))
+        assert.deepStrictEqual([paths(later), hidden(later)], [[`C1/${day(50)}`], before(day(50))])
+        const recent = yield* collect(yield* connect(fake, [{ id: "C1", start: `${day(60)}T00:00:00Z` }]))
+        assert.deepStrictEqual([paths(recent), hidden(recent)], [[`C1/${day(50)}`], []])
+        channel.messages.length = 0
+        assert.deepStrictEqual(hidden(yield* collect(yield* connect(fake))), before(day(89)))
+      }))
+
     it.effect("gives a document per thread and per day of the rest", () =>
       Effect.gen(function*() {
         const fake = yield* office(2)

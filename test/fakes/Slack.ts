@@ -8,6 +8,8 @@ interface FakeMessage {
 }
 
 export interface FakeChannel {
+  /** Messages before this `ts` are hidden, as by a free plan. */
+  shownFrom?: string
   name: string
   private?: boolean
   members?: ReadonlyArray<string>
@@ -43,17 +45,18 @@ export const fakeSlack = (pageSize = 200): Effect.Effect<FakeSlack, never, Scope
   const fail = (response: ServerResponse, error: string, more: object = {}): void => sendJson(response, 200, { ok: false, error, ...more })
 
   /** A page of `all` after the cursor, which is the place of its first one. */
-  const page = <A>(response: ServerResponse, query: URLSearchParams, name: string, all: ReadonlyArray<A>): void => {
+  const page = <A>(response: ServerResponse, query: URLSearchParams, name: string, all: ReadonlyArray<A>, more: object = {}): void => {
     const [epoch = "", from = "0"] = Buffer.from(query.get("cursor") ?? "", "base64").toString().split(":")
     if (epoch !== "" && Number(epoch) !== state.epoch) return fail(response, "invalid_cursor")
     const size = Math.min(pageSize, Number(query.get("limit") ?? 100))
     const rest = Number(from) + size
-    const more = rest < all.length
+    const isMore = rest < all.length
     sendJson(response, 200, {
       ok: true,
       [name]: all.slice(Number(from), rest),
-      has_more: more,
-      response_metadata: { next_cursor: more ? Buffer.from(`${state.epoch}:${rest}`).toString("base64") : "" }
+      has_more: isMore,
+      ...more,
+      response_metadata: { next_cursor: isMore ? Buffer.from(`${state.epoch}:${rest}`).toString("base64") : "" }
     })
   }
 
@@ -111,8 +114,10 @@ export const fakeSlack = (pageSize = 200): Effect.Effect<FakeSlack, never, Scope
           "messages",
           channel.messages.filter((message) =>
             isWithin(message) &&
+            Number(message.ts) >= Number(channel.shownFrom ?? 0) &&
             (message["thread_ts"] === undefined || message["thread_ts"] === message.ts || message["subtype"] === "thread_broadcast")
-          ).reverse()
+          ).reverse(),
+          channel.shownFrom === undefined ? {} : { is_limited: true }
         )
       case "conversations.replies": {
         const found = channel.messages.filter((message) => (message["thread_ts"] ?? message.ts) === query.get("ts") && isWithin(message))

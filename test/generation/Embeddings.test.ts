@@ -166,6 +166,16 @@ describe("a request to embed", () => {
     }
   })
 
+  it("of a model that is not served names the model, not a field of texts", async () => {
+    for (const model of ["imagen-3.0-generate-002", "multimodalembedding@001"]) {
+      const { body, status } = await predict({ instances: [{ prompt: "a cat" }] }, server, model)
+      assert.strictEqual(status, 404)
+      assert.include(body.error.message, `model ${model} is not served here`)
+    }
+    const { body } = await predict({ instances: [{ prompt: "a cat" }] })
+    assert.strictEqual(body.error.details?.[0]?.fieldViolations?.[0]?.field, "instances[0].content")
+  })
+
   it("is cut to what a model reads, and says so", async () => {
     const { body } = await predict({ instances: [{ content: "word ".repeat(3_000) }, { content: "short" }] })
     assert.deepStrictEqual(

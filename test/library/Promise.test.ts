@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { expectTypeOf } from "vitest"
 import { connectors, local, records } from "../../connectors/index.ts"
-import { generateBy as generateByGenerator, type Retrieved, type Stage } from "../../src/index.ts"
+import { diversify, expand, generateBy as generateByGenerator, rank, type Retrieved, type Stage } from "../../src/index.ts"
 import {
   type Answered,
   chunker,
@@ -415,6 +415,30 @@ describe("sluice/promise", () => {
         await refused(compose(retrieve(), stage((_: Retrieved) => undefined as never), generate()) as never),
         "FAILED_PRECONDITION stage 2 gave nothing for stage 3"
       )
+      const bare = stage(({ question }: Retrieved) => ({ question }) as never)
+      for (
+        const [name, next] of [
+          ["rank", rank()],
+          ["rankBy", rankBy(() => [])],
+          ["diversify", diversify()],
+          ["expand", expand()],
+          ["generate", generate()],
+          ["generateBy", generateBy({ model: "mine", write: () => "Five" })]
+        ] as const
+      ) {
+        assert.strictEqual(
+          await refused(compose(retrieve(), bare, next as never) as never),
+          `FAILED_PRECONDITION ${name} was given no contexts: the field contexts of its input must be a list`
+        )
+      }
+      {
+        await using app = await open(
+          Pipeline.make("p", { ...parts, stages: compose(retrieve(), stage((_: Retrieved) => undefined as never), generate()) as never }),
+          engine
+        )
+        const streamed = app.stream("How many days?")[Symbol.asyncIterator]()
+        assert.strictEqual((await rejection(streamed.next())).message, "stage 2 gave nothing for stage 3")
+      }
       const embedding = async (embed: (texts: ReadonlyArray<string>) => unknown) => {
         const own = embedder({ id: "own", dimensions: 2, retries: 0, embed: embed as () => ReadonlyArray<ReadonlyArray<number>> })
         await using app = await open(handbook(folder), Embedded.layer({ dataDir: join(folder, "own"), embedder: own }))
@@ -423,6 +447,20 @@ describe("sluice/promise", () => {
       assert.strictEqual(await embedding(() => undefined), "embedder own gave undefined for 1 texts")
       assert.strictEqual(await embedding(() => []), "embedder own gave 0 vectors for 1 texts")
       assert.strictEqual(await embedding(() => [[1]]), "embedder own gave a vector of 1 numbers for text 1 of 1")
+    }))
+
+  it.live("names the field of a question or a conversation that is none", () =>
+    inFolder(async (folder) => {
+      await using app = await open(handbook(folder), Embedded.layer({ dataDir: join(folder, "data") }))
+      await app.run()
+      for (const question of [undefined, null, {}, { question: 5 }, { query: "leave" }]) {
+        const { code, fix, message } = await rejection(app.ask(question as never))
+        assert.deepStrictEqual([code, message], ["INVALID_ARGUMENT", "question: must be a text"])
+        assert.include(fix, "{ question:")
+      }
+      const chat = async (question: unknown) => (await rejection(app.chat(question as never)[Symbol.asyncIterator]().next())).message
+      assert.strictEqual(await chat({ question: "leave" }), "history: must be a list of the earlier exchanges, oldest first")
+      assert.strictEqual(await chat({ history: [] }), "question: must be a text")
     }))
 
   it.live("takes no filter and no principal for given that is none", () =>

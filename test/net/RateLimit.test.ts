@@ -92,9 +92,8 @@ describe("retry", () => {
   it.effect("does not repeat what cannot succeed", () =>
     Effect.gen(function*() {
       assert.deepStrictEqual(yield* failing(new ServiceError({ code: "INVALID_ARGUMENT", message: "" })), [])
-      assert.deepStrictEqual(
-        yield* failing(new ServiceError({ code: "RESOURCE_EXHAUSTED", message: "", reason: "insufficient_quota" })),
-        []
-      )
+      for (const reason of ["insufficient_quota", "INSUFFICIENT_QUOTA"]) {
+        assert.deepStrictEqual(yield* failing(new ServiceError({ code: "RESOURCE_EXHAUSTED", message: "", reason })), [])
+      }
     }))
 })

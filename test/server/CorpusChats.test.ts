@@ -356,6 +356,26 @@ layer(served, { excludeTestServices: true })("conversations with a corpus", (it)
         assert.strictEqual(store.file_counts.completed, 2)
         assert.strictEqual((await client.vectorStores.retrieve(store.id)).name, "Handbook")
 
+        const ids = stores.map(({ id }) => id)
+        const page = async (query: OpenAI.VectorStores.VectorStoreListParams) => {
+          const { data, has_more } = await client.vectorStores.list(query)
+          return [data.map(({ id }) => ids.indexOf(id)), has_more]
+        }
+        assert.deepStrictEqual(await page({ limit: 2 }), [[0, 1], true])
+        assert.deepStrictEqual(await page({ limit: 2, after: ids[1]! }), [[2], false])
+        assert.deepStrictEqual(await page({ limit: 1, before: ids[2]! }), [[1], true])
+        assert.deepStrictEqual(await page({ order: "asc" }), [[2, 1, 0], false])
+        const all: Array<string> = []
+        for await (const { id } of client.vectorStores.list({ limit: 1 })) all.push(id)
+        assert.deepStrictEqual(all, ids)
+        const raw: object = await client.get("/vector_stores", { query: { limit: 2, order: "asc" } })
+        assert.deepInclude(raw, { first_id: ids[2], last_id: ids[1], has_more: true })
+        for (const query of [{ limit: 0 }, { limit: 101 }, { order: "up" }, { after: "nobody" }]) {
+          const refused: unknown = await client.get("/vector_stores", { query }).catch((error: unknown) => error)
+          if (!(refused instanceof APIError)) assert.fail(`${JSON.stringify(query)} was not refused`)
+          assert.include(JSON.stringify(refused.error), Object.keys(query).join())
+        }
+
         const search = (body: OpenAI.VectorStores.VectorStoreSearchParams, id = store.id) => client.vectorStores.search(id, body)
         const { data: [first] } = await search({ query: question, max_num_results: 3 })
         assert.strictEqual(first?.filename, "leave.md")

@@ -36,6 +36,8 @@ describe("sluice ui", () => {
         assert.deepStrictEqual(after.files.map((file: { path: string }) => file.path), ["noise.bin", "rules.md", "travel/hotels.md"])
         assert.strictEqual((await ask(`/corpora/${id}/files?after=nowhere`)).status, 400)
         assert.strictEqual((await ask(`/corpora/${id}/files?state=lost`)).status, 400)
+        assert.strictEqual((await ask(`/corpora/${id}/files?state=intent`)).status, 400)
+        assert.deepStrictEqual((await ask(`/corpora/${id}/files?state=pending`)).body.files, [])
 
         const document = found.files[0].id
         const { body: whole } = await ask(`/corpora/${id}/documents/${document}`)

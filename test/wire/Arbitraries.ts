@@ -336,7 +336,7 @@ export const serviceError: fc.Arbitrary<ServiceError> = fc.record({
   message: word,
   fix: word,
   violations: fc.array(violation, { minLength: 1, maxLength: 3 }),
-  reason: word,
+  reason: fc.stringMatching(/^[A-Z][A-Z0-9]{1,50}_[A-Z0-9]$/),
   retryAfter: fc.nat({ max: 100_000 })
 }, { requiredKeys: ["code", "message"] }).map((fields) => new ServiceError(fields))
 

@@ -1,7 +1,7 @@
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { DocumentError } from "../../src/domain/Errors.ts"
+import { DocumentError, ServiceError } from "../../src/domain/Errors.ts"
 import {
   corpusFromWire,
   corpusPatchFromWire,
@@ -154,6 +154,21 @@ describe("what the server answers is what the client reads", () => {
         const config = engineTierToWire(`${parent}/ragEngineConfig`, tier, version)
         expect(ok(Result.flatMap(answered(routes.getRagEngineConfig, config, version), engineTierFromWire))).toBe(tier)
       }
+    }
+  })
+
+  it("an error of another service, with its reason as ErrorInfo requires it", () => {
+    const reasons = {
+      insufficient_quota: "INSUFFICIENT_QUOTA",
+      rateLimitExceeded: "RATE_LIMIT_EXCEEDED",
+      "invalid-request.error": "INVALID_REQUEST_ERROR",
+      [`overloaded_${"x".repeat(80)}`]: `OVERLOADED_${"X".repeat(52)}`,
+      "429": undefined,
+      "": undefined
+    }
+    for (const [reason, expected] of Object.entries(reasons)) {
+      const { body, status } = errorToWire(new ServiceError({ code: "UNAVAILABLE", message: "busy", reason }))
+      expect(errorFromWire(status, body).reason).toBe(expected)
     }
   })
 

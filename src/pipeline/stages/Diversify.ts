@@ -3,7 +3,7 @@ import type { AlsoIn, Context } from "../../domain/Retrieval.ts"
 import type { SparseVector } from "../../ports/Embedder.ts"
 import { type ComparedText, repeats, textComparer } from "../../text/Repeats.ts"
 import type { Retrieved, Unanswered } from "./Retrieve.ts"
-import { described, type Stage } from "./Stage.ts"
+import { described, overContexts, type Stage } from "./Stage.ts"
 
 /** How contexts are chosen that do not repeat one another. */
 export interface DiversifyOptions {
@@ -22,11 +22,14 @@ export interface DiversifyOptions {
  * network is asked, and the same contexts always give the same choice.
  */
 export const diversify = ({ lambda = 0.5, topK = 10 }: DiversifyOptions = {}): Stage<Unanswered, Retrieved> =>
-  described({ _tag: "diversify", lambda, topK }, (input) =>
-    Effect.map(hashed, ([{ embedHashedSparse }, { dimensions }]) => ({
-      ...input,
-      contexts: diversified(input.contexts, { lambda, topK }, (text) => vectorOf(embedHashedSparse(text, "document"), dimensions))
-    })).pipe(Effect.withSpan("stage.diversify")))
+  overContexts(
+    "diversify",
+    described({ _tag: "diversify", lambda, topK }, (input: Unanswered) =>
+      Effect.map(hashed, ([{ embedHashedSparse }, { dimensions }]) => ({
+        ...input,
+        contexts: diversified(input.contexts, { lambda, topK }, (text) => vectorOf(embedHashedSparse(text, "document"), dimensions))
+      })).pipe(Effect.withSpan("stage.diversify")))
+  )
 
 /** Loaded when it is first needed: it brings the words of grammar of nine languages. */
 const hashed = Effect.promise(() => Promise.all([import("../../text/hashed/EmbedHashed.ts"), import("../../text/hashed/Features.ts")]))

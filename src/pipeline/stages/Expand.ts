@@ -7,7 +7,7 @@ import type { Context } from "../../domain/Retrieval.ts"
 import { chunksOf, Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
 import type { Retrieved, Unanswered } from "./Retrieve.ts"
-import { described, type Stage } from "./Stage.ts"
+import { described, overContexts, type Stage } from "./Stage.ts"
 
 /** How far each context is expanded: to the chunks next to it, or to the chunks of its section or file that fit. */
 export interface ExpandOptions {
@@ -33,12 +33,15 @@ export interface ExpandOptions {
  * Fails with `UNIMPLEMENTED` on an engine that does not give the text of its files back.
  */
 export const expand = (options: ExpandOptions = {}): Stage<Unanswered, Retrieved, ServiceError, Files> =>
-  described({ _tag: "expand", ...defined(options) }, (input) =>
-    Effect.gen(function*() {
-      const files = yield* Files
-      const found = yield* Effect.forEach(input.contexts, (context) => around(files, context, options), { concurrency })
-      return { ...input, contexts: merged(found) }
-    }).pipe(Effect.withSpan("stage.expand")))
+  overContexts(
+    "expand",
+    described({ _tag: "expand", ...defined(options) }, (input: Unanswered) =>
+      Effect.gen(function*() {
+        const files = yield* Files
+        const found = yield* Effect.forEach(input.contexts, (context) => around(files, context, options), { concurrency })
+        return { ...input, contexts: merged(found) }
+      }).pipe(Effect.withSpan("stage.expand")))
+  )
 
 /** Files read at once. */
 const concurrency = 4

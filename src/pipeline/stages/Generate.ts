@@ -17,7 +17,7 @@ import {
   type Unanswered,
   type Unretrieved
 } from "./Retrieve.ts"
-import { described, type Stage } from "./Stage.ts"
+import { described, overContexts, type Stage } from "./Stage.ts"
 
 /** Output of a `generate` stage: the question, the contexts it was answered from, best first, and the answer. */
 export interface Answered extends Retrieved {
@@ -53,11 +53,14 @@ export const generateBySettings = (
   settings: GenerateSettings
 ): Stage<Unanswered, Answered, ServiceError | SecretError, Models | TextPool> => {
   const { _tag, ground: _, model, ...options } = settings
-  return grounded(
-    settings,
-    options,
-    () => isGenerator(model) ? Effect.flatMap(Models, (models) => models.generator(model)) : Effect.fail(noModel),
-    contextsOf
+  return overContexts(
+    "generate",
+    grounded(
+      settings,
+      options,
+      () => isGenerator(model) ? Effect.flatMap(Models, (models) => models.generator(model)) : Effect.fail(noModel),
+      contextsOf
+    )
   )
 }
 
@@ -67,7 +70,8 @@ const noModel = ServiceError.invalid("model", "is none", "name a hosted model, o
 export const generateBy = (
   generator: Generator["Service"],
   options: AnswerOptions = {}
-): Stage<Unanswered, Answered, ServiceError, TextPool> => grounded(undefined, options, () => Effect.succeed(generator), contextsOf)
+): Stage<Unanswered, Answered, ServiceError, TextPool> =>
+  overContexts("generateBy", grounded(undefined, options, () => Effect.succeed(generator), contextsOf))
 
 /** Answers with a hosted model that searches the corpus itself, with its own queries and these settings of `retrieve`. */
 export const generateFromCorpus = (

@@ -5,7 +5,7 @@ import type { Ranker } from "../../ports/Ranker.ts"
 import type { HostedModels } from "../Host.ts"
 import { Models } from "../Services.ts"
 import type { Retrieved, Unanswered } from "./Retrieve.ts"
-import { described, type Stage } from "./Stage.ts"
+import { described, overContexts, type Stage } from "./Stage.ts"
 
 /** Services a ranker needs of the engine. */
 type Needs<R extends Ranking> = R extends { readonly _tag: "lexical" } ? Models : Models | HostedModels
@@ -15,14 +15,17 @@ export const rank = <const R extends Ranking = { readonly _tag: "lexical" }>(
   ranking?: R
 ): Stage<Unanswered, Retrieved, ServiceError | SecretError, Needs<R>> => {
   const by: Ranking = ranking ?? { _tag: "lexical" }
-  const stage: Stage<Unanswered, Retrieved, ServiceError | SecretError, Models> = described(
-    { _tag: "rank", rank: by },
-    (input) =>
-      Effect.gen(function*() {
-        const models = yield* Models
-        const ranker = yield* models.ranker(by)
-        return { ...input, contexts: yield* ranker.rank(input.question, input.contexts) }
-      }).pipe(Effect.scoped, Effect.withSpan("stage.rank"))
+  const stage: Stage<Unanswered, Retrieved, ServiceError | SecretError, Models> = overContexts(
+    "rank",
+    described(
+      { _tag: "rank", rank: by },
+      (input: Unanswered) =>
+        Effect.gen(function*() {
+          const models = yield* Models
+          const ranker = yield* models.ranker(by)
+          return { ...input, contexts: yield* ranker.rank(input.question, input.contexts) }
+        }).pipe(Effect.scoped, Effect.withSpan("stage.rank"))
+    )
   )
   return stage
 }
@@ -49,20 +52,23 @@ export type ScoreContexts<E = never, R = never> = (
 export const rankBy = <E = never, R = never>(
   ranker: ScoreContexts<E, R> | Ranker["Service"]
 ): Stage<Unanswered, Retrieved, E | ServiceError, R> =>
-  Object.assign((input: Retrieved) =>
-    Effect.gen(function*() {
-      const { contexts, question } = input
-      if (typeof ranker !== "function") {
-        return { ...input, contexts: yield* explainedOrder(contexts, yield* ranker.rank(question, contexts)) }
-      }
-      const scores: ReadonlyArray<number> | null | undefined = yield* ranker(question, contexts)
-      if (scores?.length !== contexts.length) {
-        return yield* notRanked(`gave ${scores?.length ?? "no"} scores for ${contexts.length} contexts`)
-      }
-      const wrong = scores.findIndex((score) => !Number.isFinite(score))
-      if (wrong >= 0) return yield* notRanked(`gave ${String(scores[wrong])} for context ${wrong + 1} of ${contexts.length}`)
-      return { ...input, contexts: rankedBy(contexts, scores) }
-    }).pipe(Effect.withSpan("stage.rankBy")), { gives: "retrieved" as const })
+  overContexts(
+    "rankBy",
+    Object.assign((input: Retrieved) =>
+      Effect.gen(function*() {
+        const { contexts, question } = input
+        if (typeof ranker !== "function") {
+          return { ...input, contexts: yield* explainedOrder(contexts, yield* ranker.rank(question, contexts)) }
+        }
+        const scores: ReadonlyArray<number> | null | undefined = yield* ranker(question, contexts)
+        if (scores?.length !== contexts.length) {
+          return yield* notRanked(`gave ${scores?.length ?? "no"} scores for ${contexts.length} contexts`)
+        }
+        const wrong = scores.findIndex((score) => !Number.isFinite(score))
+        if (wrong >= 0) return yield* notRanked(`gave ${String(scores[wrong])} for context ${wrong + 1} of ${contexts.length}`)
+        return { ...input, contexts: rankedBy(contexts, scores) }
+      }).pipe(Effect.withSpan("stage.rankBy")), { gives: "retrieved" as const })
+  )
 
 /** The contexts as a ranker has ordered them, each with the place it had; refused where they are not the same ones. */
 const explainedOrder = (before: ReadonlyArray<Context>, after: ReadonlyArray<Context>) => {

@@ -190,7 +190,7 @@ const overlay =
             if (strays.size === 0 || known?.file !== undefined) return known
             return take(keyOf({ source, path: recoveredPath(pathHash(paths[index] ?? "")) })) ?? known
           })),
-      seeUnder: (source, folder) => Effect.andThen(seeSource(source), scan.seeUnder(source, folder)),
+      seeUnder: (source, folder, before) => Effect.andThen(seeSource(source), scan.seeUnder(source, folder, before)),
       seeAll: (source) => Effect.andThen(seeSource(source), scan.seeAll(source)),
       seeRest: (source) => Effect.andThen(seeSource(source), scan.seeRest(source)),
       forget: (source, path) =>

@@ -153,6 +153,7 @@ const checked = (event: Listed): Listed => {
         : { ...event, error: new ServiceError({ code: "UNKNOWN", message: saidBy(event.error), cause: event.error }) }
     case "skipped":
       mustBeText(event, "reason")
+      if (event.before !== undefined) mustBeText(event, "before")
       mustBeText(event, "path")
       return event
     case "deleted":

@@ -98,7 +98,7 @@ const scanSource = Effect.fnUntraced(function*(
   const { emit, tally } = yield* Session
   const { id } = source
   let start = first
-  const { broken, empty, end, unlistable } = yield* listSource(source, start, scan, shared).pipe(
+  const { broken, empty, end, hidden, unlistable } = yield* listSource(source, start, scan, shared).pipe(
     Effect.catchIf(
       (error) => start.cursor !== undefined && isCursorRefused(error),
       Effect.fnUntraced(function*() {
@@ -117,6 +117,7 @@ const scanSource = Effect.fnUntraced(function*(
   if (shared !== undefined && (!complete || unlistable.length > 0)) shared.unsure = true
   tally.ended(id, complete ? undefined : broken ?? "it ended before everything was listed")
   for (const folder of unlistable) yield* scan.seeUnder(id, folder)
+  for (const { before, path } of hidden) yield* scan.seeUnder(id, path, before)
   if (unlistable.length > 0) {
     tally.noted(
       id,
@@ -133,6 +134,8 @@ const scanSource = Effect.fnUntraced(function*(
   yield* emit({ type: "listed", source: id, listed: tally.countsOf(id).listed, complete, work: tally.countsOf(id).pending })
 })
 
+type Skipped = Extract<Listed, { readonly _tag: "skipped" }>
+
 interface Listing {
   /** End of the listing, with its cursor; absent where it was cut short. */
   readonly end?: { readonly cursor?: string }
@@ -140,11 +143,13 @@ interface Listing {
   readonly broken?: string
   /** Folders that could not be listed, while the rest was. */
   readonly unlistable: ReadonlyArray<string>
+  /** What the service does not show now. */
+  readonly hidden: ReadonlyArray<Skipped>
   /** Whether it offered no items. */
   readonly empty: boolean
 }
 
-const cutShort = (broken: string): Listing => ({ broken, unlistable: [], empty: false })
+const cutShort = (broken: string): Listing => ({ broken, unlistable: [], hidden: [], empty: false })
 
 /** Most folders that a note names. */
 const namedFolders = 3
@@ -181,6 +186,7 @@ const listSource = Effect.fnUntraced(function*(
   let broken: string | undefined
   let end: Listing["end"]
   const unlistable: Array<string> = []
+  const hidden: Array<Skipped> = []
   /** Number of files that another source has, by that source. */
   const elsewhere = new Map<string, number>()
 
@@ -223,8 +229,9 @@ const listSource = Effect.fnUntraced(function*(
           restricted ||= event.item.permissions?.public === false
           break
         case "skipped":
+          if (event.reason === "hidden") hidden.push(event)
           // No longer offered: treated as if it were not listed any more.
-          if (cursor !== undefined) yield* forget(event.path)
+          else if (cursor !== undefined) yield* forget(event.path)
           yield* settle({ source: id, path: event.path, outcome: "skipped", reason: event.reason, message: event.detail })
           break
         case "failed": {
@@ -273,7 +280,7 @@ const listSource = Effect.fnUntraced(function*(
     if (owner !== id) tally.noted(id, `${plural(count, "file is", "files are")} listed by source ${owner} too, and stored once`)
   }
   if (restricted && engine.immutableFiles === true) tally.noted(id, notForEveryone)
-  return { broken, empty, end, unlistable }
+  return { broken, empty, end, hidden, unlistable }
 })
 
 /**

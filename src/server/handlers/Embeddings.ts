@@ -33,6 +33,13 @@ export interface EmbeddingMethods extends Pick<Handlers, "embedContent"> {
 export const usualDimensions = ({ standsIn }: TextEmbedder["Service"], model: string): number | undefined =>
   standsIn ? nativeDimensionsOf(modelId(model)) : undefined
 
+const notServed = (model: string): ServiceError =>
+  new ServiceError({
+    code: "NOT_FOUND",
+    message: `model ${modelId(model)} is not served here: of publishers' models, :predict serves those that embed texts`,
+    fix: "call it at Google; to embed texts, send instances with a content each"
+  })
+
 export const embeddingHandlers = (countTokens: (text: string) => number): Effect.Effect<EmbeddingMethods, never, TextEmbedder> =>
   Effect.gen(function*() {
     const embedder = yield* TextEmbedder
@@ -91,6 +98,10 @@ export const embeddingHandlers = (countTokens: (text: string) => number): Effect
         }
         const texts = yield* Effect.forEach(instances, (instance, at) => {
           const field = `instances[${at}].`
+          // Models of pictures, speech and the like have other instances, and unknown names.
+          if (isJsonObject(instance) && instance["content"] === undefined && nativeDimensionsOf(modelId(model)) === undefined) {
+            return Effect.fail(notServed(model))
+          }
           const read = isJsonObject(instance)
             ? textToEmbed({
               content: instance["content"],

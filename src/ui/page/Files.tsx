@@ -3,7 +3,7 @@ import { type Address, fieldsOf, go } from "./Address.ts"
 import { useData, withQuery } from "./Client.ts"
 import { breakable, Shown, size, Title } from "./Parts.tsx"
 
-const states = ["done", "skipped", "failed", "quarantined", "intent"]
+const states = ["done", "skipped", "failed", "quarantined", "pending"]
 
 /** The files of a corpus with their states, in pages. */
 export const Files = ({ id, query }: { readonly id: string; readonly query: Address["query"] }) => {

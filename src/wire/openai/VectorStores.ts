@@ -1,6 +1,7 @@
 /** OpenAI's vector stores, each a corpus: their list, and the search of one. */
 import { Result, Schema, Struct } from "effect"
 import type { Corpus } from "../../domain/Corpus.ts"
+import { defined } from "../../domain/Defined.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { lastSegment } from "../../domain/ResourceNames.ts"
 import type { Context } from "../../domain/Retrieval.ts"
@@ -160,15 +161,55 @@ export const fileSearchCallToWire = (id: string, { contexts, question, search }:
   results: search.shown ? contexts.map((context) => ({ ...resultOf(context), text: context.text })) : null
 })
 
-export const storesToWire = (corpora: ReadonlyArray<Corpus>): object => ({
-  object: "list",
-  data: corpora.map(storeToWire),
-  first_id: corpora[0] === undefined ? null : lastSegment(corpora[0].name),
-  last_id: corpora.length === 0 ? null : lastSegment(corpora.at(-1)!.name),
-  has_more: false
-})
+/** The part of the list of vector stores that is requested. */
+interface StoresPage {
+  /** 1 to 100. */
+  readonly limit: number
+  readonly order: "asc" | "desc"
+  /** Id of the store that the page comes after. */
+  readonly after?: string
+  /** Id of the store that the page comes before. */
+  readonly before?: string
+}
 
-export const storeToWire = ({ createTime, displayName, filesCount, name, updateTime }: Corpus): object => ({
+const mostStores = 100
+const usualStores = 20
+
+/** Decodes the query of a list of vector stores. */
+export const storesPageFromWire = (query: URLSearchParams): Result.Result<StoresPage, ServiceError> => {
+  const { after, before, limit = String(usualStores), order = "desc" } = Object.fromEntries(query)
+  if (!/^\d{1,3}$/.test(limit) || Number(limit) < 1 || Number(limit) > mostStores) {
+    return Result.fail(ServiceError.invalid("limit", `must be a whole number from 1 to ${mostStores}`))
+  }
+  if (order !== "asc" && order !== "desc") return Result.fail(ServiceError.invalid("order", "must be asc or desc"))
+  return Result.succeed({ limit: Number(limit), order, ...defined({ after, before }) })
+}
+
+/** A page of vector stores in the order of their creation, newest first unless `order` is `asc`. */
+export const storesToWire = (
+  { after, before, limit, order }: StoresPage,
+  corpora: ReadonlyArray<Corpus>
+): Result.Result<object, ServiceError> =>
+  Result.gen(function*() {
+    const oldestFirst = corpora.toSorted((a, b) =>
+      a.createTime === b.createTime ? (a.name < b.name ? -1 : 1) : a.createTime < b.createTime ? -1 : 1
+    )
+    const all = order === "asc" ? oldestFirst : oldestFirst.toReversed()
+    const placeOf = (field: "after" | "before", id: string) => {
+      const place = all.findIndex(({ name }) => lastSegment(name) === id)
+      return place >= 0
+        ? Result.succeed(place)
+        : Result.fail(ServiceError.invalid(field, `${id} is no vector store`, "take an id of the list"))
+    }
+    const from = after === undefined ? 0 : (yield* placeOf("after", after)) + 1
+    const rest = all.slice(from, before === undefined ? undefined : yield* placeOf("before", before))
+    // Before a store, the page is the one that ends there.
+    const page = after === undefined && before !== undefined ? rest.slice(-limit) : rest.slice(0, limit)
+    const data = page.map(storeToWire)
+    return { object: "list", data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: page.length < rest.length }
+  })
+
+export const storeToWire = ({ createTime, displayName, filesCount, name, updateTime }: Corpus) => ({
   id: lastSegment(name),
   object: "vector_store",
   created_at: Math.floor(Date.parse(createTime) / 1000),

@@ -324,6 +324,31 @@ describe("deletes", () => {
       assert.strictEqual(report.ended, "done")
     }).pipe(Effect.scoped))
 
+  it.effect("of what the service hides for now are left out, and the run says so", () =>
+    Effect.gen(function*() {
+      const { engine, run, source } = yield* setUp
+      const hidden = (path: string, before?: string): Listed => ({
+        _tag: "skipped",
+        path,
+        reason: "hidden",
+        detail: "older than is shown",
+        ...(before === undefined ? {} : { before })
+      })
+      source.items = {
+        "C/1": { text: "one" },
+        "C/2": { text: "two" },
+        "C/3": { text: "three" },
+        "D/1": { text: "four" },
+        E: { text: "five" }
+      }
+      yield* run()
+      source.items = {}
+      source.extra = [hidden("C/", "C/2"), hidden("E")]
+      const report = yield* run({ yes: true })
+      expectCounts(report, { skipped: 2, deleted: 3 })
+      assert.deepStrictEqual(engine.content, { "C/1": "one", E: "five" })
+    }).pipe(Effect.scoped))
+
   it.effect("a source that cannot be listed makes the run incomplete, and the others are synced", () =>
     Effect.gen(function*() {
       const { engine, other, run, source, spec } = yield* setUp

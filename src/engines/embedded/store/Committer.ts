@@ -387,7 +387,7 @@ export class Committer {
       else if (replaces !== undefined) this.#vectors.note(workOf(corpus, name, replaces, "delete"))
     }
     if (described !== undefined) this.#metadata.describe(corpus.id, written.id, described)
-    this.#corpora.count(corpus.id, old === undefined ? 1 : 0, written.indexed.length - (old?.chunks ?? 0))
+    this.#corpora.count(corpus.id, old === undefined ? 1 : 0, written.indexed.length - (old?.chunks ?? 0), at)
     if (ledger !== undefined) this.#ledger.write(ledger.scope, ledger.change)
     if (corpus.elsewhere === undefined) {
       const indexed = { chunks: written.indexed, language: file.language, words }
@@ -404,7 +404,7 @@ export class Committer {
     if (!file.intact) throw refuseDamaged(`the record of file ${fileName}`)
     this.#files.update(file.id, patch, at)
     if (patch.described !== undefined) this.#metadata.describe(corpus.id, file.id, patch.described)
-    this.#corpora.count(corpus.id, 0, 0)
+    this.#corpora.count(corpus.id, 0, 0, at)
     if (corpus.elsewhere !== undefined) this.#vectors.note(workOf(corpus, name, fileName, "rewrite"))
   }
 
@@ -434,7 +434,7 @@ export class Committer {
     this.#files.delete(corpus.embedder, file, at)
     if (corpus.elsewhere === undefined) this.#index.remove(corpus.id, file.firstChunk, file.chunks)
     else this.#vectors.note(workOf(corpus, name, fileName, "delete"))
-    this.#corpora.count(corpus.id, -1, -file.chunks)
+    this.#corpora.count(corpus.id, -1, -file.chunks, at)
   }
 
   #errorMessage(cause: unknown): ErrorMessage {

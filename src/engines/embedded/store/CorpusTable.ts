@@ -26,7 +26,7 @@ export class CorpusTable {
   /** Corpora that the current transaction has looked up, by name. */
   readonly #found = new Map<string, Found>()
   /** What the current transaction adds to the corpora's counts. */
-  readonly #counted = new Map<number, { files: number; chunks: number }>()
+  readonly #counted = new Map<number, { files: number; chunks: number; at: number }>()
   /** What the current command added to the counts. */
   #last: Array<{ readonly id: number; readonly files: number; readonly chunks: number }> = []
   /** Corpora whose rows changed and have no new checksum yet. */
@@ -45,7 +45,7 @@ export class CorpusTable {
     this.#find = db.prepare(`SELECT ${checkedColumns("corpora")} FROM corpora WHERE name = ?`)
     this.#embedder = db.prepare("SELECT embedder FROM corpora WHERE id = ?")
     this.#count = db.prepare(
-      "UPDATE corpora SET files = files + ?, chunks = chunks + ?, generation = generation + 1 WHERE id = ?"
+      "UPDATE corpora SET files = files + ?, chunks = chunks + ?, generation = generation + 1, updated = max(updated, ?) WHERE id = ?"
     )
     this.#row = db.prepare("SELECT * FROM corpora WHERE id = ?")
     this.#ofFile = db.prepare("SELECT id, embedder FROM corpora WHERE id = (SELECT corpus FROM files WHERE id = ?)")
@@ -107,15 +107,18 @@ export class CorpusTable {
     return String(this.#embedder.get(id)?.["embedder"])
   }
 
-  /** Adds to a corpus's counts of files and chunks, and starts a new revision: readers drop what they derived from the previous one. */
-  count(id: number, files: number, chunks: number): void {
-    this.#add(id, files, chunks)
+  /**
+   * Adds to a corpus's counts of files and chunks, and starts a new revision: readers drop what they derived from the previous one. `at` is
+   * the time of a change of its files.
+   */
+  count(id: number, files: number, chunks: number, at = 0): void {
+    this.#add(id, files, chunks, at)
     this.#last.push({ id, files, chunks })
   }
 
-  #add(id: number, files: number, chunks: number): void {
-    const counted = this.#counted.get(id) ?? { files: 0, chunks: 0 }
-    this.#counted.set(id, { files: counted.files + files, chunks: counted.chunks + chunks })
+  #add(id: number, files: number, chunks: number, at = 0): void {
+    const counted = this.#counted.get(id) ?? { files: 0, chunks: 0, at: 0 }
+    this.#counted.set(id, { files: counted.files + files, chunks: counted.chunks + chunks, at: Math.max(counted.at, at) })
   }
 
   /** Marks the start of a command, which {@link revert} may undo. */
@@ -132,8 +135,8 @@ export class CorpusTable {
 
   /** Writes the counts and a new checksum for every changed row. It is the last step of a transaction. */
   seal(): void {
-    for (const [id, { chunks, files }] of this.#counted) {
-      this.#count.run(files, chunks, id)
+    for (const [id, { at, chunks, files }] of this.#counted) {
+      this.#count.run(files, chunks, at, id)
       this.#unsealed.add(id)
     }
     this.#forget()
