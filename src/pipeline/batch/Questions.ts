@@ -73,5 +73,5 @@ const questionOf = (line: string, number: number): BatchQuestion | string => {
   if (flaw !== undefined) return `${flaw.field}: ${flaw.description}`
   const clash = Object.keys(carried).find((key) => taken.has(key))
   if (clash !== undefined) return `${clash}: is reserved for the answer`
-  return { question, customId, carried, principal: principal as Asker } // checked above
+  return { question, customId, carried, principal: principal as Asker | undefined } // checked above
 }
