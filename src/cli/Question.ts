@@ -1,12 +1,13 @@
 import { Effect, Option, Result } from "effect"
 import { Argument, Flag } from "effect/cli"
+import type { Asker } from "../domain/Asker.ts"
 import { defined } from "../domain/Defined.ts"
 import { filterExample, filterMistake, keysOf, parseMetadataFilter } from "../domain/MetadataFilter.ts"
 import type { Question, RetrieveOptions } from "../pipeline/stages/Retrieve.ts"
 import { suggest } from "../pipeline/definition/Suggest.ts"
 import type { Definition } from "../pipeline/definition/Definition.ts"
 import { Files } from "../ports/Files.ts"
-import { optionalText, topKFlag } from "./Flags.ts"
+import { askerFlag, topKFlag } from "./Flags.ts"
 import { Output } from "./Output.ts"
 import { given } from "./Root.ts"
 import { pipelineFlag } from "./Session.ts"
@@ -27,7 +28,7 @@ export const readerFlags = {
     Flag.withDescription("Only files whose metadata pass this filter: team == \"ops\" && year >= 2025"),
     Flag.optional
   ),
-  as: optionalText("as", "PRINCIPAL", "Only what this principal may read; without it you are the owner, who reads all")
+  as: askerFlag("as", "Only what this principal may read; without it you are the owner, who reads all")
 }
 
 /** An argument that is a question. */
@@ -67,7 +68,7 @@ export interface QuestionArgs {
   readonly alpha: Option.Option<number>
   readonly maxDistance: Option.Option<number>
   readonly where: Option.Option<string>
-  readonly as: Option.Option<string>
+  readonly as: Asker | undefined
   readonly noSpelling: boolean
 }
 
@@ -75,13 +76,12 @@ export const optionsOf = (
   flags: Omit<QuestionArgs, "pipeline">,
   text: string
 ): { readonly question: Question; readonly options: RetrieveOptions } => {
-  const principal = given(flags.as)
   const topK = given(flags.topK)
   const alpha = given(flags.alpha)
   const maxDistance = given(flags.maxDistance)
   const metadataFilter = given(flags.where)
   return {
-    question: { question: text, principal },
+    question: { question: text, principal: flags.as },
     options: {
       topK,
       hybrid: alpha === undefined ? undefined : { alpha },

@@ -1,5 +1,6 @@
 import { join } from "node:path"
 import { Effect, type Path, Stream } from "effect"
+import { askerText } from "../domain/Asker.ts"
 import type { CorpusName } from "../domain/Corpus.ts"
 import { defined } from "../domain/Defined.ts"
 import type { StateError } from "../domain/Errors.ts"
@@ -185,7 +186,7 @@ const viewOf = (name: string, evaluation: Evaluation, drift: Comparison | undefi
       ({ checks, error, judgement, measures, passed, principal, question }) =>
         defined({
           question,
-          principal,
+          principal: principal === undefined ? undefined : askerText(principal),
           passed,
           checks: checks.map(({ expected, found, kind, passed }) => defined({ expected: `${kind}: ${expected}`, found, passed })),
           error: error === undefined ? undefined : `${error.code}: ${error.message}`,

@@ -1,5 +1,6 @@
+import { type Asker, readableBy } from "./Asker.ts"
 import { factsOf, type MetadataFilter, passes } from "./MetadataFilter.ts"
-import { mayRead, type PlainValue, type RagFile } from "./RagFile.ts"
+import type { PlainValue, RagFile } from "./RagFile.ts"
 
 /** The values that files have under one key. */
 export interface Facet {
@@ -16,8 +17,8 @@ export interface Facet {
 export interface FileQuery {
   /** Only files that pass this filter. */
   readonly where?: MetadataFilter
-  /** Only files that this principal may read. */
-  readonly principal?: string
+  /** Only files that this asker may read. Absent: the owner, who may read all. */
+  readonly principal?: Asker
 }
 
 /** Selects the files to count, and the keys to count by. */
@@ -29,9 +30,11 @@ export interface FacetQuery extends FileQuery {
 /** The facts about a file that determine whether and where it is counted. */
 export type FileFacts = Pick<RagFile, "metadata" | "userMetadata" | "permissions">
 
-/** Whether a file is among those that a query selects. */
-export const isAmong = (file: FileFacts, { principal, where }: FileQuery): boolean =>
-  (principal === undefined || mayRead(file.permissions, principal)) && (where === undefined || passes(where, factsOf(file)))
+/** Returns whether a file is among those that a query selects. */
+export const isAmong = ({ principal, where }: FileQuery): (file: FileFacts) => boolean => {
+  const mayRead = principal === undefined ? undefined : readableBy(principal)
+  return (file) => mayRead?.(file.permissions) !== false && (where === undefined || passes(where, factsOf(file)))
+}
 
 /** Most values of a key that are listed one by one. */
 const mostValues = 100
@@ -43,18 +46,20 @@ const mostKeys = 100
 /** Counts the files of a query by their metadata: that written by people and rules, or else that of their sources. */
 export class FacetCounts {
   readonly #query: FacetQuery
+  readonly #counts: (file: FileFacts) => boolean
   readonly #keys = new Map<string, { readonly counts: Map<string | number | boolean, number>; files: number; rest: number }>()
   #files = 0
 
   constructor(query: FacetQuery = {}) {
     this.#query = query
+    this.#counts = isAmong(query)
     for (const key of query.keys ?? []) this.#keys.set(key, { counts: new Map(), files: 0, rest: 0 })
   }
 
   /** Counts a file, if the query selects it. */
   add(file: FileFacts): void {
     const { keys } = this.#query
-    if (!isAmong(file, this.#query)) return
+    if (!this.#counts(file)) return
     const { metadata = {}, userMetadata = {} } = file
     this.#files += 1
     for (const key of keys ?? Object.keys(userMetadata)) {

@@ -23,10 +23,6 @@ export const Permissions = Schema.Struct({
 })
 export type Permissions = typeof Permissions.Type
 
-/** Whether a principal may read a file with these permissions. */
-export const mayRead = (permissions: Permissions | undefined, principal: string): boolean =>
-  permissions === undefined || permissions.public || permissions.principals.includes(principal.toLowerCase())
-
 /** Links a file in the target to its source item, without the ledger. */
 export const Marker = Schema.Struct({
   /** Pipeline name and source id, joined by `/`. */

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import type { Asker } from "./Asker.ts"
 import type { CorpusName } from "./Corpus.ts"
 import { defined } from "./Defined.ts"
 import { LocalModel } from "./LocalModel.ts"
@@ -42,8 +43,11 @@ export interface RetrievalRequest {
     readonly metadataFilter?: string
   }
   readonly rank?: Ranking
-  /** Restricts results to files that this principal may read. Absent means the owner, who may read all. */
-  readonly principal?: string
+  /**
+   * Restricts results to files that this principal, or any of these, may read: a person is asked for together with their groups and
+   * domain. An empty list finds only public files and files without permissions. Absent means the owner, who may read all.
+   */
+  readonly principal?: Asker
   /** Words and phrases that mean the same: where the query has one, the others are searched for too. Default: none. */
   readonly synonyms?: Synonyms
   /** Whether to correct query terms that no document has. Default true. */

@@ -1,5 +1,6 @@
 import { Context, Effect, Result, Stream } from "effect"
 import type { Answer } from "../domain/Answer.ts"
+import { type Asker, principalsOf } from "../domain/Asker.ts"
 import { Chosen } from "../domain/Chosen.ts"
 import type { CorpusName } from "../domain/Corpus.ts"
 import { defined } from "../domain/Defined.ts"
@@ -8,6 +9,8 @@ import { type SecretError, ServiceError, type StateError } from "../domain/Error
 import { type Facet, type FileQuery, isAmong } from "../domain/Facets.ts"
 import { factsOf, type MetadataFilter, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
 import { type RagFile, RagFileName } from "../domain/RagFile.ts"
+import { askerBroken } from "../domain/rag/RagRules.ts"
+import { refusalOf } from "../domain/Rule.ts"
 import type { Context as Passage, RetrievalRequest } from "../domain/Retrieval.ts"
 import type { SparseVector } from "../ports/Embedder.ts"
 import { facetsOf, type Files, filesNamed, stillThere } from "../ports/Files.ts"
@@ -19,8 +22,8 @@ export type KnowledgeError = ServiceError | StateError | SecretError
 
 /** Limits that the operator sets on what callers see, and how much of it at once. No caller can widen them. */
 export interface Limits {
-  /** The principal whose permissions apply. Default: the owner, who may read everything. */
-  readonly principal?: string
+  /** Who may read what is seen: a principal or several. Default: the owner, who may read everything. */
+  readonly principal?: Asker
   /** Filter expression over metadata that files have to pass (`MetadataFilter.ts`). Default: all files. */
   readonly where?: string
   /** Most tokens (o200k) of text in one result. Default 4,000. */
@@ -42,8 +45,8 @@ export interface Answered {
 export interface Narrowing {
   /** Filter expression over metadata that files have to pass too. */
   readonly where?: string
-  /** The principal whose permissions apply. `PERMISSION_DENIED` where the operator has set another. */
-  readonly as?: string
+  /** Who may read what is seen: a principal or several. `PERMISSION_DENIED` where the operator has set others. */
+  readonly as?: Asker
 }
 
 /** Parts of a knowledge base: a corpus, and functions that search it and answer from it. */
@@ -146,12 +149,13 @@ const notYours = new ServiceError({
   fix: "leave `as` out"
 })
 
-/** Makes a knowledge base of a corpus. Fails where the operator's filter cannot be parsed. */
+/** Makes a knowledge base of a corpus. Fails where the operator's filter cannot be parsed, or a principal is no text or an empty one of several. */
 export const make = (
   { answer, corpus, description, files, retrieve, status, title }: KnowledgeBaseParts,
   limits: Limits = {}
-): Result.Result<KnowledgeBase["Service"], ServiceError> =>
-  Result.map(parsed(limits.where, "where"), (allowed) => {
+): Result.Result<KnowledgeBase["Service"], ServiceError> => {
+  const refused = refusalOf(askerBroken("principal", limits.principal))
+  return refused !== undefined ? Result.fail(refused) : Result.map(parsed(limits.where, "where"), (allowed) => {
     const { principal, tokens = usualTokens, where } = limits
     /** The caller's filter joined to the operator's. It is parsed alone first: as mere text it could close the operator's parentheses. */
     const narrowed = (asked: string | undefined) =>
@@ -161,10 +165,10 @@ export const make = (
         passes: (file: RagFile) => isAllowed(file) && (filter === undefined || passes(filter, factsOf(file)))
       })))
     const seen: FileQuery = defined({ principal, where: allowed })
-    const isAllowed = (file: RagFile): boolean => isAmong(file, seen)
+    const isAllowed: (file: RagFile) => boolean = isAmong(seen)
 
-    const notAnother = (as: string | undefined) =>
-      as !== undefined && principal !== undefined && as.toLowerCase() !== principal.toLowerCase() ? notYours : Effect.void
+    const notAnother = (as: Asker | undefined) =>
+      as !== undefined && principal !== undefined && keyOf(as) !== keyOf(principal) ? notYours : Effect.void
 
     const inquiry = Effect.fnUntraced(function*(question: string, { as, where }: Narrowing) {
       yield* notAnother(as)
@@ -256,6 +260,7 @@ export const make = (
       })
     })
   })
+}
 
 /** FNV-1a hash of a name with further mixing, so that names that differ only in the last digit are far apart. */
 const rankOf = (name: string): number => {
@@ -264,6 +269,8 @@ const rankOf = (name: string): number => {
   hash = Math.imul(hash ^ (hash >>> 16), 0x45d9f3b)
   return (hash ^ (hash >>> 16)) >>> 0
 }
+
+const keyOf = (asker: Asker): string => JSON.stringify(principalsOf(asker))
 
 const parsed = (expression: string | undefined, field: string): Result.Result<MetadataFilter | undefined, ServiceError> =>
   expression === undefined ? Result.succeed(undefined) : parseMetadataFilter(expression, field)

@@ -1,5 +1,6 @@
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
 import { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware } from "effect/http-api"
+import { askerFrom, askerText } from "../domain/Asker.ts"
 import { Counts, Report, SourceReport } from "../domain/Report.ts"
 import { Metadata, Permissions } from "../domain/RagFile.ts"
 import { Explanation } from "../domain/Retrieval.ts"
@@ -42,7 +43,7 @@ export type Run = typeof Run.Type
 
 export const CorpusView = Schema.Struct({
   ...CorpusCard.fields,
-  /** Principal whose permissions apply to all callers. Absent: everything is shown. */
+  /** Principal whose permissions apply to all callers, or several separated by `;`. Absent: everything is shown. */
   principal: Schema.optionalKey(Schema.String),
   where: Schema.optionalKey(Schema.String),
   /** Whether a pipeline's ledger is shown: states of files, runs, and why a file is not found. */
@@ -268,6 +269,7 @@ export const EvaluationView = Schema.Struct({
   /** Results, failed ones first. */
   results: Schema.Array(Schema.Struct({
     question: Schema.String,
+    /** Who asked; several principals are separated by `;`, as in the parameter `as`. */
     principal: Schema.optionalKey(Schema.String),
     passed: Schema.Boolean,
     /** Checks with what was expected and, where they failed, what was found instead. */
@@ -317,7 +319,14 @@ const errors = [Invalid, Forbidden, Missing, Unable] as const
 export class Readable extends HttpApiMiddleware.Service<Readable>()("sluice/ui/Readable", { error: Invalid }) {}
 
 const Text = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(4_000))
-const narrowing = { where: Schema.optionalKey(Text), as: Schema.optionalKey(Text) }
+/** A principal, or several separated by `;`. */
+const Asking = Text.pipe(
+  Schema.decodeTo(
+    Schema.Union([Schema.String, Schema.Array(Schema.String)]),
+    SchemaTransformation.transform({ decode: askerFrom, encode: askerText })
+  )
+)
+const narrowing = { where: Schema.optionalKey(Text), as: Schema.optionalKey(Asking) }
 const corpus = { corpus: Text }
 /** Parameters and errors of every endpoint of a corpus. */
 const ofCorpus = { params: corpus, error: errors } as const

@@ -1,11 +1,12 @@
 import { Context, Effect, Schema, Stream, Struct } from "effect"
 import { type Citation, outcomeOf } from "../domain/Answer.ts"
+import { askerText, readableBy } from "../domain/Asker.ts"
 import type { CorpusName } from "../domain/Corpus.ts"
 import { defined } from "../domain/Defined.ts"
 import type { FileChunk } from "../domain/Document.ts"
 import { ServiceError, type StateError } from "../domain/Errors.ts"
 import { factsOf, parseMetadataFilter, passes } from "../domain/MetadataFilter.ts"
-import { mayRead, type RagFile, RagFileName } from "../domain/RagFile.ts"
+import { type RagFile, RagFileName } from "../domain/RagFile.ts"
 import type { Context as Passage } from "../domain/Retrieval.ts"
 import { chunkOver, stretchesOf } from "../domain/Stretches.ts"
 import type { Answered, KnowledgeBase, KnowledgeError, Narrowing } from "../mcp/KnowledgeBase.ts"
@@ -84,7 +85,7 @@ export const viewCorpus = Effect.fn("ui.corpus")(function*(inspected: Inspected)
   const { principal, where } = inspected.base.limits
   return {
     ...inspected.card,
-    ...defined({ principal, where }),
+    ...defined({ principal: principal === undefined ? undefined : askerText(principal), where }),
     accounted: account !== undefined,
     states: account === undefined ? {} : defined(Struct.renameKeys(yield* account.count, { intent: "pending" })),
     runs: account === undefined ? [] : (yield* account.runs(runsShown)).map(runOf)
@@ -326,6 +327,7 @@ const removedBy = Effect.fnUntraced(function*(
   { as, where }: Narrowing
 ) {
   const filter = where === undefined ? undefined : yield* Effect.fromResult(parseMetadataFilter(where, "where"))
+  const mayRead = as === undefined ? undefined : readableBy(as)
   const there = new Set(kept.map(({ chunkId }) => chunkId))
   const gone = all.flatMap((passage, at) => there.has(passage.chunkId) ? [] : [{ passage, place: at + 1 }])
   const files = new Map<string, RagFile>()
@@ -333,7 +335,7 @@ const removedBy = Effect.fnUntraced(function*(
   return gone.flatMap(({ passage: { file: name, headings, score, sourceDisplayName }, place }): ReadonlyArray<RemovedHit> => {
     const file = files.get(name)
     if (file === undefined) return []
-    const by = as !== undefined && !mayRead(file.permissions, as)
+    const by = mayRead?.(file.permissions) === false
       ? "as"
       : filter !== undefined && !passes(filter, factsOf(file))
       ? "where"

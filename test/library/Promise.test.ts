@@ -472,13 +472,18 @@ describe("sluice/promise", () => {
       assert.strictEqual(await refused("leave", { where: "year >= 2025" }), "where: is no option of a question")
       assert.strictEqual(await refused("leave", { filter: "year >= 2025" }), "filter: must be an object")
       assert.strictEqual(await refused("leave", { filter: { metaData: { year: "2025" } } }), "filter.metaData: is no option of a question")
-      for (const principal of [undefined, null, 5, ["user:ann@acme.com"]]) {
-        assert.strictEqual(await refused({ question: "leave", principal }), "principal: must be a text, such as user:ann@acme.com")
+      const rule = "principal: must be a text, such as user:ann@acme.com, or a list of them"
+      for (const principal of [undefined, null, 5, {}]) assert.strictEqual(await refused({ question: "leave", principal }), rule)
+      for (const wrong of [undefined, null, ""]) {
+        assert.strictEqual(
+          await refused({ question: "leave", principal: ["user:ann@acme.com", wrong] }),
+          "principal[1]: must be a text, and not empty"
+        )
       }
       const corpus = (await app.retrieve("leave")).contexts[0]?.file.split("/ragFiles/")[0]
       assert.strictEqual(
         await refused({ question: "leave", principal: undefined }, { also: [{ corpus }] }),
-        "principal: must be a text, such as user:ann@acme.com"
+        rule
       )
       assert.lengthOf((await app.retrieve({ question: "leave", principal: "" })).contexts, 1)
     }))

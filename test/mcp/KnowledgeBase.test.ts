@@ -64,13 +64,15 @@ layer(fresh, { excludeTestServices: true })("a knowledge base", (it) => {
         })
       assert.deepStrictEqual(yield* seen({}), ["all.txt", "ann.txt", "legal.txt"])
       assert.deepStrictEqual(yield* seen({ principal: "user:bob@x.com" }), ["all.txt", "legal.txt"])
+      assert.deepStrictEqual(yield* seen({ principal: ["user:bob@x.com", "user:ANN@x.com"] }), ["all.txt", "ann.txt", "legal.txt"])
+      assert.deepStrictEqual(yield* seen({ principal: [] }), ["all.txt", "legal.txt"])
       assert.deepStrictEqual(yield* seen({ principal: "user:ANN@x.com", where: "team == \"ops\"" }), ["all.txt", "ann.txt"])
       assert.deepStrictEqual(yield* seen({ where: "team == \"ops\"" }, "team == \"legal\" || team == \"ops\""), ["all.txt", "ann.txt"])
       assert.deepStrictEqual(yield* seen({ where: "team == \"ops\"" }, "team == \"legal\""), [])
       const out = yield* Effect.flip(seen({ where: "team == \"ops\"" }, "true) || (team == \"legal\""))
       assert.strictEqual(out._tag === "ServiceError" ? out.code : undefined, "INVALID_ARGUMENT")
 
-      const counted = (limits: KnowledgeBase.Limits, narrowing: { readonly where?: string; readonly as?: string } = {}) =>
+      const counted = (limits: KnowledgeBase.Limits, narrowing: KnowledgeBase.Narrowing = {}) =>
         Effect.gen(function*() {
           const [facet] = yield* (yield* base(limits)).facets({ keys: ["team"], ...narrowing })
           return facet?.values.map(({ files, value }) => `${value} ${files}`)
@@ -79,8 +81,13 @@ layer(fresh, { excludeTestServices: true })("a knowledge base", (it) => {
       assert.deepStrictEqual(yield* counted({ principal: "user:bob@x.com" }), ["legal 1", "ops 1"])
       assert.deepStrictEqual(yield* counted({}, { as: "user:bob@x.com" }), ["legal 1", "ops 1"])
       assert.deepStrictEqual(yield* counted({ where: "team == \"ops\"" }, { where: "team == \"legal\"" }), [])
-      const another = yield* Effect.flip(counted({ principal: "user:bob@x.com" }, { as: "user:ann@x.com" }))
-      assert.strictEqual(another._tag === "ServiceError" ? another.code : undefined, "PERMISSION_DENIED")
+      assert.deepStrictEqual(yield* counted({}, { as: ["user:bob@x.com", "user:ann@x.com"] }), ["ops 2", "legal 1"])
+      const both = ["user:bob@x.com", "user:ann@x.com"]
+      assert.deepStrictEqual(yield* counted({ principal: both }, { as: ["user:Ann@x.com", "user:bob@x.com"] }), ["ops 2", "legal 1"])
+      for (const as of ["user:ann@x.com", both, both.join(), []]) {
+        const another = yield* Effect.flip(counted({ principal: "user:bob@x.com" }, { as }))
+        assert.strictEqual(another._tag === "ServiceError" ? another.code : undefined, "PERMISSION_DENIED")
+      }
 
       const { items } = yield* (yield* base()).list({})
       const hidden = items.find(({ displayName }) => displayName === "ann.txt")?.name ?? ""
@@ -92,10 +99,12 @@ layer(fresh, { excludeTestServices: true })("a knowledge base", (it) => {
       assert.strictEqual((yield* read("all.txt")).text, "salaries of all")
     }))
 
-  it.effect("refuses an operator's filter that cannot be read", () =>
+  it.effect("refuses an operator's filter that cannot be read, and principals that are empty", () =>
     Effect.gen(function*() {
       const base = yield* corpusOf({})
       assert.strictEqual((yield* Effect.flip(base({ where: "team ==" }))).code, "INVALID_ARGUMENT")
+      const empty = yield* Effect.flip(base({ principal: ["user:ann@x.com", ""] }))
+      assert.deepStrictEqual([empty.code, empty.message], ["INVALID_ARGUMENT", "principal[1]: must be a text, and not empty"])
     }))
 
   it.effect("gives texts in pieces that fit, and every piece can be gone on from", () =>

@@ -229,9 +229,15 @@ describe("a file of questions", () => {
 
   it.effect("is read line by line, known by id or number", () =>
     Effect.gen(function*() {
-      expect(yield* read("{\"question\":\"a\",\"team\":1}\n\n{\"custom_id\":\"x\",\"question\":\"b\",\"principal\":\"p\"}")).toEqual([
+      expect(
+        yield* read(
+          "{\"question\":\"a\",\"team\":1}\n\n{\"custom_id\":\"x\",\"question\":\"b\",\"principal\":\"p\"}\n{\"question\":\"c\",\"principal\":[\"p\",\"q\"]}\n{\"question\":\"d\",\"principal\":[]}"
+        )
+      ).toEqual([
         { customId: "1", question: "a", carried: { team: 1 } },
-        { customId: "x", question: "b", carried: {}, principal: "p" }
+        { customId: "x", question: "b", carried: {}, principal: "p" },
+        { customId: "4", question: "c", carried: {}, principal: ["p", "q"] },
+        { customId: "5", question: "d", carried: {}, principal: [] }
       ])
       assert.deepStrictEqual(yield* read("What?\r\n\n Who? ", "text"), [
         { customId: "1", question: "What?", carried: {} },
@@ -243,7 +249,7 @@ describe("a file of questions", () => {
     Effect.gen(function*() {
       const error = yield* Effect.flip(
         read(
-          "{}\n[]\n{\"question\":\"a\",\"answer\":1}\n{\"custom_id\":1,\"question\":\"a\"}\n{\"question\":\"a\",\"custom_id\":\"1\",\"principal\":2}\nx"
+          "{}\n[]\n{\"question\":\"a\",\"answer\":1}\n{\"custom_id\":1,\"question\":\"a\"}\n{\"question\":\"a\",\"custom_id\":\"1\",\"principal\":2}\nx\n{\"question\":\"a\",\"principal\":[\"p\",\"\"]}"
         )
       )
       assert.deepStrictEqual(error.message.split("\n"), [
@@ -251,8 +257,9 @@ describe("a file of questions", () => {
         "q:2: must be a JSON object with a question",
         "q:3: answer: is reserved for the answer",
         "q:4: custom_id: must be a string, and not empty",
-        "q:5: principal: must be a string",
-        "q:6: the line is not JSON"
+        "q:5: principal: must be a text, such as user:ann@acme.com, or a list of them",
+        "q:6: the line is not JSON",
+        "q:7: principal[1]: must be a text, and not empty"
       ])
     }))
 })

@@ -91,6 +91,11 @@ describe("evaluate", () => {
     assert.match(broken([{ question: "a", answer: { matches: "(" } }]), /tests\[0\]\.answer\.matches\s+must be a regular expression/)
     assert.match(broken([{ question: "a", refused: true }, { question: "a", refused: true }]), /two tests have the same id/)
     assert.strictEqual(broken([{ question: "a", refused: true }, { question: "a", principal: "user:ann@acme.com", refused: true }]), "")
+    const asked = (principal: unknown) => broken([{ question: "a", refused: true }, { question: "a", principal, refused: true }])
+    assert.strictEqual(asked(["user:ann@acme.com", "group:eng"]), "")
+    assert.strictEqual(asked([]), "")
+    assert.match(asked(["user:ann@acme.com", ""]), /tests\[1\]\.principal\[1\]\s+must not be empty/)
+    assert.match(asked(5), /tests\[1\]\.principal\s+must be/)
   })
 })
 

@@ -121,6 +121,7 @@ describe("sluice ui", () => {
         const { body: [facet] } = await ask(`/corpora/${id}/facets?keys=title`)
         assert.deepStrictEqual(facet.values, [{ value: "Leave", files: 1 }])
         assert.strictEqual((await ask(`/corpora/${id}/facets?as=user:bob@x.com`)).status, 403)
+        assert.strictEqual((await ask(`/corpora/${id}/facets?as=user:ann@x.com;group:staff`)).status, 403)
         const { body: { hits } } = await ask(`/corpora/${id}/search?q=${encodeURIComponent("hotel limit in Osaka")}&where=has(title)`)
         assert.deepStrictEqual([...new Set(hits.map((hit: { path: string }) => hit.path))], ["leave.md"])
         assert.strictEqual((await ask(`/corpora/${id}/search?q=a&as=user:bob@x.com`)).status, 403)

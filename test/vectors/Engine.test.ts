@@ -1,4 +1,4 @@
-import { assert, describe, it } from "@effect/vitest"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Layer, type Scope } from "effect"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
@@ -39,6 +39,27 @@ const weaviate = placed(Effect.map(
 ))
 FilesCases.suite("embedded, vectors in Weaviate", weaviate)
 RetrievalCases.suite("embedded, vectors in Weaviate", weaviate)
+
+layer(weaviate, { excludeTestServices: true })("a search of vectors in Weaviate", (it) => {
+  it.effect("finds what any of those who ask may read", () =>
+    Effect.gen(function*() {
+      const files = yield* Files
+      const retrieval = yield* Retrieval
+      const { name: corpus } = yield* (yield* Corpora).create(managed("readers"))
+      yield* files.upload(textFile(corpus, "all.txt", "salaries of all"))
+      for (const [name, reader] of [["ann.txt", "user:ann@x.com"], ["staff.txt", "group:staff"]] as const) {
+        yield* files.upload(textFile(corpus, name, `salaries in ${name}`, { permissions: { public: false, principals: [reader] } }))
+      }
+      const seen = (principal: string | ReadonlyArray<string>) =>
+        Effect.map(
+          retrieval.retrieve({ corpus, query: "salaries", principal }),
+          (contexts) => contexts.map(({ sourceDisplayName }) => sourceDisplayName).toSorted()
+        )
+      assert.deepStrictEqual(yield* seen("user:ANN@x.com"), ["all.txt", "ann.txt"])
+      assert.deepStrictEqual(yield* seen(["group:Staff", "user:ann@x.com"]), ["all.txt", "ann.txt", "staff.txt"])
+      assert.deepStrictEqual(yield* seen([]), ["all.txt"])
+    }))
+})
 
 if (lanceDbFolder !== undefined) {
   const lanceDb = placed(Effect.map(tempFolder, (folder) => ({ vectorDb: { _tag: "lanceDb" as const, uri: folder }, secrets: new Map() })))

@@ -161,7 +161,7 @@ const facets = Command.make(
     const loaded = yield* open(args)
     const where = given(args.where)
     const filter = where === undefined ? undefined : yield* Effect.fromResult(parseMetadataFilter(where, "--where"))
-    const query = defined({ keys: args.keys.length === 0 ? undefined : args.keys, where: filter, principal: given(args.as) })
+    const query = defined({ keys: args.keys.length === 0 ? undefined : args.keys, where: filter, principal: args.as })
     const { GenerationInUse } = yield* Effect.promise(() => import("../../pipeline/sync/Generations.ts"))
     const facets = yield* onEngine(
       loaded,

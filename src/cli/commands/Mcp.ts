@@ -33,7 +33,7 @@ export const mcp = Command.make(
       reading,
       Effect.gen(function*() {
         const { base } = yield* knowledgeBaseOf(loaded, {
-          principal: given(args.as),
+          principal: args.as,
           where: given(args.where),
           tokens: given(args.tokens)
         })

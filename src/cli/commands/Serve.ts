@@ -5,7 +5,7 @@ import { defined } from "../../domain/Defined.ts"
 import { isModelFolder, type LocalModel, localModelForm } from "../../domain/LocalModel.ts"
 import { SecretVersion } from "../../domain/Secret.ts"
 import { secretGrant } from "../../domain/SecretGrant.ts"
-import { optionalInt, optionalText } from "../Flags.ts"
+import { askerFlag, optionalInt, optionalText } from "../Flags.ts"
 import { boundHeap, giveThreadsRoom } from "../Heap.ts"
 import { Output } from "../Output.ts"
 import packageJson from "../../../package.json" with { type: "json" }
@@ -94,7 +94,7 @@ export const serve = Command.make(
       Flag.atLeast(0),
       Flag.withDefault([])
     ),
-    mcpAs: optionalText("mcp-as", "PRINCIPAL", "Agents at /mcp, and chats, see only what this principal may read. Default: everything"),
+    mcpAs: askerFlag("mcp-as", "Agents at /mcp, and chats, see only what this principal may read. Default: everything"),
     mcpWhere: whereFlag("mcp-where").pipe(
       Flag.withDescription("Agents at /mcp, and chats, see only files whose metadata pass this filter. Default: all files"),
       Flag.optional
@@ -246,7 +246,7 @@ export const serve = Command.make(
         logAccess: args.log !== "none",
         chatModels: args.chatModel,
         hooks: noticed?.hooks,
-        agents: defined({ principal: given(args.mcpAs), where: given(args.mcpWhere) }),
+        agents: defined({ principal: args.mcpAs, where: given(args.mcpWhere) }),
         limits: defined({ calls: given(args.maxCalls), connections: given(args.maxConnections) })
       })
       Object.assign(output.interrupted, stopped)

@@ -50,7 +50,7 @@ export const ui = Command.make(
       ])
     )
     Object.assign(output.interrupted, { what: "stopped", next: "nothing was changed" })
-    const limits = { principal: given(args.as), where: given(args.where), tokens }
+    const limits = { principal: args.as, where: given(args.where), tokens }
     const inspected = ({ bundle, pipeline }: Opened) =>
       Effect.gen(function*() {
         // A bundle has no ledger: its files are listed from the corpus.

@@ -217,15 +217,33 @@ export const configBroken = ({ filter, hybrid, topK }: Pick<RetrievalRequest, "f
 /** Broken rules of a retrieval, without the question, in the fields of a {@link RetrievalRequest}. */
 export const selectionBroken = ({ also = [], corpus, files, ...config }: Omit<RetrievalRequest, "query">): Found => [
   ...configBroken(config),
-  ...(config.principal === undefined || typeof config.principal === "string" ? [] : breaks("principal", principalRule)),
+  ...askerBroken("principal", config.principal),
   ...searchedBroken("files", { corpus, files }),
   ...also.flatMap((other, i) => searchedBroken(`also[${i}].files`, other)),
   ...(also.length >= corporaLimit ? breaks("also", { rule: `at most ${corporaLimit} corpora can be searched at a time` }) : [])
 ]
 
-/** The rule of a principal, which a program without types may give as anything. */
+/**
+ * Broken rules of who asks, which a program without types may give as anything. An empty list is right: it finds only public files and
+ * files without permissions. An empty text in a list is not: it is the group of someone whose group was not found.
+ */
+export const askerBroken = (field: string, asker: unknown): Found =>
+  asker === undefined || typeof asker === "string"
+    ? []
+    : !Array.isArray(asker)
+    ? breaks(field, principalRule)
+    : Array.from(asker as ReadonlyArray<unknown>).flatMap((principal, at) =>
+      typeof principal === "string" && textForm.pattern.test(principal) ? [] : breaks(`${field}[${at}]`, principalInListRule)
+    )
+
+const principalInListRule: Wording = {
+  rule: "must be a text, and not empty",
+  fix: "leave what is not known out of the list"
+}
+
+/** The rule of a principal. */
 export const principalRule: Wording = {
-  rule: "must be a text, such as user:ann@acme.com",
+  rule: "must be a text, such as user:ann@acme.com, or a list of them",
   fix: "leave the field out only where everything may be found, as by the owner"
 }
 

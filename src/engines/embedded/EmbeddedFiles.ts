@@ -222,8 +222,9 @@ export const embeddedFiles = (
           const named = (files: ReadonlyArray<string>) => files.map((file) => names.file(id, file))
           if (isEmpty(query)) return { names: named(yield* reader.sample(row, most)), of: row.files }
           const chosen = new Chosen<string>(most)
+          const isChosen = isAmong(query)
           yield* eachOf(row, { ...query, keys: [] }, (file) => {
-            if (isAmong(file, query)) chosen.offer(spreadOf(file.id), file.name)
+            if (isChosen(file)) chosen.offer(spreadOf(file.id), file.name)
           })
           return { names: named(chosen.items), of: chosen.offered }
         }),

@@ -1,4 +1,5 @@
 import { Effect, Layer, Option, type Scope } from "effect"
+import { principalsOf } from "../../domain/Asker.ts"
 import { isElsewhere } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { badMetadataFilter, equalTo, type MetadataFilter, parseMetadataFilter } from "../../domain/MetadataFilter.ts"
@@ -140,7 +141,8 @@ export const embeddedRetrieval = (
         const vector = wantsVector ? yield* vectorOf(corpus, embedder, expanded) : undefined
         const metadata = request.filter === undefined ? undefined : yield* metadataFilter(corpus.id, request.filter)
         const files = yield* filesOf(corpus, request)
-        const { principal } = request
+        // In one form, as answers are kept by what was asked.
+        const principal = request.principal === undefined ? undefined : principalsOf(request.principal)
         const count = ranker === undefined ? topK : Math.max(topK, rankedDepth)
         const asked = { query, count, alpha, explain, minSimilarity, files, metadata, principal }
         const found = isElsewhere(corpus.vectorDb)

@@ -1,7 +1,9 @@
 import { Effect, Stream } from "effect"
 import type { JsonRecord } from "../../domain/Chat.ts"
+import type { Asker } from "../../domain/Asker.ts"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { parseExactly } from "../../domain/Json.ts"
+import { askerBroken } from "../../domain/rag/RagRules.ts"
 import { RowProblems } from "../../text/rows/CheckRows.ts"
 import { lineGroups } from "../../text/rows/ReadRows.ts"
 import { Spill } from "../../text/rows/Spill.ts"
@@ -19,7 +21,7 @@ const taken = new Set(["answer", "grounded", "citations", "model", "usage", "err
 
 /**
  * Questions of a file, in its order: JSON lines with `question` and, optionally, `custom_id` (default: the line's number)
- * and `principal`; or, as `text`, a question per line. Fails with every mistake, each at its line.
+ * and `principal` (one or a list); or, as `text`, a question per line. Fails with every mistake, each at its line.
  */
 export const readQuestions = (
   place: string,
@@ -67,8 +69,9 @@ const questionOf = (line: string, number: number): BatchQuestion | string => {
   const { custom_id: customId = String(number), principal, question, ...carried } = value as JsonRecord // an object is one
   if (typeof question !== "string" || question.trim() === "") return "question: must be a text, and not empty"
   if (typeof customId !== "string" || customId === "") return "custom_id: must be a string, and not empty"
-  if (principal !== undefined && typeof principal !== "string") return "principal: must be a string"
+  const [flaw] = askerBroken("principal", principal)
+  if (flaw !== undefined) return `${flaw.field}: ${flaw.description}`
   const clash = Object.keys(carried).find((key) => taken.has(key))
   if (clash !== undefined) return `${clash}: is reserved for the answer`
-  return { question, customId, carried, principal }
+  return { question, customId, carried, principal: principal as Asker | undefined } // checked above
 }

@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import { askerName } from "../../domain/Asker.ts"
 import { textForm } from "../../domain/rag/Forms.ts"
 import { atLeastOne, matches, positive, rule, text, withDefault } from "../../domain/settings/Rules.ts"
 
@@ -38,7 +39,10 @@ export const EvaluationTest = Schema.Struct({
   question: text.annotate({ description: "The question." }),
   id: Schema.optionalKey(text.annotate({ description: "Identifies the test when two evaluations are compared. Default: the question." })),
   principal: Schema.optionalKey(
-    text.annotate({ description: "Who asks; only files that this principal may read are found. Default: the owner, who may read all." })
+    Schema.Union([text, Schema.Array(text)]).annotate({
+      description:
+        "Who asks; only files that this principal, or any of a list of them, may read are found. Default: the owner, who may read all."
+    })
   ),
   files: Schema.optionalKey(Schema.Array(Schema.Union([text, ExpectedFile])).annotate({ description: "Files that must be found." })),
   contexts: texts("Texts that must be in a context, exactly except for white space."),
@@ -64,7 +68,7 @@ export const EvaluationTests = Schema.Array(EvaluationTest).check(
 
 /** Identity of a test. */
 export const idOf = ({ id, principal, question }: EvaluationTest): string =>
-  id ?? (principal === undefined ? question : `${question} (as ${principal})`)
+  id ?? (principal === undefined ? question : `${question} (as ${askerName(principal)})`)
 
 export const testSettings = withDefault(
   EvaluationTests.annotate({

@@ -1,5 +1,6 @@
 import { Clock, Effect, Stream } from "effect"
 import { type Answer, outcomeOf } from "../../domain/Answer.ts"
+import type { Asker } from "../../domain/Asker.ts"
 import { defined } from "../../domain/Defined.ts"
 import { messageOf, ServiceError } from "../../domain/Errors.ts"
 import type { Context } from "../../domain/Retrieval.ts"
@@ -30,7 +31,7 @@ export interface Check {
 export interface TestResult {
   readonly id: string
   readonly question: string
-  readonly principal?: string
+  readonly principal?: Asker
   /** Whether every check passed. */
   readonly passed: boolean
   readonly checks: ReadonlyArray<Check>

@@ -1,5 +1,6 @@
 import { Effect, FileSystem, Result, Schema } from "effect"
 import { Document } from "yaml"
+import { askerFrom } from "../../domain/Asker.ts"
 import { records, separatorOf } from "../../text/parse/Delimited.ts"
 import { explain } from "../definition/Explain.ts"
 import { PipelineInvalid, type PipelineIssue } from "../definition/PipelineInvalid.ts"
@@ -17,7 +18,7 @@ const maxBytes = 4 * 1024 * 1024
 const columns: Readonly<Record<string, (cell: string) => Partial<Record<keyof EvaluationTest, unknown>>>> = {
   question: (question) => ({ question }),
   id: (id) => ({ id }),
-  principal: (principal) => ({ principal }),
+  principal: (cell) => ({ principal: askerFrom(cell) }),
   files: (cell) => ({ files: several(cell) }),
   contexts: (cell) => ({ contexts: several(cell) }),
   contains: (cell) => ({ answer: { contains: several(cell) } }),

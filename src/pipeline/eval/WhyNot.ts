@@ -1,4 +1,5 @@
 import { Effect, Stream } from "effect"
+import { askerName } from "../../domain/Asker.ts"
 import type { RagFileName } from "../../domain/RagFile.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { Ledger, type LedgerEntry } from "../../ports/Ledger.ts"
@@ -46,7 +47,7 @@ export const whyNotIn = Effect.fnUntraced(function*<E, R>(
   if (own === undefined) {
     const { principal, ...anyone } = question
     return principal !== undefined && (yield* first(anyone, only)) !== undefined
-      ? `${principal} may not read it`
+      ? `${askerName(principal)} may not read it`
       : "nothing of it passes the filters of the search, or it has no text"
   }
   const best = yield* first(question)

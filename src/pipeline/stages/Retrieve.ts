@@ -1,4 +1,5 @@
 import { Context, Effect } from "effect"
+import type { Asker } from "../../domain/Asker.ts"
 import { defined, isEmpty } from "../../domain/Defined.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
 import { ServiceError } from "../../domain/Errors.ts"
@@ -24,10 +25,11 @@ export interface Question {
   /** Text to search for instead of the question, which is still what is answered. Default: the question. */
   readonly query?: string
   /**
-   * Answer only from files that this principal may read; absent means the owner, who may read all. A field that is there with `undefined`
-   * in it, as of a visitor who is not signed in, is refused.
+   * Answer only from files that this principal may read, or any of these: `["user:ann@acme.com", "group:eng@acme.com"]` asks for a person
+   * together with a group. An empty list finds only public files and files without permissions; absent means the owner, who may read
+   * all. A field that is there with `undefined` in it, as of a visitor who is not signed in, is refused, and so is an empty text in a list.
    */
-  readonly principal?: string
+  readonly principal?: Asker
   /** Words and phrases that mean the same, which a `retrieve` stage has searched with and an extractive answer is found with. */
   readonly synonyms?: Synonyms
 }

@@ -63,7 +63,7 @@ const Overview = ({ corpus }: { readonly corpus: CorpusView }) => {
       <dl class="facts">
         {pipeline !== undefined && <Fact name="Pipeline" value={pipeline} />}
         {files !== undefined && <Fact name="Files in the corpus" value={number.format(files)} />}
-        {principal !== undefined && <Fact name="Limited to what this principal may read" value={principal} />}
+        {principal !== undefined && <Fact name="Limited to what may be read by" value={principal} />}
         {where !== undefined && <Fact name="Limited to files where" value={where} />}
       </dl>
       {accounted && (

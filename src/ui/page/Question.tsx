@@ -27,7 +27,7 @@ export const Asking = ({ children, here, label, query }: {
       Only files where<input name="where" placeholder={"team == \"ops\""} value={query.get("where") ?? ""} />
     </label>
     <label>
-      As<input name="as" placeholder="user:ann@acme.com" value={query.get("as") ?? ""} />
+      As<input name="as" placeholder="user:ann@acme.com; group:eng" value={query.get("as") ?? ""} />
     </label>
     {children}
     <button>{label}</button>
@@ -160,7 +160,7 @@ const Found = ({ found: { hits, milliseconds: took, removed }, id }: { readonly 
                 <Headings headings={headings} />
                 <p class="quiet">
                   would be number {place}: {by === "as"
-                    ? "this principal may not read it"
+                    ? "who asks may not read it"
                     : by === "where"
                     ? "its metadata does not pass the filter"
                     : "other passages rank before it"}

@@ -19,6 +19,8 @@ const fresh = Layer.unwrap(Effect.map(tempFolder, (folder) => Layer.merge(engine
 
 const string = (value: string): MetadataValue => ({ _tag: "string", value })
 const teams = ["ops", "hr", "legal"]
+/** The owner, who may read all, Ann, who may too, Bob, both, and someone of whom nothing is known. */
+const askers = [undefined, "user:ANN@x.com", "user:bob@x.com", ["user:bob@x.com", "user:ANN@x.com"], []]
 const readers = [undefined, { public: true, principals: [] }, { public: false, principals: ["user:ann@x.com"] }]
 const uploaded = 60
 /** Together more than are counted at once. */
@@ -74,7 +76,7 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's facets and sa
       const wheres = [undefined, "team == \"ops\" || lang == \"de\"", "!has(team)", "year >= 2022 && \"t1\" in tags", "nothing == 1"]
       for (const keys of [undefined, ["lang"], ["team", "year", "none", "title", "author"]]) {
         for (const where of wheres.map((text) => text === undefined ? text : Result.getOrThrow(parseMetadataFilter(text, "where")))) {
-          for (const principal of [undefined, "user:ANN@x.com", "user:bob@x.com"]) {
+          for (const principal of askers) {
             const query = defined({ keys, where, principal })
             const counts = new FacetCounts(query)
             for (const file of listed) counts.add(file)
@@ -82,13 +84,18 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's facets and sa
           }
         }
       }
+      const counted = (principal?: string | ReadonlyArray<string>) =>
+        Effect.map(facetsOf(files, corpus, defined({ keys: ["none"], principal })), ([none]) => none?.without)
+      const all = uploaded * 9 / 10 * copies
+      const some = all * 2 / 3
+      assert.deepStrictEqual(yield* Effect.forEach(askers, counted), [all, all, some, all, some])
       const sample = files.sample!
       const most = 50
       const { names: ofAll } = yield* sample(corpus, most, {})
       for (const where of [undefined, "team == \"ops\" || lang == \"de\"", "year >= 2022 && \"t1\" in tags", "nothing == 1"]) {
-        for (const principal of [undefined, "user:ANN@x.com", "user:bob@x.com"]) {
+        for (const principal of askers) {
           const query = defined({ principal, where: where === undefined ? where : Result.getOrThrow(parseMetadataFilter(where, "where")) })
-          const meant = listed.filter((file) => isAmong(file, query)).map(({ name }) => name)
+          const meant = listed.filter(isAmong(query)).map(({ name }) => name)
           const { names, of } = yield* sample(corpus, most, query)
           // Of all files the corpus's own record is asked, and the copies were not told to it.
           const many = isEmpty(query) ? uploaded - uploaded / 10 : meant.length

@@ -36,7 +36,7 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       for (const [name, permission] of Object.entries(permissions)) {
         yield* files.upload(textFile(corpus, name, `salaries in ${name}`, permission === undefined ? {} : { permissions: permission }))
       }
-      const seen = (principal?: string) =>
+      const seen = (principal?: string | ReadonlyArray<string>) =>
         Effect.map(
           retrieval.retrieve({ corpus, query: "salaries", ...(principal === undefined ? {} : { principal }) }),
           (contexts) => contexts.map(({ sourceDisplayName }) => sourceDisplayName).toSorted()
@@ -44,6 +44,22 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       assert.deepStrictEqual(yield* seen(), ["all.txt", "ann.txt", "nobody.txt", "public.txt"])
       assert.deepStrictEqual(yield* seen("user:ANN@x.com"), ["all.txt", "ann.txt", "public.txt"])
       assert.deepStrictEqual(yield* seen("user:bob@x.com"), ["all.txt", "public.txt"])
+      assert.deepStrictEqual(yield* seen(["user:bob@x.com", "group:STAFF"]), ["all.txt", "ann.txt", "public.txt"])
+      assert.deepStrictEqual(yield* seen(["user:bob@x.com", "group:x"]), ["all.txt", "public.txt"])
+      assert.deepStrictEqual(yield* seen([]), ["all.txt", "public.txt"])
+      for (
+        const principal of [
+          ["group:staff", ""],
+          ["group:staff", " "],
+          [["group:staff"]],
+          [undefined, "group:staff"],
+          new Set(["group:staff"])
+        ]
+      ) {
+        const error = yield* Effect.flip(seen(principal as never))
+        assert.deepInclude(error, { _tag: "ServiceError", code: "INVALID_ARGUMENT" })
+        assert.match(error.message, /^principal(?:\[[01]\])?: must be a text/)
+      }
       const ann = (yield* files.list(corpus, {})).items.find(({ displayName }) => displayName === "ann.txt")
       assert.isDefined(ann)
       yield* files.update(ann.name, { permissions: { public: false, principals: ["user:bob@x.com"] } })
@@ -67,6 +83,9 @@ layer(fresh, { excludeTestServices: true })("the embedded engine's retrieval", (
       ) {
         assert.notStrictEqual(yield* ask(other), first)
       }
+      const ann = yield* ask({ principal: ["user:ann@x.com", "group:staff"] })
+      assert.strictEqual(yield* ask({ principal: ["group:Staff", "user:ann@x.com", "group:staff"] }), ann, "in whatever order and case")
+      assert.notStrictEqual(yield* ask({ principal: ["user:ann@x.com"] }), ann)
       const { name } = (yield* files.list(corpus, {})).items[0]!
       yield* files.upload(textFile(corpus, "two.txt", "another ferry leaves before noon"))
       assert.deepStrictEqual((yield* ask()).map(({ sourceDisplayName }) => sourceDisplayName).toSorted(), ["one.txt", "two.txt"])

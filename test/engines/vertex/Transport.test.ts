@@ -279,7 +279,9 @@ describe("hosted retrieval", () => {
     onFake((fake) =>
       Effect.gen(function*() {
         const retrieval = yield* Retrieval
-        const refused = [{ principal: "user:a@b.c" }, { explain: true }, { rank: { _tag: "lexical" as const } }]
+        const refused = [{ principal: "user:a@b.c" }, { principal: ["user:a@b.c", "group:x"] }, { principal: [] }, { explain: true }, {
+          rank: { _tag: "lexical" as const }
+        }]
         for (const what of refused) {
           const error = yield* Effect.flip(retrieval.retrieve({ corpus, query: "q", ...what }))
           assert.include(["UNIMPLEMENTED", "INVALID_ARGUMENT"], error.code)

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite"
+import { type Asker, readableBy } from "../../../domain/Asker.ts"
 import type { MetadataValue } from "../../../domain/MetadataValue.ts"
 import { type MetadataFilter, passes } from "../../../domain/MetadataFilter.ts"
-import { mayRead } from "../../../domain/RagFile.ts"
 import { checkedColumns, isIntact, type Row, StoreDamage } from "../store/Checksum.ts"
 import { metadataOfRow, metadataValue, permissionsOfRow } from "../store/Rows.ts"
 import type { CorpusIndex } from "./CorpusIndex.ts"
@@ -12,8 +12,8 @@ export interface FileFilter {
   readonly files?: ReadonlyArray<string>
   /** Only files whose metadata passes this filter. */
   readonly metadata?: MetadataFilter
-  /** Only files that this principal may read. */
-  readonly principal?: string
+  /** Only files that this asker may read. */
+  readonly principal?: Asker
 }
 
 /** 1 by slot where the chunk is live and its file passes the filter. */
@@ -37,13 +37,14 @@ export const allowedSlots = (db: DatabaseSync, index: CorpusIndex, corpus: numbe
 /** Returns whether a file's row passes the filter, except for its `files`. @throws {StoreDamage} */
 export const filePasses = (db: DatabaseSync, corpus: number, { metadata, principal }: FileFilter): (row: Row) => boolean => {
   const written = metadata === undefined ? undefined : writtenOf(db, corpus)
+  const mayRead = principal === undefined ? undefined : readableBy(principal)
   return (row) => {
     // A damaged record may have other permissions than were written, so it lets nobody in.
     if (!isIntact("files", row)) {
       throw new StoreDamage(`the record of ${String(row["display_name"])} is damaged in the database`, Number(row["id"]))
     }
     return (metadata === undefined || hasMetadata(row, metadata, written?.get(Number(row["id"])))) &&
-      (principal === undefined || mayRead(permissionsOfRow(row), principal))
+      mayRead?.(permissionsOfRow(row)) !== false
   }
 }
 
