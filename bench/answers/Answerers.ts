@@ -4,7 +4,7 @@ import type { Answer } from "../../src/domain/Answer.ts"
 import type { Context } from "../../src/domain/Retrieval.ts"
 import { stretchesOf } from "../../src/domain/Stretches.ts"
 import { answerExtractively, type Constants } from "../../src/models/extractive/Answer.ts"
-import { nearnessBy, type Nearness } from "../../src/models/extractive/Nearness.ts"
+import { comparedBy, type Compared } from "../../src/models/extractive/Nearness.ts"
 import * as OpenAiGenerator from "../../src/models/OpenAiGenerator.ts"
 import { Embedder } from "../../src/ports/Embedder.ts"
 import { Generator } from "../../src/ports/Generator.ts"
@@ -27,15 +27,15 @@ export const extractives = async (embedding: string | undefined): Promise<(name:
   }
   const runtime = ManagedRuntime.make(await embedderOf(embedding))
   const embedder = await runtime.runPromise(Effect.service(Embedder))
-  const known = new Map<string, Nearness>()
+  const known = new Map<string, Compared>()
   return (name, by) => ({
     name,
     answer: async (question, contexts) => {
       const request = { question, contexts }
       const key = JSON.stringify([question, contexts.map(({ chunkId }) => chunkId)])
-      const nearness = known.get(key) ?? (await runtime.runPromise(nearnessBy(embedder, request)))
-      known.set(key, nearness)
-      return answerExtractively(request, "extractive", {}, by, nearness)
+      const compared = known.get(key) ?? (await runtime.runPromise(comparedBy(embedder, request)))
+      known.set(key, compared)
+      return answerExtractively(request, "extractive", {}, by, compared)
     },
     close: () => runtime.dispose()
   })

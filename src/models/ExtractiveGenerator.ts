@@ -4,7 +4,7 @@ import { shareLoop } from "../domain/EventLoop.ts"
 import { Generator, type GroundedRequest } from "../ports/Generator.ts"
 import type { Retrieval } from "../ports/Retrieval.ts"
 import { answerExtractively, constants, type ExtractiveOptions } from "./extractive/Answer.ts"
-import { nearnessBy } from "./extractive/Nearness.ts"
+import { comparedBy } from "./extractive/Nearness.ts"
 
 const model = "extractive"
 
@@ -20,16 +20,16 @@ const model = "extractive"
  *   takes words into account already.
  */
 export const make = (options: ExtractiveOptions = {}, embedderOf?: Retrieval["Service"]["embedderOf"]): Generator["Service"] => {
-  const nearnessFor = Effect.fnUntraced(function*(request: GroundedRequest) {
+  const comparedFor = Effect.fnUntraced(function*(request: GroundedRequest) {
     const [best] = request.contexts
     const embedder = best === undefined ? undefined : yield* embedderOf?.(best.file) ?? Effect.undefined
     const isModel = embedder !== undefined && embedder.embedWeighed === undefined && embedder.ofWords !== true
-    return isModel ? yield* nearnessBy(embedder, request) : undefined
+    return isModel ? yield* comparedBy(embedder, request) : undefined
   })
   const answer = Effect.fn("ExtractiveGenerator.answer")(function*(request: GroundedRequest) {
     yield* Effect.annotateCurrentSpan({ contexts: request.contexts.length })
     yield* shareLoop
-    return answerExtractively(request, model, options, constants, yield* nearnessFor(request))
+    return answerExtractively(request, model, options, constants, yield* comparedFor(request))
   })
   return Generator.of({
     model,

@@ -10,9 +10,9 @@ import { chunkAt, chunkOver } from "../../domain/Stretches.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
 import { citationOf } from "../Citations.ts"
 import { rounded, type Shares, shares } from "./Confidence.ts"
-import type { Examined } from "./Examine.ts"
+import { type Examined, readingOf } from "./Examine.ts"
 import { type Found, found } from "./Found.ts"
-import { type Nearing, nearing, type Nearness } from "./Nearness.ts"
+import { type Compared, type Nearing, nearing } from "./Nearness.ts"
 import { passageOf } from "./Passage.ts"
 import { type Chosen, type Quoted, type Reading, reading } from "./Select.ts"
 
@@ -42,14 +42,14 @@ export const answerExtractively = (
   model: string,
   options: ExtractiveOptions = {},
   by: Constants = constants,
-  nearness?: Nearness
+  { nearness, read = readingOf(request.contexts) }: Partial<Compared> = {}
 ): Answer => {
   const limit = Math.min(maxPassages, options.maxSentences ?? defaultPassages)
   const least = options.minConfidence ?? by.minConfidence
   const answers = ({ chosen, confidence }: Found): boolean => chosen.length > 0 && confidence >= least
-  const whole = found(request, limit, by, nearness)
+  const whole = found(request, read, limit, by, nearness)
   const last = answers(whole) ? undefined : lastQuestion(request.question)
-  const alone = last === undefined ? undefined : found({ ...request, question: last }, limit, by, nearness)
+  const alone = last === undefined ? undefined : found({ ...request, question: last }, read, limit, by, nearness)
   const best = alone !== undefined && answers(alone) && alone.examined.question.terms.length > 1 ? alone : whole
   const { chosen, confidence, examined } = best
   if (!answers(best)) {

@@ -46,13 +46,16 @@ export const examine = (
   const { contexts, units } = read
   const question = questionOf(request.question, request.synonyms)
   const { evidence, weights } = evidenceFor(question, contexts, units.filter((unit) => mayAnswer(question, unit)))
-  const scored = more === undefined ? evidence : evidence.map((one) => ({ ...one, score: one.score + more(one.unit) }))
+  const ranked = inOrder(question, evidence)
+  const nearer = more === undefined
+    ? ranked
+    : inOrder(question, evidence.map((one) => ({ ...one, score: one.score + more(one.unit) })))
   return {
     question,
     contexts,
-    evidence: definingFirst(question, inOrder(question, scored)),
+    evidence: definingFirst(question, nearer),
     weights,
-    grounds: question.terms.length === 0 ? undefined : groundsOf(question, inOrder(question, evidence), weights, contexts)
+    grounds: question.terms.length === 0 ? undefined : groundsOf(question, ranked, weights, contexts)
   }
 }
 

@@ -3,7 +3,7 @@ import type { GroundedRequest } from "../../ports/Generator.ts"
 import { confidenceOf, rounded, type Shares } from "./Confidence.ts"
 import { contrast } from "./Cues.ts"
 import type { Evidence } from "./Evidence.ts"
-import { type Examined, examine, type ReadContexts, readingOf } from "./Examine.ts"
+import { type Examined, examine, type ReadContexts } from "./Examine.ts"
 import type { Nearing, Nearness } from "./Nearness.ts"
 import { byScore, demoted, tellsApart } from "./Order.ts"
 import { type Chosen, type Quoted, type Reading, select } from "./Select.ts"
@@ -15,9 +15,15 @@ export interface Found {
   readonly confidence: number
 }
 
-export const found = (request: GroundedRequest, limit: number, by: Reading & Shares & Nearing, nearness?: Nearness): Found => {
-  const read = readingOf(request.contexts)
-  const examined = examine(request, read, nearness === undefined ? undefined : (unit) => by.nearness * nearness(unit))
+/** What may be shown for a question from contexts that were read; `nearness` is of their units. */
+export const found = (
+  request: GroundedRequest,
+  read: ReadContexts,
+  limit: number,
+  by: Reading & Shares & Nearing,
+  nearness?: Nearness
+): Found => {
+  const examined = examine(request, read, nearness === undefined ? undefined : (unit) => by.nearness * (nearness.get(unit) ?? 0))
   const whole = { examined, chosen: select(examined, limit, by), confidence: certaintyOf(examined, by) }
   return examined.question.things.length === 0 ? whole : compared(request, read, whole, limit, by)
 }

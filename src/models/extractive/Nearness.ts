@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { ServiceError } from "../../domain/Errors.ts"
 import { embedBy, type Embedder } from "../../ports/Embedder.ts"
 import type { GroundedRequest } from "../../ports/Generator.ts"
-import { examine } from "./Examine.ts"
+import { examine, type ReadContexts, readingOf } from "./Examine.ts"
 import type { Unit } from "./Units.ts"
 
 /** Units that are compared with the question: the best by their signs. */
@@ -18,22 +18,27 @@ export interface Nearing {
 
 export const nearing: Nearing = { nearness: 0.7 }
 
-/** How many standard deviations a unit is nearer to the question than the units that it was compared with; 0 where it was not. */
-export type Nearness = (unit: Unit) => number
+/** How many standard deviations a unit is nearer to the question than the units that it was compared with. */
+export type Nearness = ReadonlyMap<Unit, number>
 
-const placeOf = ({ context, end, start }: Unit): string => `${context}:${start}:${end}`
+/** Contexts that were read, and how near their best units are to a question. */
+export interface Compared {
+  readonly read: ReadContexts
+  readonly nearness: Nearness
+}
 
 /**
  * Compares the best units, each under its headings, with the question. Models differ in how near two texts are that have nothing to do with
  * each other, so that a unit's nearness is measured against that of the others.
  */
-export const nearnessBy = Effect.fn("extractive.nearness")(function*(
+export const comparedBy = Effect.fn("extractive.compare")(function*(
   embedder: Embedder["Service"],
   request: GroundedRequest
-): Effect.fn.Return<Nearness, ServiceError> {
-  const { contexts, evidence } = examine(request)
+): Effect.fn.Return<Compared, ServiceError> {
+  const read = readingOf(request.contexts)
+  const { contexts, evidence } = examine(request, read)
   const units = evidence.slice(0, compared).map(({ unit }) => unit)
-  if (units.length < 2) return () => 0
+  if (units.length < 2) return { read, nearness: new Map() }
   const texts = units.map(({ context, display, heading = "" }) => {
     const path = [...contexts[context]!.headings ?? [], heading].filter((part) => part !== "").join(" > ")
     return `${path}${path === "" ? "" : "\n"}${display.slice(0, mostCharacters)}`
@@ -45,7 +50,5 @@ export const nearnessBy = Effect.fn("extractive.nearness")(function*(
   const cosines = vectors.map((vector) => vector.reduce((sum, value, at) => sum + value * question[at]!, 0))
   const mean = cosines.reduce((sum, cosine) => sum + cosine, 0) / cosines.length
   const deviation = Math.sqrt(cosines.reduce((sum, cosine) => sum + (cosine - mean) ** 2, 0) / cosines.length)
-  if (deviation === 0) return () => 0
-  const deviations = new Map(units.map((unit, at) => [placeOf(unit), (cosines[at]! - mean) / deviation]))
-  return (unit) => deviations.get(placeOf(unit)) ?? 0
+  return { read, nearness: new Map(deviation === 0 ? [] : units.map((unit, at) => [unit, (cosines[at]! - mean) / deviation])) }
 })
