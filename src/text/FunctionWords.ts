@@ -47,3 +47,6 @@ const lists = {
 export const functionWords: Readonly<Record<string, ReadonlySet<string>>> = Object.fromEntries(
   Object.entries(lists).map(([language, words]) => [language, new Set(words.split(/\s+/))])
 )
+
+/** Those of all the languages together. */
+export const allFunctionWords: ReadonlySet<string> = new Set(Object.values(functionWords).flatMap((words) => [...words]))

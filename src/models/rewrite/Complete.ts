@@ -1,4 +1,4 @@
-import { functionWords } from "../../text/FunctionWords.ts"
+import { allFunctionWords } from "../../text/FunctionWords.ts"
 import { normalize, rawWords, stem } from "../extractive/Words.ts"
 
 /** What a follow-up starts with that only joins it to what was said before: "And", "What about", "Und wie ist es mit". */
@@ -26,7 +26,6 @@ const asking = wordSet(
   wer wann wo warum wie welche welcher welches ist sind kann darf muss soll wird hat haben qui quand pourquoi comment quel quelle est sont
   peut doit quien cuando donde como cual puede debe chi quando dove perche quale sono puo deve`
 )
-const grammar = new Set(Object.values(functionWords).flatMap((words) => [...words]))
 
 /** Words of a follow-up above which it is no part of another question. */
 const longestPart = 6
@@ -46,7 +45,7 @@ const wordsOf = (text: string): ReadonlyArray<Word> =>
 
 const isPreposition = ({ normal }: Word): boolean => prepositions.has(normal)
 /** Whether a word says something itself. */
-const isContent = ({ normal }: Word): boolean => !grammar.has(normal) && !prepositions.has(normal) && !asking.has(normal)
+const isContent = ({ normal }: Word): boolean => !allFunctionWords.has(normal) && !prepositions.has(normal) && !asking.has(normal)
 const hasDigit = ({ word }: Word): boolean => /\p{N}/u.test(word)
 const isCapitalised = ({ word }: Word): boolean => /^\p{Lu}/u.test(word)
 

@@ -1,4 +1,4 @@
-import { functionWords } from "../../text/FunctionWords.ts"
+import { allFunctionWords } from "../../text/FunctionWords.ts"
 import { normalize, rawWords } from "../extractive/Words.ts"
 
 /** Words that refer to something said before, or continue from it. Folded as by {@link normalize}. */
@@ -28,7 +28,6 @@ const asking = new Set(
 )
 /** With so many words that say something themselves a question has what it asks about. */
 const subjectWords = 2
-const grammar = new Set(Object.values(functionWords).flatMap((words) => [...words]))
 
 /** Whether a question can only be understood from those before it. */
 export const isFollowUp = (question: string): boolean => {
@@ -37,7 +36,8 @@ export const isFollowUp = (question: string): boolean => {
   if (words.length <= fewWords) return true
   if (words.length > manyWords) return false
   // "And what is the limit for batches?" has a form of its own: a question like any other, with a word before it.
-  const asksItself = beginnings.has(first) && asking.has(second) && words.filter((word) => !grammar.has(word)).length >= subjectWords
+  const asksItself = beginnings.has(first) && asking.has(second) &&
+    words.filter((word) => !allFunctionWords.has(word)).length >= subjectWords
   if (goingOn.has(first) && !asksItself && (about.has(second) || !asks.has(first))) return true
   return words.some((word) => pointing.has(word))
 }

@@ -1,5 +1,5 @@
 import { comparedIn } from "../../text/Comparison.ts"
-import { functionWords } from "../../text/FunctionWords.ts"
+import { allFunctionWords } from "../../text/FunctionWords.ts"
 import { namesIn } from "../../text/HeadingNames.ts"
 
 /**
@@ -22,7 +22,6 @@ const longestHeading = 80
 /** Most keys of a chunk. */
 const mostKeys = 32
 
-const grammar = new Set(Object.values(functionWords).flatMap((words) => [...words]))
 const wordPattern = /[\p{L}\p{M}\p{N}_]+/gu
 
 /** The key of a heading; undefined where it has no words but function words, or too many. */
@@ -35,7 +34,8 @@ export const questionKeys = (question: string): ReadonlyArray<string> => {
   return [...new Set(keys.flatMap((key) => key ?? []))]
 }
 
-const wordsOf = (text: string): ReadonlyArray<string> => (text.match(wordPattern) ?? []).map(keyWord).filter((word) => !grammar.has(word))
+const wordsOf = (text: string): ReadonlyArray<string> =>
+  (text.match(wordPattern) ?? []).map(keyWord).filter((word) => !allFunctionWords.has(word))
 
 const keyOf = (words: ReadonlyArray<string>): string | undefined =>
   words.length === 0 || words.length > mostWords ? undefined : mark + words.join(" ")
@@ -52,7 +52,7 @@ const asked = new Set(
 const keyWord = (word: string): string => {
   const lower = word.toLowerCase()
   const plain = /^[\x00-\x7f]*$/.test(lower) ? lower : lower.normalize("NFKD").replace(/\p{M}/gu, "")
-  return plain.length > 3 && /[^s]s$/.test(plain) && !grammar.has(plain) ? plain.slice(0, -1) : plain
+  return plain.length > 3 && /[^s]s$/.test(plain) && !allFunctionWords.has(plain) ? plain.slice(0, -1) : plain
 }
 
 /**

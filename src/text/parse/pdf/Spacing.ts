@@ -1,4 +1,4 @@
-import { functionWords } from "../../FunctionWords.ts"
+import { allFunctionWords } from "../../FunctionWords.ts"
 import type { Box, PlacedGlyph } from "./Glyphs.ts"
 
 /** A character of a line of a PDF; blanks are left out. */
@@ -82,13 +82,11 @@ const mostlySingle = 0.6
 /** Gaps inside words differ by less than this, in heights of the line. */
 const leastStep = 0.1
 
-const grammar: ReadonlySet<string> = new Set(Object.values(functionWords).flatMap((words) => [...words]))
-
 /** How many letters stand in words of three letters or more that are known, from grammar or from whole lines of the page. */
 const knownLetters = (words: ReadonlyArray<string>, vocabulary: ReadonlySet<string>): number =>
   words.reduce((sum, word) => {
     const plain = bare(word)
-    return plain.length >= 3 && (grammar.has(plain) || vocabulary.has(plain)) ? sum + plain.length : sum
+    return plain.length >= 3 && (allFunctionWords.has(plain) || vocabulary.has(plain)) ? sum + plain.length : sum
   }, 0)
 
 const bare = (word: string): string => word.toLowerCase().replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, "")
