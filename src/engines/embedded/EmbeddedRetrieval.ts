@@ -83,7 +83,7 @@ export const embeddedRetrieval = (
       }
 
       /** The embedder that filled a corpus; the pipeline's own where that is not at hand. */
-      const embedderOf = Effect.fnUntraced(function*({ embedder }: CorpusRow) {
+      const embedderFor = Effect.fnUntraced(function*({ embedder }: CorpusRow) {
         return embedder === own.id ? own : (yield* others(embedder)) ?? own
       })
 
@@ -132,7 +132,7 @@ export const embeddedRetrieval = (
         const ranker = request.rank === undefined ? undefined : yield* rankerOf(request.rank)
         const id = yield* names.corpusId(request.corpus)
         const corpus = yield* reader.corpus(id)
-        const embedder = yield* embedderOf(corpus)
+        const embedder = yield* embedderFor(corpus)
         const alpha = yield* alphaOf(corpus, embedder, request)
         const minSimilarity = leastSimilarity(request)
         const wantsVector = alpha > 0 || minSimilarity !== undefined || explain
@@ -171,7 +171,7 @@ export const embeddedRetrieval = (
           Effect.gen(function*() {
             const { corpus: id } = yield* names.fileIds(file)
             const corpus = yield* reader.corpus(id)
-            const embedder = yield* embedderOf(corpus)
+            const embedder = yield* embedderFor(corpus)
             return embedder.id === corpus.embedder ? embedder : undefined
           }).pipe(Effect.orElseSucceed(() => undefined)),
         retrieve: (request) =>
