@@ -15,6 +15,7 @@ import { type Answered, generateBySettings, searching } from "./stages/Generate.
 import { rank } from "./stages/Rank.ts"
 import {
   CorpusInUse,
+  hasContexts,
   type Question,
   retrieve,
   type Retrieved,
@@ -23,7 +24,7 @@ import {
   strangerAmong
 } from "./stages/Retrieve.ts"
 import { retrieveEach, writtenBy } from "./stages/RetrieveEach.ts"
-import { type AnyStage, hasContexts, runStage, runStages, sequence, type Stage } from "./stages/Stage.ts"
+import { type AnyStage, runStage, runStages, sequence, type Stage } from "./stages/Stage.ts"
 
 /** A stage of a pipeline file, with its services and errors. */
 type FileStage<In, Out> = Stage<In, Out, ServiceError | SecretError, Retrieval | Files | Models | CorpusInUse | TextPool>
@@ -54,9 +55,9 @@ export const contextsOf = (name: string, parts: ReadonlyArray<AnyStage>): Stage<
       value = yield* runStage(stage, at, value)
       const { answer, ...rest } = fieldsOf(value)
       if (answer === undefined || answer === carried) {
-        if (hasContexts(value)) retrieved = value as Retrieved // the stages have made it
+        if (hasContexts(value)) retrieved = value
       } else {
-        if (retrieved === undefined && hasContexts(rest)) retrieved = rest as unknown as Retrieved // likewise
+        if (retrieved === undefined && hasContexts(rest)) retrieved = rest
         break
       }
     }

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import type { AlsoIn, Context } from "../../domain/Retrieval.ts"
 import type { SparseVector } from "../../ports/Embedder.ts"
 import { type ComparedText, repeats, textComparer } from "../../text/Repeats.ts"
-import type { Retrieved, Unanswered } from "./Retrieve.ts"
-import { described, overContexts, type Stage } from "./Stage.ts"
+import { overContexts, type Retrieved, type Unanswered } from "./Retrieve.ts"
+import { described, type Stage } from "./Stage.ts"
 
 /** How contexts are chosen that do not repeat one another. */
 export interface DiversifyOptions {

@@ -6,8 +6,8 @@ import { goesOn, passageOf } from "../../domain/Passage.ts"
 import type { Context } from "../../domain/Retrieval.ts"
 import { chunksOf, Files } from "../../ports/Files.ts"
 import { pages } from "../../ports/Paging.ts"
-import type { Retrieved, Unanswered } from "./Retrieve.ts"
-import { described, overContexts, type Stage } from "./Stage.ts"
+import { overContexts, type Retrieved, type Unanswered } from "./Retrieve.ts"
+import { described, type Stage } from "./Stage.ts"
 
 /** How far each context is expanded: to the chunks next to it, or to the chunks of its section or file that fit. */
 export interface ExpandOptions {

@@ -10,6 +10,7 @@ import { Models } from "../Services.ts"
 import { withFileOffsets } from "./FileOffsets.ts"
 import {
   type CorpusInUse,
+  overContexts,
   type Question,
   retrievalRequest,
   type Retrieved,
@@ -17,7 +18,7 @@ import {
   type Unanswered,
   type Unretrieved
 } from "./Retrieve.ts"
-import { described, overContexts, type Stage } from "./Stage.ts"
+import { described, type Stage } from "./Stage.ts"
 
 /** Output of a `generate` stage: the question, the contexts it was answered from, best first, and the answer. */
 export interface Answered extends Retrieved {

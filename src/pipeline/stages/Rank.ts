@@ -4,8 +4,8 @@ import { type Context, rankedBy, type Ranking } from "../../domain/Retrieval.ts"
 import type { Ranker } from "../../ports/Ranker.ts"
 import type { HostedModels } from "../Host.ts"
 import { Models } from "../Services.ts"
-import type { Retrieved, Unanswered } from "./Retrieve.ts"
-import { described, overContexts, type Stage } from "./Stage.ts"
+import { overContexts, type Retrieved, type Unanswered } from "./Retrieve.ts"
+import { described, type Stage } from "./Stage.ts"
 
 /** Services a ranker needs of the engine. */
 type Needs<R extends Ranking> = R extends { readonly _tag: "lexical" } ? Models : Models | HostedModels

@@ -1,4 +1,4 @@
-import { Context, Effect } from "effect"
+import { Context, Effect, Stream } from "effect"
 import type { Asker } from "../../domain/Asker.ts"
 import { defined, isEmpty } from "../../domain/Defined.ts"
 import type { CorpusName } from "../../domain/Corpus.ts"
@@ -17,7 +17,7 @@ import { Retrieval } from "../../ports/Retrieval.ts"
 import { retrievalTime } from "../Metrics.ts"
 import type { RetrieveSettings } from "../definition/StageSettings.ts"
 import { suggest } from "../definition/Suggest.ts"
-import { described, type Stage } from "./Stage.ts"
+import { type AnyStage, described, type Stage } from "./Stage.ts"
 
 /** The question that a chain of stages starts from. */
 export interface Question {
@@ -129,6 +129,28 @@ const noOption = (field: string, name: string, known: ReadonlyArray<string>): Se
     meant === undefined ? `there are ${known.join(", ")}` : `did you mean ${meant}?`
   )
 }
+
+/** Lets a stage fail with what is wrong where its input has no contexts: the compiler refuses that, but not every program has types. */
+export const overContexts = <S extends AnyStage>(name: string, stage: S): S => {
+  const { stream } = stage
+  const guarded = (input: never) => hasContexts(input) ? stage(input) : Effect.fail(lacksContexts(name))
+  return Object.assign(
+    guarded,
+    stage,
+    stream === undefined ? {} : { stream: (input: never) => hasContexts(input) ? stream(input) : Stream.fail(lacksContexts(name)) }
+  ) as unknown as S // the stage, with one error more that it may have
+}
+
+/** Whether a value has a list of contexts, which stages then have made. */
+export const hasContexts = (value: unknown): value is Retrieved =>
+  typeof value === "object" && value !== null && "contexts" in value && Array.isArray(value.contexts)
+
+const lacksContexts = (name: string): ServiceError =>
+  new ServiceError({
+    code: "FAILED_PRECONDITION",
+    message: `${name} was given no contexts: the field contexts of its input must be a list`,
+    fix: "put retrieve() before it, and return { ...input, contexts } from a stage of your own"
+  })
 
 /** Options of `retrieve` that one question overrides, such as `--top-k` on the command line. */
 export const RetrieveOverrides = Context.Reference<RetrieveOptions>("sluice/pipeline/RetrieveOverrides", { defaultValue: () => ({}) })

@@ -1,4 +1,4 @@
-import { Effect, type Schema, Stream } from "effect"
+import { Effect, type Schema, type Stream } from "effect"
 import type { AnswerPart } from "../../domain/Answer.ts"
 import { ServiceError } from "../../domain/Errors.ts"
 import { type Definition, isDefinitionOf, marked, settingsSchema } from "../../ports/Definition.ts"
@@ -117,28 +117,6 @@ export const runStages = <In, Out, E, R>(parts: ReadonlyArray<AnyStage>, input: 
     sequence(parts)(input as never) as Effect.Effect<Out, E, R>, // parts of stages that were composed in this order
     (made) => made === undefined ? Effect.fail(gaveNothing(parts.length)) : Effect.succeed(made)
   )
-
-/** Lets a stage fail with what is wrong where its input has no contexts: the compiler refuses that, but not every program has types. */
-export const overContexts = <S extends AnyStage>(name: string, stage: S): S => {
-  const { stream } = stage
-  const guarded = (input: never) => hasContexts(input) ? stage(input) : Effect.fail(lacksContexts(name))
-  return Object.assign(
-    guarded,
-    stage,
-    stream === undefined ? {} : { stream: (input: never) => hasContexts(input) ? stream(input) : Stream.fail(lacksContexts(name)) }
-  ) as unknown as S // the stage, with one error more that it may have
-}
-
-/** Whether a value has a list of contexts. */
-export const hasContexts = (value: unknown): value is { readonly contexts: ReadonlyArray<unknown> } =>
-  typeof value === "object" && value !== null && "contexts" in value && Array.isArray(value.contexts)
-
-const lacksContexts = (name: string): ServiceError =>
-  new ServiceError({
-    code: "FAILED_PRECONDITION",
-    message: `${name} was given no contexts: the field contexts of its input must be a list`,
-    fix: "put retrieve() before it, and return { ...input, contexts } from a stage of your own"
-  })
 
 /** What a stage makes of a value that suits it. One that gives no effect, as an async function does, is an error that names it, and so is one that gave nothing. */
 export const runStage = (stage: AnyStage, at: number, input: unknown): Effect.Effect<unknown, unknown, unknown> => {
